@@ -48,6 +48,8 @@ begin
   end loop;
   -- It analyses what it has filled.
   grant execute on function ops.analyze_table(regclass) to influencer_sync_app;
+  -- It recovers a ledger that lost claims.
+  grant execute on function ledger.raise_claim_numbers(bigint) to influencer_sync_app;
   -- A renamed job keeps what is its own.
   grant execute on function ops.rename_job(text, text) to influencer_sync_app;
   -- It looks up whether it has the schema it needs.

@@ -298,6 +298,20 @@ $$;
 
 COMMENT ON FUNCTION ledger.place() IS 'Where this database is: cluster, timeline, database and the table that says so.';
 
+CREATE FUNCTION ledger.raise_claim_numbers(above bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- It changes nothing, but no other session draws a number from here until this transaction ends. Without it, a number
+  -- that is drawn between the comparison and setval could be drawn again. Only the owner may do this.
+  alter sequence ledger.claim_numbers increment by 1;
+  perform setval('ledger.claim_numbers', above) from ledger.claim_numbers
+    where last_value < above or (last_value = above and not is_called);
+end $$;
+
+COMMENT ON FUNCTION ledger.raise_claim_numbers(above bigint) IS 'Makes sure that the next claim has a number above the given one, and above each that was drawn.';
+
 CREATE FUNCTION ledger.reap_lost() RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

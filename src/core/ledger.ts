@@ -44,8 +44,8 @@ declare const claimed: unique symbol;
 export type Claim = {
   /** The ledger in which the claim was made. */
   readonly ledgerId: string;
-  /** Ascending number within the ledger, with gaps. */
-  readonly claimNo: number;
+  /** Ascending number within the ledger, with gaps: the digits of a bigint, which a number may round. */
+  readonly claimNo: string;
   /** Identifies the commit that made the claim. Concurrent claims share one. */
   readonly claimId: string;
   readonly accountId: string;

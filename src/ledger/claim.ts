@@ -110,7 +110,7 @@ export function toClaimed(row: ClaimedRow, { ledgerId, accountId, claimId }: Cla
   const { entry_id: entryId, attempt, effect, body, amount, currency } = row;
   const claim = {
     ledgerId,
-    claimNo: Number(row.claim_no),
+    claimNo: row.claim_no,
     claimId,
     accountId,
     effect,

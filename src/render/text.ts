@@ -1,14 +1,7 @@
 import { createRequire } from 'node:module';
+import { formatCount, plural } from '../core/text/plural.ts';
 
-/** Groups digits: `1234567` becomes `1,234,567`. */
-export function formatCount(count: number | string): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** A count with its noun: `1 order`, `2 orders`. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
+export { formatCount, plural };
 
 /** A list with one clause such as `4 rows were rejected`; empty if the count is 0. */
 export function clause(count: number, one: string, many: string): readonly string[] {

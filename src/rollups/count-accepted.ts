@@ -44,9 +44,13 @@ async function lastCommittedId(db: Database): Promise<string | null> {
 async function countStep(trx: Transaction<DB>, last: string | null): Promise<boolean> {
   const { rows } = await sql<{ is_over: boolean }>`
     with reach as materialized (
-      select counted_entry_id as above, case when ${last}::bigint > counted_entry_id
-          then least(counted_entry_id + ${STEP_ENTRIES}::bigint, ${last}::bigint) else counted_entry_id end as upto
-      from reporting.refresh
+      -- By the entries there are: their ids may leave any gap.
+      select r.counted_entry_id as above, case when ${last}::bigint > r.counted_entry_id
+          then coalesce((
+            select e.entry_id from ledger.entries e where e.entry_id > r.counted_entry_id and e.entry_id <= ${last}::bigint
+            order by e.entry_id offset ${STEP_ENTRIES - 1}::integer limit 1), ${last}::bigint)
+          else r.counted_entry_id end as upto
+      from reporting.refresh r
     ),
     looked_at as materialized (
       select e.entry_id, e.job, e.currency, e.amount, e.state_changed_at, e.state = 'accepted' as is_accepted, false as was_uncounted

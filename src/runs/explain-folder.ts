@@ -32,7 +32,7 @@ export function explainFolder(error: unknown, dataFolder: string): KnownError | 
     where: path,
     help: 'Let the user of influencer-sync own the folder and write to it, and put nothing else into it. Or set INFLUENCER_SYNC_DATA to another folder, and move its content there: it contains the journals, and answers that are not stored yet.',
     safe: 'Nothing is sent without a journal. What was sent before is in the database.',
-    exitCode: EXIT.crash,
+    exitCode: EXIT.configuration,
     cause: error,
   });
 }

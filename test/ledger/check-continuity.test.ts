@@ -63,8 +63,8 @@ it('a database that lacks the newest claim went back, wherever it is; what is mi
       ledgerId,
       markedLedgerId: ledgerId,
       missing: { entries: 1, accepted: 0, amounts: [{ currency: 'EUR', amount: '2.0000' }] },
-      newest: { claimNo: 1, claims: 1 },
-      mark: { claimNo: 2 },
+      newest: { claimNo: '1', claims: 1 },
+      mark: { claimNo: '2' },
     });
 });
 
@@ -75,7 +75,7 @@ it('a database that has moved went back if it lacks any claim of the journals, e
   expect(await checkContinuity(db, options)).toMatchObject({
     kind: 'went_back',
     missing: { entries: 1, amounts: [{ currency: 'EUR', amount: '1.0000' }] },
-    mark: { claimNo: 1 },
+    mark: { claimNo: '1' },
   });
 });
 
@@ -129,7 +129,13 @@ it('what is missing counts each entry once: as accepted if any of its claims was
   const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
   const claim = (claimNo: number, key: string, amount: string) => ({
     claim: {
-      ...{ ledgerId, claimNo, claimId: crypto.randomUUID(), accountId: ACCOUNT, effect: 'referral' as const },
+      ...{
+        ledgerId,
+        claimNo: String(claimNo),
+        claimId: crypto.randomUUID(),
+        accountId: ACCOUNT,
+        effect: 'referral' as const,
+      },
       ...{ keyHash: key.repeat(64), bodyHash: 'b'.repeat(64), amount, currency: 'EUR' },
     },
     entryId: '99',
@@ -146,7 +152,7 @@ it('what is missing counts each entry once: as accepted if any of its claims was
   expect(await checkContinuity(db, options)).toMatchObject({
     kind: 'went_back',
     missing: { entries: 1, accepted: 1, amounts: [{ currency: 'EUR', amount: '4.0000' }] },
-    mark: { claimNo: 13 },
+    mark: { claimNo: '13' },
   });
 });
 
@@ -163,7 +169,7 @@ it('a journal whose head or newest claim cannot be read at its edges is read who
   await loseClaim(db, newest);
   expect(await checkContinuity(db, options)).toMatchObject({
     kind: 'went_back',
-    mark: { claimNo: 2, file: name },
+    mark: { claimNo: '2', file: name },
   });
 });
 
@@ -188,7 +194,7 @@ it('of several processes each one’s newest claim is compared, and the newest m
   await loseClaim(db, newest);
   expect(await checkContinuity(db, options)).toMatchObject({
     kind: 'went_back',
-    mark: { claimNo: 3, file: expect.stringContaining('.open.') },
+    mark: { claimNo: '3', file: expect.stringContaining('.open.') },
   });
   await journal.close();
 });

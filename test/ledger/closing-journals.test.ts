@@ -37,7 +37,7 @@ function claim(claimNo: number): ClaimPlace {
   const { ledgerId, accountId } = LEDGER;
   return {
     claim: {
-      ...{ ledgerId, accountId, claimNo, claimId: randomUUID(), effect: 'referral' },
+      ...{ ledgerId, accountId, claimNo: String(claimNo), claimId: randomUUID(), effect: 'referral' },
       ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
     },
     entryId: String(claimNo),
@@ -72,8 +72,8 @@ it('each journal is listed once: the open ones first, then the closed ones by le
   const folder = makeTestFolder();
   const [one, other] = ['aaaaaaaa-0000', 'bbbbbbbb-0000'];
   const owner = randomUUID();
-  const names = [closedName(one, 9, owner), closedName(one, 10, owner), closedName(other, 2, owner)];
-  const open = partName(randomUUID(), 1);
+  const names = [closedName(one, '9', owner), closedName(one, '10', owner), closedName(other, '2', owner)];
+  const open = partName(randomUUID(), '1');
   for (const name of [...names, open, 'machine', `${open}.lock`]) writeFileSync(join(folder, name), '');
   expect(listJournals(folder).map(({ name, isOpen }) => [name, isOpen])).toEqual([
     [open, true],
@@ -102,8 +102,8 @@ it('a journal is read whole if its edges do not show its newest claim', async ()
   expect(write('not-closed', '{"journal":1}\n{"writing":1}\n')).toBeNull();
   expect(write('cut', '{"journal":1}\n{"closed":tr')).toBeNull();
   expect(write('empty', '')).toBeNull();
-  expect(write('without-claims', '{"journal":1}\n{"closed":true,"last":null}\n')).toEqual({
-    ...{ head: { journal: 1 }, last: null },
+  expect(write('without-claims', '{"journal":1,"ledger":"L"}\n{"closed":true,"last":null}\n')).toEqual({
+    ...{ head: { journal: 1, ledger: 'L' }, last: null },
   });
 });
 
@@ -144,12 +144,12 @@ it('a journal that is closed while those of the mark are downloaded is downloade
     ...{ endpoint: null, region: null, profile: null, forcePathStyle: false },
   });
   const owner = randomUUID();
-  const closed = closedName(LEDGER.ledgerId, 1, owner);
-  await store.write(partName(owner, 1), 'a part');
+  const closed = closedName(LEDGER.ledgerId, '1', owner);
+  await store.write(partName(owner, '1'), 'a part');
   const closing: FileStore = {
     ...store,
     async download(name, path) {
-      if (name === partName(owner, 1)) {
+      if (name === partName(owner, '1')) {
         await store.write(closed, 'all of it');
         await store.remove(name);
       }
@@ -192,9 +192,13 @@ it('closed journals older than 90 days are removed, except the newest of a ledge
   const folder = makeTestFolder();
   const now = new Date('2026-05-01T10:00Z');
   const [owner, other] = [randomUUID(), randomUUID()];
-  const kept = [closedName(LEDGER.ledgerId, 9, owner), closedName(other, 2, owner), `${owner}.open.ndjson`];
-  const removed = [closedName(LEDGER.ledgerId, 8, owner), closedName(other, 1, owner)];
-  const recent = closedName(LEDGER.ledgerId, 7, other);
+  const kept = [
+    closedName(LEDGER.ledgerId, '9', owner),
+    closedName(other, '2', owner),
+    `${owner}.open.ndjson`,
+  ];
+  const removed = [closedName(LEDGER.ledgerId, '8', owner), closedName(other, '1', owner)];
+  const recent = closedName(LEDGER.ledgerId, '7', other);
   for (const name of [...kept, ...removed, recent]) {
     writeFileSync(join(folder, name), '');
     const at = new Date(now.getTime() - (name === recent ? 89 : 91) * 86_400_000);
@@ -219,7 +223,7 @@ it('a journal is kept in the mark when it is closed, under its new name, and one
   await journal.claimed([claim(5)]);
   await journal.close();
   await openJournal({ ...LEDGER, mark, folder, owner: randomUUID() }).close();
-  expect(kept).toEqual([closedName(LEDGER.ledgerId, 5, owner)]);
+  expect(kept).toEqual([closedName(LEDGER.ledgerId, '5', owner)]);
   expect(readdirSync(folder)).toEqual(kept);
 });
 

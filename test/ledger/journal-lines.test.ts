@@ -11,6 +11,7 @@ import {
   headLine,
   type JournalHead,
   type JournalledClaim,
+  parseClosedLine,
   readJournal,
   writingLine,
 } from '../../src/ledger/continuity/journal-lines.ts';
@@ -24,7 +25,13 @@ const REFUSED = { kind: 'not_written', reason: 'refused' } as const;
 
 function place(claimNo: number): ClaimPlace {
   const claim = {
-    ...{ ledgerId: 'L', claimNo, claimId: `id-${claimNo}`, accountId: 'A1', effect: 'referral' as const },
+    ...{
+      ledgerId: 'L',
+      claimNo: String(claimNo),
+      claimId: `id-${claimNo}`,
+      accountId: 'A1',
+      effect: 'referral' as const,
+    },
     ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
   };
   return { claim, entryId: String(claimNo), attempt: 1 };
@@ -47,9 +54,9 @@ describe('a journal', () => {
     const lines = [one, two, three].map((claim) => claimLine(claim, 1_000));
     const { summary, batches } = await read([
       ...lines,
-      writingLine(1),
-      writingLine(2),
-      answerLine(2, REFUSED),
+      writingLine('1'),
+      writingLine('2'),
+      answerLine('2', REFUSED),
     ]);
     const at = new Date(1_000);
     expect(batches).toEqual([[{ ...two, at, isWriting: true, outcome: REFUSED }]]);
@@ -71,12 +78,12 @@ describe('a journal', () => {
     ['a line in its midst cannot be read', ['{"claim":1,', claimLine(place(2), 0)], true],
     ['a line in its midst is no object', ['null', claimLine(place(2), 0)], true],
     ['its last line is cut off', [claimLine(place(1), 0), '{"claim":2,'], false],
-    ['an answer belongs to no claim', [answerLine(7, REFUSED)], true],
-    ['a claim that was never made is written', [claimLine(place(1), 0), writingLine(2)], true],
+    ['an answer belongs to no claim', [answerLine('7', REFUSED)], true],
+    ['a claim that was never made is written', [claimLine(place(1), 0), writingLine('2')], true],
     ['a line says nothing', ['{}'], true],
     [
       'a claim is answered twice',
-      [claimLine(place(1), 0), answerLine(1, REFUSED), answerLine(1, REFUSED)],
+      [claimLine(place(1), 0), answerLine('1', REFUSED), answerLine('1', REFUSED)],
       true,
     ],
   ])('of which %s is damaged only if a line can be missing', async (_what, lines, isDamaged) => {
@@ -86,7 +93,7 @@ describe('a journal', () => {
   it.each(['', '{"journal":1,', 'null', JSON.stringify({ ...HEAD, ledger: undefined })])(
     'without a head that can be read contains nothing: %o',
     async (head) => {
-      expect((await read([claimLine(place(1), 0), answerLine(1, REFUSED)], head)).summary).toBeNull();
+      expect((await read([claimLine(place(1), 0), answerLine('1', REFUSED)], head)).summary).toBeNull();
     },
   );
 
@@ -98,7 +105,7 @@ describe('a journal', () => {
 
   it('whose lines are numbered tells how far it goes, and that a line is missing, added or changed', async () => {
     const { text, end } = chainLines([headLine(HEAD), claimLine(place(1), 0)]);
-    const more = chainLines([writingLine(1), answerLine(1, REFUSED)], end);
+    const more = chainLines([writingLine('1'), answerLine('1', REFUSED)], end);
     const [head = '', ...lines] = `${text}${more.text}`.trimEnd().split('\n');
     const readLines = async (changed: readonly string[]) => (await read(changed, head)).summary;
     expect(await readLines(lines)).toMatchObject({ end: more.end, isDamaged: false });
@@ -109,7 +116,7 @@ describe('a journal', () => {
       [claim, answer],
       [claim, writing, writing, answer],
       [claim.replace('"1.00"', '"2.00"'), writing, answer],
-      [claim, writing, answerLine(1, REFUSED)],
+      [claim, writing, answerLine('1', REFUSED)],
     ])
       expect(await readLines(changed)).toMatchObject({ isDamaged: true });
   });
@@ -123,12 +130,31 @@ describe('a journal', () => {
     expect(lines).toEqual([text.slice(0, -1), text.slice(0, -1), 'cut']);
   });
 
+  it.each(['9007199254740991', '9007199254740993', '9223372036854775807'])(
+    'tells claim %s from its neighbours, also in its last line',
+    async (claimNo) => {
+      const made = { ...place(1), claim: { ...place(1).claim, claimNo } };
+      const { summary } = await read([claimLine(made, 0), writingLine(claimNo)]);
+      expect(summary).toMatchObject({ isDamaged: false, last: { claim: { claimNo } } });
+      expect(summary?.open).toMatchObject([{ claim: { claimNo }, isWriting: true }]);
+      const answered = await read([claimLine(made, 0), answerLine(claimNo, REFUSED)]);
+      expect(answered.summary).toMatchObject({ isDamaged: false, open: [] });
+      expect(parseClosedLine(closedLine(made))?.last?.claim.claimNo).toBe(claimNo);
+    },
+  );
+
+  it('is damaged by a claim whose number is none', async () => {
+    const line = claimLine(place(1), 0).replace('"claim":1', '"claim":"x"');
+    expect((await read([line])).summary).toMatchObject({ isDamaged: true, last: null });
+    expect(parseClosedLine(closedLine(place(1)).replace('"claimNo":1', '"claimNo":1.5'))).toBeNull();
+  });
+
   it('of any size passes on at most 2,000 answered claims at a time', async () => {
     const numbers = Array.from({ length: 4_001 }, (_, index) => index + 1);
     const { batches } = await read(
-      numbers.flatMap((claimNo) => [claimLine(place(claimNo), 0), answerLine(claimNo, REFUSED)]),
+      numbers.flatMap((claimNo) => [claimLine(place(claimNo), 0), answerLine(String(claimNo), REFUSED)]),
     );
     expect(batches.map(({ length }) => length)).toEqual([2_000, 2_000, 1]);
-    expect(batches.flat().map(({ claim }) => claim.claimNo)).toEqual(numbers);
+    expect(batches.flat().map(({ claim }) => claim.claimNo)).toEqual(numbers.map(String));
   });
 });

@@ -18,7 +18,7 @@ function place(claimNo: number): ClaimPlace & ClaimedEntry {
   const hash = createHash('sha256').update(String(claimNo)).digest('hex');
   const { ledgerId, accountId } = LEDGER;
   const claim = {
-    ...{ ledgerId, accountId, claimNo, claimId: randomUUID(), effect: 'referral' },
+    ...{ ledgerId, accountId, claimNo: String(claimNo), claimId: randomUUID(), effect: 'referral' },
     ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
   };
   return { claim, entryId: String(claimNo), attempt: 1 } as unknown as ClaimPlace & ClaimedEntry;
@@ -48,9 +48,9 @@ it('an open journal shows at once what was claimed and written; answers follow i
   expect(isDead(path)).toBe(false);
   journal.answered(two, ACCEPTED);
   await journal.close();
-  const closed = join(folder, closedName(LEDGER.ledgerId, 2, owner));
+  const closed = join(folder, closedName(LEDGER.ledgerId, '2', owner));
   expect(await read(closed)).toMatchObject({ isClosed: true, isDamaged: false, open: [] });
-  expect(readdirSync(folder), 'nothing else is left').toEqual([closedName(LEDGER.ledgerId, 2, owner)]);
+  expect(readdirSync(folder), 'nothing else is left').toEqual([closedName(LEDGER.ledgerId, '2', owner)]);
 });
 
 it('nothing is sent by a process whose journal is closed or cannot be written; it stays open for the next one', async () => {
@@ -62,7 +62,7 @@ it('nothing is sent by a process whose journal is closed or cannot be written; i
   await expect(journal.writing(place(1))).rejects.toThrow('the journal is closed');
   journal.answered(place(1), ACCEPTED);
   await journal.close();
-  expect(readdirSync(folder)).toEqual([closedName(LEDGER.ledgerId, 1, owner)]);
+  expect(readdirSync(folder)).toEqual([closedName(LEDGER.ledgerId, '1', owner)]);
 
   writeFileSync(join(folder, 'no folder'), '');
   const broken = openJournal({ ...LEDGER, folder: join(folder, 'no folder'), owner: randomUUID() });
@@ -80,7 +80,7 @@ it('a journal in two places is written in both, closed in both, and only then kn
   const text = readFileSync(join(folder, `${owner}.open.ndjson`), 'utf8');
   expect(readFileSync(join(copyFolder, `${owner}.open.ndjson`), 'utf8')).toBe(text);
   // Another folder is in the way of its closed name.
-  const name = closedName(LEDGER.ledgerId, 1, owner);
+  const name = closedName(LEDGER.ledgerId, '1', owner);
   mkdirSync(join(copyFolder, name));
   await journal.close();
   expect(existsSync(join(folder, name))).toBe(true);
@@ -102,7 +102,7 @@ it('the mark gets the claims of each commit as a journal of their own, before an
   await journal.claimed([place(3)]);
   await journal.claimed([]);
   await journal.close();
-  expect(noted.slice(0, 2).map(({ newest }) => newest)).toEqual([2, 3]);
+  expect(noted.slice(0, 2).map(({ newest }) => newest)).toEqual(['2', '3']);
   const [first] = noted;
   writeFileSync(join(folder, 'part'), first?.text ?? '');
   expect(await read(join(folder, 'part'))).toMatchObject({

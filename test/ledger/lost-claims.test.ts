@@ -51,7 +51,7 @@ async function lose(
     select ledger.key_hash(${accountId}, 'referral', ${key}) as hash`.execute(db);
   claims += 1;
   const claim = {
-    ...{ ledgerId: randomUUID(), claimNo: claims, claimId, accountId, effect: 'referral' as const },
+    ...{ ledgerId: randomUUID(), claimNo: String(claims), claimId, accountId, effect: 'referral' as const },
     ...{ keyHash: rows[0]?.hash ?? '', bodyHash: 'sent', amount: '10.00', currency: 'EUR' },
   };
   return storeLostClaims(db, [{ claim, outcome, disposition: dispositionOf(outcome), claimedAt }]);

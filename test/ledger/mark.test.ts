@@ -54,29 +54,29 @@ it('a closed journal replaces the noted claims of its process, and of no other',
   const [owner, other] = [randomUUID(), randomUUID()];
   const { mark, names, closings } = openMark({ 'readme.txt': NOW });
   for (const [process, newest] of [
-    [owner, 1],
-    [owner, 2],
-    [other, 3],
+    [owner, '1'],
+    [owner, '2'],
+    [other, '3'],
   ] as const)
     await mark.note({ owner: process, newest, text: '' });
-  const closed = closedName(LEDGER, 2, owner);
+  const closed = closedName(LEDGER, '2', owner);
   await mark.keep({ owner, path: '/x', name: closed });
-  expect(names()).toEqual([closed, partName(other, 3), 'readme.txt'].sort());
+  expect(names()).toEqual([closed, partName(other, '3'), 'readme.txt'].sort());
   expect(closings(), 'its connections do not keep the process alive').toBe(1);
 });
 
 it('a comparison needs the newest closed journal of each ledger and all noted claims, except those of this machine', async () => {
   const [one, two, three, local] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-  const newest = closedName(LEDGER, 20, one);
-  const part = partName(three, 30);
-  const older = closedName(LEDGER, 10, two);
-  const ofOther = closedName(OTHER, 5, two);
+  const newest = closedName(LEDGER, '20', one);
+  const part = partName(three, '30');
+  const older = closedName(LEDGER, '10', two);
+  const ofOther = closedName(OTHER, '5', two);
   const { mark, journals, closings } = openMark(
     Object.fromEntries(
-      [newest, part, older, ofOther, partName(local, 40), 'readme.txt'].map((name) => [name, NOW]),
+      [newest, part, older, ofOther, partName(local, '40'), 'readme.txt'].map((name) => [name, NOW]),
     ),
   );
-  writeFileSync(join(journals, partName(local, 40)), '');
+  writeFileSync(join(journals, partName(local, '40')), '');
   const folder = await mark.fetch({ all: false });
   expect(readdirSync(folder).sort()).toEqual([newest, ofOther, part].sort());
   expect(readFileSync(join(folder, part), 'utf8')).toBe(part);
@@ -86,7 +86,7 @@ it('a comparison needs the newest closed journal of each ledger and all noted cl
 });
 
 it('a journal of the mark that cannot be downloaded stops what needs it', async () => {
-  const { mark, refuse } = openMark({ [partName(randomUUID(), 1)]: NOW });
+  const { mark, refuse } = openMark({ [partName(randomUUID(), '1')]: NOW });
   refuse();
   await expect(mark.fetch({ all: false })).rejects.toMatchObject({
     message: 'The mark of the ledger cannot be read. access denied',
@@ -97,9 +97,9 @@ it('a journal of the mark that cannot be downloaded stops what needs it', async 
 it('journals older than 90 days are removed, except the newest of a ledger and claims that may be newer than it', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
   const old = daysAgo(91);
-  const kept = [closedName(LEDGER, 20, one), closedName(OTHER, 30, two), partName(one, 20)];
-  const recent = [closedName(LEDGER, 9, two), partName(two, 8)];
-  const removed = [closedName(LEDGER, 10, two), closedName(OTHER, 29, one), partName(one, 19)];
+  const kept = [closedName(LEDGER, '20', one), closedName(OTHER, '30', two), partName(one, '20')];
+  const recent = [closedName(LEDGER, '9', two), partName(two, '8')];
+  const removed = [closedName(LEDGER, '10', two), closedName(OTHER, '29', one), partName(one, '19')];
   const { mark, names, closings } = openMark({
     ...Object.fromEntries([...kept, ...removed].map((name) => [name, old])),
     ...Object.fromEntries(recent.map((name) => [name, daysAgo(89)])),
@@ -110,7 +110,7 @@ it('journals older than 90 days are removed, except the newest of a ledger and c
 });
 
 it('claims that were noted are kept, however old, while no journal shows a newer one', async () => {
-  const parts = [partName(randomUUID(), 1), partName(randomUUID(), 2)].sort();
+  const parts = [partName(randomUUID(), '1'), partName(randomUUID(), '2')].sort();
   const { mark, names } = openMark(Object.fromEntries(parts.map((name) => [name, daysAgo(91)])));
   await mark.prune(NOW);
   expect(names()).toEqual(parts);
@@ -143,7 +143,7 @@ it('a mark that cannot be reached stops what needs it; closing and pruning are t
   await expect(mark.fetch({ all: false })).rejects.toMatchObject({
     details: { code: 'mark_unavailable', where: 's3://mark', safe: 'Nothing was read or sent.' },
   });
-  await expect(mark.note({ owner: randomUUID(), newest: 1, text: '' })).rejects.toMatchObject({
+  await expect(mark.note({ owner: randomUUID(), newest: '1', text: '' })).rejects.toMatchObject({
     details: { code: 'mark_unavailable', safe: 'Claims that are not in the mark were not sent.' },
   });
   await mark.keep({ owner: randomUUID(), path: '/x', name: 'x' });

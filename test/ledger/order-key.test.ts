@@ -165,7 +165,7 @@ describe('one order has one key', () => {
     );
     const claim = {
       ledgerId: randomUUID(),
-      claimNo: 1,
+      claimNo: '1',
       claimId: randomUUID(),
       accountId: ACCOUNT,
       effect: 'referral',

@@ -221,7 +221,13 @@ describe('a restored database', () => {
       const owner = randomUUID();
       const journal = openJournal({ folder, ledgerId: ledger, accountId: ACCOUNT, owner, mark: null });
       const [hash, claimId] = ['a'.repeat(64), randomUUID()];
-      const claim = { ledgerId: ledger, accountId: ACCOUNT, claimNo, claimId, effect: 'referral' as const };
+      const claim = {
+        ledgerId: ledger,
+        accountId: ACCOUNT,
+        claimNo: String(claimNo),
+        claimId,
+        effect: 'referral' as const,
+      };
       const sum = { keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' };
       await journal.claimed([{ claim: { ...claim, ...sum }, entryId: '99', attempt: 1 }]);
       await journal.close();
@@ -237,8 +243,8 @@ describe('a restored database', () => {
     expect(rows).toEqual([
       {
         ranges: expect.arrayContaining([
-          { ledger_id: ledgerId, above: 4, up_to: 7 },
-          expect.objectContaining({ above: 0, up_to: 3 }),
+          { ledger_id: ledgerId, above: '4', up_to: '7' },
+          expect.objectContaining({ above: '0', up_to: '3' }),
         ]),
       },
     ]);

@@ -110,7 +110,7 @@ it('an answer whose claim the database lost is kept until it is known what else 
   const { claim } = await mustClaim(worker, entryId);
   await mustClaim(worker, kept);
   await bindAccount(db, claim.accountId);
-  const lost = { ...claim, claimId: randomUUID(), claimNo: 99 };
+  const lost = { ...claim, claimId: randomUUID(), claimNo: '99' };
   const spool = openSpool(join(folder, 'spool'), worker.owner);
   spool.append({ ...accepted(entryId), claim: lost });
   spool.append(accepted(kept));

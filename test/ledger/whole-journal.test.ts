@@ -12,7 +12,7 @@ import { setup } from '../support/setup.ts';
 
 const PLACE: ClaimPlace = {
   claim: {
-    ...{ ledgerId: randomUUID(), claimNo: 1, claimId: randomUUID(), accountId: 'A1', effect: 'referral' },
+    ...{ ledgerId: randomUUID(), claimNo: '1', claimId: randomUUID(), accountId: 'A1', effect: 'referral' },
     ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },
   },
   entryId: '1',

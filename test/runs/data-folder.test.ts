@@ -23,7 +23,7 @@ it('a data folder that cannot be used is no bug: the run says which path, why, a
     spoil();
     const run = await shop.cli('run', 'orders');
     expect([run.exitCode, run.stderr.replace(/\s+/g, ' ')]).toEqual([
-      1,
+      2,
       expect.stringContaining('The data folder cannot be used: a file is where a folder must be'),
     ]);
     expect(run.stderr).toMatch(code);
@@ -34,3 +34,28 @@ it('a data folder that cannot be used is no bug: the run says which path, why, a
   rmSync(data, { recursive: true, force: true });
   expect((await shop.run()).exitCode).toBe(0);
 });
+
+it.each(['status', 'review', 'run'])(
+  'a journal that is a folder, or whose folder is a file, is no bug for %s',
+  async (command) => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', toCsv(manyRows(2)));
+    expect((await shop.run()).exitCode).toBe(0);
+    const journal = join(shop.folder, '.data', 'journal');
+    rmSync(journal, { recursive: true });
+    const spoilt = [
+      () => writeFileSync(journal, ''),
+      () => mkdirSync(join(journal, '00000000-0000000000000001-00000000.ndjson'), { recursive: true }),
+    ];
+    for (const spoil of spoilt) {
+      rmSync(journal, { recursive: true, force: true });
+      spoil();
+      const ended = await shop.cli(command, ...(command === 'run' ? ['orders'] : []));
+      const text = ended.stderr.replace(/\s+/g, ' ');
+      expect([ended.exitCode, text]).toEqual([2, expect.stringContaining('The data folder cannot be used')]);
+      expect(text).toContain('journal');
+      expect(text).toContain('INFLUENCER_SYNC_DATA');
+      expect(text).not.toMatch(/bug|\bat .*\.ts:/);
+    }
+  },
+);

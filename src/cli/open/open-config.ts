@@ -119,11 +119,9 @@ export async function withDatabase<Result>(
       if (problem !== null && onLost === undefined) throw problem;
       if (problem !== null) onLost?.(problem);
     }
-    return await work(db).catch((error: unknown) => {
-      throw (
-        explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, dataFolder) ?? error
-      );
-    });
+    return await work(db);
+  } catch (error) {
+    throw explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, dataFolder) ?? error;
   } finally {
     forget();
     await db.destroy();

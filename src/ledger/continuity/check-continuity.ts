@@ -91,9 +91,9 @@ export type Continuity =
       readonly accountId: string;
       readonly missing: MissingClaims;
       /** The newest claim in the database. */
-      readonly newest: { readonly claimNo: number; readonly claimedAt: Date; readonly claims: number } | null;
+      readonly newest: { readonly claimNo: string; readonly claimedAt: Date; readonly claims: number } | null;
       /** The newest missing claim, and the journal that contains it. */
-      readonly mark: { readonly claimNo: number; readonly file: string };
+      readonly mark: { readonly claimNo: string; readonly file: string };
     };
 
 /**
@@ -160,7 +160,7 @@ type Head = { readonly file: JournalFile; readonly last: ClaimPlace };
 
 function newestOf(heads: readonly Head[]): Head {
   return heads.reduce((newest, head) =>
-    head.last.claim.claimNo > newest.last.claim.claimNo ? head : newest,
+    BigInt(head.last.claim.claimNo) > BigInt(newest.last.claim.claimNo) ? head : newest,
   );
 }
 
@@ -212,8 +212,9 @@ async function readAll(
 ): Promise<JournalSummary | null> {
   const summary = await readJournal(linesOf(file.path), take);
   const name = parseJournalName(file.name);
-  const newest = name === null ? 0 : name.newest;
-  if (newest === null || (summary !== null && (summary.last?.claim.claimNo ?? 0) >= newest)) return summary;
+  const newest = name === null ? 0n : name.newest;
+  if (newest === null || (summary !== null && BigInt(summary.last?.claim.claimNo ?? 0) >= newest))
+    return summary;
   throw new KnownError({
     code: 'journal_unreadable',
     message: `The journal ${file.name} of the ledger cannot be read${summary === null ? '' : ` to its end: it lacks claims up to ${newest}`}.`,

@@ -10,8 +10,8 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type ClaimPlace, type JournalHead, parseHead } from './journal-lines.ts';
-import { CLOSED_ENDING, OPEN_ENDING } from './journal-names.ts';
+import { type ClaimPlace, type JournalHead, parseClosedLine, parseHead } from './journal-lines.ts';
+import { CLOSED_ENDING, OPEN_ENDING, parseJournalName } from './journal-names.ts';
 
 export type JournalFile = {
   readonly path: string;
@@ -55,8 +55,17 @@ export async function eachJournal(folder: string, read: (file: JournalFile) => P
 /** For each ledger, returns the closed journal with the newest claim. */
 export function newestClosed(files: readonly JournalFile[]): readonly JournalFile[] {
   const newest = new Map<string, JournalFile>();
-  for (const file of files) if (!file.isOpen) newest.set(file.name.split('-')[0] ?? '', file);
+  for (const file of files) {
+    if (file.isOpen) continue;
+    const ledger = file.name.split('-')[0] ?? '';
+    const before = newest.get(ledger);
+    if (before === undefined || numberOf(before) <= numberOf(file)) newest.set(ledger, file);
+  }
   return [...newest.values()];
+}
+
+function numberOf({ name }: JournalFile): bigint {
+  return parseJournalName(name)?.newest ?? 0n;
 }
 
 /**
@@ -65,10 +74,15 @@ export function newestClosed(files: readonly JournalFile[]): readonly JournalFil
  */
 export async function* linesOf(path: string): AsyncIterable<string> {
   let rest = '';
-  for await (const chunk of createReadStream(path, 'utf8')) {
-    const lines = `${rest}${String(chunk)}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+  try {
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${String(chunk)}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    // An error of reading an open file does not name it (EISDIR, EIO).
+    throw error instanceof Error ? Object.assign(error, { path }) : error;
   }
   if (rest !== '') yield rest;
 }
@@ -93,10 +107,9 @@ export function readEdges(
         .trimEnd()
         .split('\n')
         .at(-1) ?? '';
-    const closed = JSON.parse(tail) as { closed?: boolean; last?: ClaimPlace | null };
-    if (closed.closed !== true) return null;
-    const parsed = parseHead(head);
-    return parsed === null ? null : { head: parsed, last: closed.last ?? null };
+    const closed = parseClosedLine(tail);
+    const parsed = closed === null ? null : parseHead(head);
+    return closed === null || parsed === null ? null : { head: parsed, last: closed.last };
   } catch {
     return null;
   } finally {

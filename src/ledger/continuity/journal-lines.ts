@@ -87,8 +87,22 @@ export type JournalledClaim = ClaimPlace & {
   readonly outcome: Outcome | null;
 };
 
+/**
+ * How a line writes the number of a claim: as a number, which earlier versions read too, and as text where a number would
+ * round it.
+ */
+type ClaimNumeral = number | string;
+
+/** At most as many digits as a bigint has. */
+const NUMERAL = /^\d{1,19}$/;
+
+function numeralOf(claimNo: string): ClaimNumeral {
+  const number = Number(claimNo);
+  return Number.isSafeInteger(number) ? number : claimNo;
+}
+
 type ClaimLine = {
-  readonly claim: number;
+  readonly claim: ClaimNumeral;
   readonly id: string;
   readonly entry: string;
   readonly attempt: number;
@@ -104,7 +118,7 @@ type ClaimLine = {
 export function claimLine({ claim, entryId, attempt }: ClaimPlace, at: number): string {
   const { claimNo, claimId, effect, keyHash, bodyHash, amount, currency } = claim;
   const line: ClaimLine = {
-    claim: claimNo,
+    claim: numeralOf(claimNo),
     id: claimId,
     entry: entryId,
     attempt,
@@ -118,16 +132,28 @@ export function claimLine({ claim, entryId, attempt }: ClaimPlace, at: number): 
   return `${JSON.stringify(line)}\n`;
 }
 
-export function writingLine(claimNo: number): string {
-  return `{"writing":${claimNo}}\n`;
+export function writingLine(claimNo: string): string {
+  return `${JSON.stringify({ writing: numeralOf(claimNo) })}\n`;
 }
 
-export function answerLine(claimNo: number, outcome: Outcome): string {
-  return `${JSON.stringify({ answer: claimNo, outcome })}\n`;
+export function answerLine(claimNo: string, outcome: Outcome): string {
+  return `${JSON.stringify({ answer: numeralOf(claimNo), outcome })}\n`;
 }
 
 export function closedLine(last: ClaimPlace | null): string {
-  return `${JSON.stringify({ closed: true, last })}\n`;
+  const written =
+    last === null ? null : { ...last, claim: { ...last.claim, claimNo: numeralOf(last.claim.claimNo) } };
+  return `${JSON.stringify({ closed: true, last: written })}\n`;
+}
+
+/** Reads the last line of a closed journal. @returns null if it is another line. */
+export function parseClosedLine(text: string): { readonly last: ClaimPlace | null } | null {
+  const line = parseLine<{ readonly closed?: boolean; readonly last?: ClaimPlace | null }>(text);
+  if (line?.closed !== true) return null;
+  const { last = null } = line;
+  if (last === null) return { last };
+  if (!NUMERAL.test(String(last.claim.claimNo))) return null;
+  return { last: { ...last, claim: { ...last.claim, claimNo: String(last.claim.claimNo) } } };
 }
 
 /** The contents of a journal, except the answered claims. */
@@ -169,7 +195,7 @@ export async function readJournal(
   let isDamaged = false;
   let unreadable = false;
   let end: JournalEnd | null = null;
-  const open = new Map<number, JournalledClaim>();
+  const open = new Map<string, JournalledClaim>();
   const answered: JournalledClaim[] = [];
   for await (const text of lines) {
     if (head === null) {
@@ -187,13 +213,14 @@ export async function readJournal(
       if (line.n !== end.lines + 1 || line.sum !== end.sum) isDamaged = true;
       end = { lines: end.lines + 1, sum: crc32(`${text}\n`, end.sum) };
     }
-    if (line.claim !== undefined) {
+    if (line.claim !== undefined && !NUMERAL.test(String(line.claim))) isDamaged = true;
+    else if (line.claim !== undefined) {
       const claim = toClaim(head, line as ClaimLine);
       open.set(claim.claim.claimNo, claim);
       last = claim;
     } else if (line.closed === true) isClosed = true;
     else {
-      const number = line.writing ?? line.answer ?? Number.NaN;
+      const number = String(line.writing ?? line.answer);
       const claim = open.get(number);
       if (claim === undefined) isDamaged = true;
       else if (line.outcome === undefined) open.set(number, { ...claim, isWriting: true });
@@ -212,8 +239,8 @@ export async function readJournal(
 type Line = Partial<ClaimLine> & {
   readonly n?: number;
   readonly sum?: number;
-  readonly writing?: number;
-  readonly answer?: number;
+  readonly writing?: ClaimNumeral;
+  readonly answer?: ClaimNumeral;
   readonly outcome?: Outcome;
   readonly closed?: boolean;
 };
@@ -243,7 +270,7 @@ function toClaim(head: JournalHead, line: ClaimLine): JournalledClaim {
   return {
     claim: {
       ledgerId: head.ledger,
-      claimNo: line.claim,
+      claimNo: String(line.claim),
       claimId: line.id,
       accountId: head.account,
       effect: line.effect,

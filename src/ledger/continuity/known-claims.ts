@@ -53,14 +53,14 @@ export async function hasClaims(db: Database): Promise<boolean> {
  */
 export async function readNewestClaim(
   db: Database,
-): Promise<{ readonly claimNo: number; readonly claimedAt: Date; readonly claims: number } | null> {
+): Promise<{ readonly claimNo: string; readonly claimedAt: Date; readonly claims: number } | null> {
   const { rows } = await sql<{ claimNo: string | null; claimedAt: Date; claims: string }>`
     select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*) as claims from ledger.attempts`.execute(
     db,
   );
   const [row] = rows;
   if (row === undefined || row.claimNo === null) return null;
-  return { claimNo: Number(row.claimNo), claimedAt: row.claimedAt, claims: Number(row.claims) };
+  return { claimNo: row.claimNo, claimedAt: row.claimedAt, claims: Number(row.claims) };
 }
 
 /**

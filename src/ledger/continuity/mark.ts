@@ -48,7 +48,8 @@ export type Mark = {
 
 export type NotedClaims = {
   readonly owner: string;
-  readonly newest: number;
+  /** Number of the newest of them. */
+  readonly newest: string;
   /** A complete journal: a head, and one line for each claim. */
   readonly text: string;
 };
@@ -141,7 +142,8 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
         const kept = new Set(newest.values());
         // Noted claims do not name their ledger. They are removed once the newest closed journal of every
         // ledger is newer: none is while no journal has been closed.
-        const least = kept.size === 0 ? 0 : Math.min(...[...kept].map((file) => file.newest ?? 0));
+        const [first = 0n, ...others] = [...kept].map((file) => file.newest ?? 0n);
+        const least = others.reduce((one, other) => (other < one ? other : one), first);
         const old = files.filter(
           (file) =>
             isOutdated(file.modifiedAt, now) &&
@@ -188,7 +190,7 @@ function newestOf(files: readonly MarkedJournal[]): ReadonlyMap<string, MarkedJo
   for (const file of files) {
     if (file.ledger === null) continue;
     const before = newest.get(file.ledger);
-    if (before === undefined || (before.newest ?? 0) < (file.newest ?? 0)) newest.set(file.ledger, file);
+    if (before === undefined || (before.newest ?? 0n) < (file.newest ?? 0n)) newest.set(file.ledger, file);
   }
   return newest;
 }

@@ -106,14 +106,15 @@ function store(db: Database, decision: Decision): Promise<void> {
       .executeTakeFirstOrThrow();
     for (let from = 0; from < found.length; from += BATCH)
       await storeLostClaims(trx, found.slice(from, from + BATCH), recoveryId);
-    await raiseNumbers(trx, newestNumber(found));
+    await sql`select ledger.raise_claim_numbers(${newestNumber(found)}::bigint)`.execute(trx);
     await markCompared(trx, decision.machineId);
     const { others } = await readPlace(trx, decision.machineId);
     if (others.length === 0 || decision.isShared || acceptsUndescribed) await keepPlace(trx);
   });
 }
 
-type Range = { readonly ledger_id: string; readonly above: number; readonly up_to: number };
+/** The numbers are the digits of bigints. */
+type Range = { readonly ledger_id: string; readonly above: string; readonly up_to: string };
 
 /**
  * For each ledger among the claims, finds the range of numbers between the newest claim in this database and
@@ -123,16 +124,16 @@ async function findRanges(db: Database, found: readonly LostClaim[]): Promise<re
   const own = await readLedgerId(db);
   const ranges: Range[] = [];
   for (const ledgerId of new Set(found.map(({ claim }) => claim.ledgerId))) {
+    const upTo = newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId));
     const { rows } = await sql<{ newest: string | null }>`
       select greatest(
         (select max(claim_no) from ledger.attempts where ${ledgerId === own}
-          and claim_no <= ${newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId))}),
+          and claim_no <= ${upTo}::bigint),
         (select max(claim_no) from ledger.lost_claims where ledger_id = ${ledgerId}::uuid)) as newest`.execute(
       db,
     );
-    const above = Number(rows[0]?.newest ?? 0);
-    const upTo = newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId));
-    if (upTo > above) ranges.push({ ledger_id: ledgerId, above, up_to: upTo });
+    const above = rows[0]?.newest ?? '0';
+    if (BigInt(upTo) > BigInt(above)) ranges.push({ ledger_id: ledgerId, above, up_to: upTo });
   }
   return ranges;
 }
@@ -170,17 +171,8 @@ function keyOf({ claimId, claimNo }: JournalledClaim['claim']): string {
   return `${claimId}/${claimNo}`;
 }
 
-function newestNumber(found: readonly LostClaim[]): number {
-  return found.reduce((newest, { claim }) => Math.max(newest, claim.claimNo), 0);
-}
-
-/**
- * Raises the sequence by drawing numbers from it, which needs no privilege beyond those that posting needs. The last value of
- * a sequence that was never used has not been drawn.
- */
-async function raiseNumbers(db: Database, above: number): Promise<void> {
-  await sql`
-    select count(nextval('ledger.claim_numbers'))
-    from generate_series(1, greatest(0, ${above}::bigint - (
-      select last_value - (not is_called)::integer from ledger.claim_numbers)))`.execute(db);
+function newestNumber(found: readonly LostClaim[]): string {
+  let newest = 0n;
+  for (const { claim } of found) if (BigInt(claim.claimNo) > newest) newest = BigInt(claim.claimNo);
+  return String(newest);
 }

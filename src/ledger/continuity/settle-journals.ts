@@ -75,7 +75,7 @@ export async function settleJournals(
       if (isProof(path, summary.head) && (await isWhole(db, { path, owner, summary })))
         neverSent += await settleUnsent(db, [...unsent.values()]);
       if (hasLostLines(owner, summary)) unreadable.push(name);
-      const newName = closedName(ledgerId, summary.last?.claim.claimNo ?? 0, owner);
+      const newName = closedName(ledgerId, summary.last?.claim.claimNo ?? '0', owner);
       renameSync(path, join(folder, newName));
       removeLineCount(owner);
       closed.push({ owner, path: join(folder, newName), name: newName });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { plural } from '../../core/text/plural.ts';
 import type { Run } from '../../ops/run.ts';
 import { settleByEvidence } from '../apply-evidence.ts';
 import { settleJournals } from '../continuity/settle-journals.ts';
@@ -18,14 +19,14 @@ export async function recoverPreviousRuns(run: Run, ledger: OpenLedger): Promise
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
   if (replayed.answers > 0)
-    progress.note(`Recorded ${replayed.answers} answers from the spool of an earlier run.`);
+    progress.note(`Recorded ${plural(replayed.answers, 'answer')} from the spool of an earlier run.`);
   if (replayed.lost > 0)
     progress.note(
-      `${replayed.lost} of them belong to claims that the database lost. Their orders have the state that these answers state, and are not sent again.`,
+      `${replayed.lost === 1 ? '1 of them belongs' : `${replayed.lost} of them belong`} to claims that the database lost. Their orders have the state that these answers state, and are not sent again.`,
     );
   if (replayed.unreadable > 0)
     progress.note(
-      `${replayed.unreadable} lines of the spool are unusable and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled remain.`,
+      `${plural(replayed.unreadable, 'unusable line')} of the spool: set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled remain.`,
     );
   const now = new Date();
   const { ledgerId, mark } = ledger;
@@ -36,19 +37,23 @@ export async function recoverPreviousRuns(run: Run, ledger: OpenLedger): Promise
   // Copies of the same journals: they are closed, and prove nothing more.
   for (const copy of copies) await settleJournals(db, { folder: copy, ledgerId, now });
   await mark?.prune(now);
-  if (answered > 0) progress.note(`Recorded ${answered} answers from the journal of an earlier run.`);
+  if (answered > 0)
+    progress.note(`Recorded ${plural(answered, 'answer')} from the journal of an earlier run.`);
   if (neverSent > 0)
     progress.note(
-      `${neverSent} orders are ready again: the journal of an earlier run shows that their requests never started.`,
+      `${plural(neverSent, 'order is', 'orders are')} ready again: the journal of an earlier run shows that no request for ${neverSent === 1 ? 'it' : 'them'} started.`,
     );
   if (unreadable.length > 0)
     progress.note(
       `The journal ${unreadable.join(', ')} is damaged or lost lines, so it does not show which requests never started. Their orders are in doubt. Check for a full or failing disk.`,
     );
   const reaped = await reapLost(db);
-  if (reaped > 0) progress.note(`${reaped} orders are now in doubt: the process that sent them is gone.`);
+  if (reaped > 0)
+    progress.note(
+      `${plural(reaped, 'order is', 'orders are')} now in doubt: the process that sent ${reaped === 1 ? 'it' : 'them'} is gone.`,
+    );
   const settled = await settleByEvidence(db);
-  if (settled > 0) progress.note(`Events of the service settled ${settled} orders in doubt.`);
+  if (settled > 0) progress.note(`Events of the service settled ${plural(settled, 'order')} in doubt.`);
   await resendUnauthorised(db, { job: job.name });
   if (config.api.duplicateOrders !== 'ignored') return;
   const resent = await resendRestedDoubts(db, {
@@ -57,7 +62,7 @@ export async function recoverPreviousRuns(run: Run, ledger: OpenLedger): Promise
   });
   if (resent > 0)
     progress.note(
-      `${resent} orders in doubt are sent again after the quiet period (api.duplicate_orders: ignored).`,
+      `${plural(resent, 'order in doubt is', 'orders in doubt are')} sent again after the quiet period (api.duplicate_orders: ignored).`,
     );
 }
 

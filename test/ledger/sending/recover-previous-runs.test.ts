@@ -95,7 +95,7 @@ it('what is known of the requests of a killed process settles them; the others a
   const answers = openSpool(spool, worker.owner);
   const { entryId, attempt, claim: spooledClaim } = spooled;
   answers.append({ entryId, attempt, claim: spooledClaim, outcome: ACCEPTED, backoffMs: 0 });
-  const lost = { ...spooledClaim, claimId: randomUUID(), claimNo: 99 };
+  const lost = { ...spooledClaim, claimId: randomUUID(), claimNo: '99' };
   answers.append({ entryId, attempt, claim: lost, outcome: ACCEPTED, backoffMs: 0 });
   appendFileSync(join(spool, `${worker.owner}.ndjson`), 'unusable\n');
   await db.transaction().execute((trx) =>
@@ -110,15 +110,15 @@ it('what is known of the requests of a killed process settles them; the others a
   for (const place of folders) writeFileSync(join(place, `${randomUUID()}.open.ndjson`), 'no head\n');
   expect(await recover()).toEqual([
     'Recorded 2 answers from the spool of an earlier run.',
-    '1 of them belong to claims that the database lost. Their orders have the state that these answers state, and are not sent again.',
-    `1 lines of the spool are unusable and were set aside in ${join(spool, 'unreadable')}. The doubts that they would have settled remain.`,
-    'Recorded 1 answers from the journal of an earlier run.',
-    '1 orders are ready again: the journal of an earlier run shows that their requests never started.',
+    '1 of them belongs to claims that the database lost. Their orders have the state that these answers state, and are not sent again.',
+    `1 unusable line of the spool: set aside in ${join(spool, 'unreadable')}. The doubts that they would have settled remain.`,
+    'Recorded 1 answer from the journal of an earlier run.',
+    '1 order is ready again: the journal of an earlier run shows that no request for it started.',
     expect.stringMatching(
       /^The journal [0-9a-f-]{36}\.open\.ndjson is damaged or lost lines, so it does not show which requests never started\./,
     ),
     '2 orders are now in doubt: the process that sent them is gone.',
-    'Events of the service settled 1 orders in doubt.',
+    'Events of the service settled 1 order in doubt.',
   ]);
   expect(await states([spooled, answered, unsent, told, unknown])).toEqual([
     ...['accepted', 'accepted', 'ready', 'accepted', 'in_doubt'],
@@ -147,7 +147,7 @@ it('a doubt is sent again only after the quiet period, and only if the service i
   expect(await recover('unknown')).toEqual([]);
   expect(await states([old, fresh])).toEqual(['in_doubt', 'in_doubt']);
   expect(await recover('ignored')).toEqual([
-    '1 orders in doubt are sent again after the quiet period (api.duplicate_orders: ignored).',
+    '1 order in doubt is sent again after the quiet period (api.duplicate_orders: ignored).',
   ]);
   expect(await states([old, fresh])).toEqual(['ready', 'in_doubt']);
 });

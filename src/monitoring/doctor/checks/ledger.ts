@@ -1,6 +1,7 @@
 import type { Finding } from '../../../core/finding.ts';
 import type { KnownError } from '../../../core/known-error.ts';
 import { isLoopback } from '../../../core/text/is-loopback.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
 import { countMachines } from '../../../ledger/continuity/machines.ts';
 import { compare } from '../../../ledger/sending/compare-ledger.ts';
@@ -129,15 +130,15 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
     findings.push({
       status: 'problem',
       about: ABOUT,
-      what: `${double.length} orders were accepted more than once by the service.`,
-      why: 'Their influencers were credited twice.',
+      what: `${plural(double.length, 'order was', 'orders were')} accepted more than once by the service.`,
+      why: 'An influencer was credited twice for each.',
       fix: 'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
     });
   if (waiting.claims > 0)
     findings.push({
       status: 'warning',
       about: ABOUT,
-      what: `${waiting.claims} orders were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since.`,
+      what: `${plural(waiting.claims, 'order was', 'orders were')} sent before the database went back to an earlier state, and no file has stated ${waiting.claims === 1 ? 'it' : 'them'} since.`,
       why: 'They are not posted again, but no report contains them.',
       fix: 'Keep their exports where the sources read them. The next run finds them.',
     });
