@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/http/exchange.ts';
 import type { ServiceDescription, Sign, StatedYes } from '../../core/http/service-description.ts';
-import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { hasRepeatedMember, isObject, numberText } from '../../core/text/exact-json.ts';
 import { readErrorText } from '../read-error.ts';
 import { memberAt, valueAt } from './member-paths.ts';
 import { specifiedService } from './schema.ts';
@@ -42,8 +42,14 @@ export function judge(
       return { ...about, kind: 'no', reason: said };
     }
     if (answers.doubt.includes(status)) return { ...about, kind: 'unclear' };
-    const isYes = yes === null || saysYes(yes, status, parsed);
-    return { ...about, kind: isYes ? 'yes' : 'unclear', isStated: yes !== null && isYes };
+    if (parsed !== undefined && hasRepeatedMember(text, parsed))
+      return { ...about, kind: 'unclear', doubt: 'that has a member twice' };
+    if (yes !== null) {
+      const isYes = saysYes(yes, status, parsed);
+      return { ...about, kind: isYes ? 'yes' : 'unclear', isStated: isYes };
+    }
+    const doubt = isObject(parsed) ? findDoubt(parsed, rules) : null;
+    return doubt === null ? { ...about, kind: 'yes' } : { ...about, kind: 'yes', doubt };
   }
   const reason = readErrorText(text, answers.reasons);
   const kind = answers.doubt.includes(status) && sign === null ? 'unclear' : (sign?.kind ?? 'other');
@@ -61,6 +67,12 @@ type Rules = {
   readonly yes: readonly { readonly names: readonly string[]; readonly values: readonly unknown[] }[];
   readonly filled: readonly (readonly string[])[];
   readonly failed: readonly (readonly string[])[];
+  readonly reasons: readonly (readonly string[])[];
+  /** Texts are in lower case. */
+  readonly done: ReadonlySet<unknown>;
+  readonly doubtful: ReadonlySet<string>;
+  /** The word of doubt in texts that were read before. */
+  readonly known: Map<string, string | null>;
 };
 
 const prepared = new WeakMap<ServiceDescription, Rules>();
@@ -82,6 +94,10 @@ function rulesOf(service: ServiceDescription): Rules {
     yes: Object.entries(answers.yes).map(([path, values]) => ({ names: split(path), values })),
     filled: answers.no_if_filled.map(split),
     failed: answers.no_if_failed.map(split),
+    reasons: answers.reasons.map(split),
+    done: new Set(answers.done.map(folded)),
+    doubtful: new Set(answers.doubt_if_said.map((word) => word.toLowerCase())),
+    known: new Map(),
   };
   prepared.set(service, rules);
   return rules;
@@ -119,6 +135,60 @@ function deniesItself(part: Readonly<Record<string, unknown>>, { yes, filled }: 
   }
   for (const names of filled) if (isFilled(memberAt(part, names))) return true;
   return false;
+}
+
+/**
+ * Finds what in an answer is not known to mean that the request was carried out: a result with another value than the
+ * known ones, a reason with a word of doubt, a member whose name is one and that is not empty, and a result such as
+ * `created: false`.
+ */
+function findDoubt(answer: Readonly<Record<string, unknown>>, rules: Rules): string | null {
+  for (const names of rules.failed) {
+    const value = memberAt(answer, names);
+    if (value !== undefined && !saysDone(value, rules)) return `with an unknown ${names.join('.')}`;
+  }
+  for (const names of rules.reasons) {
+    const value = memberAt(answer, names);
+    const said = typeof value === 'string' || !isFilled(value) ? value : JSON.stringify(value);
+    const word = typeof said === 'string' ? findWord(said, rules) : null;
+    if (word !== null) return `whose ${names.join('.')} says "${word}"`;
+  }
+  for (const name in answer) {
+    const value = answer[name];
+    if (value === false ? rules.done.has(folded(name)) : isFilled(value) && findWord(name, rules) !== null)
+      return 'with a member that denies or doubts it';
+  }
+  return null;
+}
+
+function saysDone(value: unknown, { done }: Rules): boolean {
+  if (typeof value === 'number' && value >= 200 && value <= 299) return true;
+  return done.has(folded(value));
+}
+
+function folded(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
+
+/** Nearly all answers have the same members and message, so what was found in one need not be sought again. */
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 200;
+
+const WORD = /\p{L}+(?:['’]t)?/gu;
+
+/** @returns the first word of doubt in a text, or in a name (`alreadyExists`, `is_duplicate`). */
+function findWord(text: string, { doubtful, known }: Rules): string | null {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const apart = text
+    .slice(0, MAX_READ)
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase();
+  const words = [...apart.matchAll(WORD)].map(([word]) => word);
+  const found = words.find((word) => doubtful.has(word) || /n['’]t$/.test(word)) ?? null;
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (text.length <= LONGEST_KNOWN) known.set(text, found);
+  return found;
 }
 
 function saysFailed(value: unknown): boolean {
