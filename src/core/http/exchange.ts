@@ -36,6 +36,8 @@ export type Verdict = {
   readonly reason: string | null;
   /** True if the status means that what was asked for does not exist. */
   readonly isNotFound: boolean;
+  /** What of a 2xx answer is not known to mean yes, to follow its status. Omitted: nothing. */
+  readonly doubt?: string;
 };
 
 /** How to ask for the next page of a list. */

@@ -22,6 +22,8 @@ export type ServiceDescription = {
     readonly yes: Readonly<Record<string, readonly Scalar[]>>;
     readonly no_if_filled: readonly string[];
     readonly no_if_failed: readonly string[];
+    readonly done: readonly Scalar[];
+    readonly doubt_if_said: readonly string[];
   };
   readonly lists: {
     readonly keys: readonly string[];

@@ -54,6 +54,38 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   );
 }
 
+/**
+ * True if an object in a JSON text has two members of one name, of which parsing keeps only the last.
+ *
+ * @param parsed the value of the text.
+ */
+export function hasRepeatedMember(text: string, parsed: unknown): boolean {
+  return countColons(text) !== countMembers(parsed);
+}
+
+const [QUOTE, COLON, BACKSLASH] = [0x22, 0x3a, 0x5c];
+
+/** Counts the colons outside of strings: each is one written member. */
+function countColons(text: string): number {
+  let count = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (code === BACKSLASH) at += 1;
+    else if (code === COLON && !isInString) count += 1;
+  }
+  return count;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value);
+  let count = Array.isArray(value) ? 0 : inner.length;
+  for (const one of inner) count += countMembers(one);
+  return count;
+}
+
 /** Formats JSON for people and keeps numbers as written. Returns text that is not JSON unchanged. */
 export function formatJson(text: string): string {
   try {

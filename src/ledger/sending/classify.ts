@@ -65,7 +65,11 @@ export function classify(exchange: Exchange, options: ClassifyOptions): Outcome 
     return { kind: 'throttled', httpStatus: status, retryAfterMs };
   }
   if (verdict.kind === 'unclear' && status <= 299)
-    return { kind: 'in_doubt', httpStatus: status, reason: `HTTP ${status} that does not say yes` };
+    return {
+      kind: 'in_doubt',
+      httpStatus: status,
+      reason: `HTTP ${status} ${verdict.doubt ?? 'that does not say yes'}`,
+    };
   const message = verdict.reason;
   if (isRefusal(status, text, { verdict, isRepeatable, isDivisible }))
     return refused(message ?? `HTTP ${status}`);

@@ -1,5 +1,6 @@
 import type { Verdict } from '../../core/http/exchange.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../../core/ledger.ts';
+import { isObject } from '../../core/text/exact-json.ts';
 import type { Client } from '../../service/client.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { type Acceptance, namesItsDeal } from '../effects/effect.ts';
@@ -41,7 +42,13 @@ export function readAnswer(
   const acceptance =
     effects[effect].readAcceptance(answer ?? {}) ?? (verdict.isStated ? statedYes(request) : null);
   if (acceptance === null) return { kind: 'nothing', why: 'that does not name what was credited' };
-  if (isOther(request.deal_id, acceptance.dealId) || isOther(request.collab_id, acceptance.collabId))
+  if (effects[effect].namesDeal && !verdict.isStated) {
+    if (verdict.doubt !== undefined) return { kind: 'nothing', why: verdict.doubt };
+    if (!namesWhatWasSent(request, acceptance))
+      return { kind: 'nothing', why: 'that does not name the deal or collaboration of the request' };
+  }
+  const hasOther = Object.values(answer ?? {}).some((part) => isObject(part) && namesOther(part, acceptance));
+  if (hasOther || namesOther(request, acceptance))
     return { kind: 'nothing', why: 'that names another deal or collaboration than the request' };
   return { kind: 'taken', ...acceptance };
 }
@@ -50,6 +57,20 @@ export function readAnswer(
 function statedYes(request: Readonly<Record<string, unknown>>): Acceptance {
   const { dealId, collabId } = namesItsDeal(request) ?? { dealId: null, collabId: null };
   return { dealId, collabId, message: 'The service said yes, as service.operations states it.' };
+}
+
+/** True if the deal that was sent is named; without one, the collaboration that was sent. */
+function namesWhatWasSent(
+  { deal_id: deal, collab_id: collab }: Readonly<Record<string, unknown>>,
+  { dealId, collabId }: Acceptance,
+): boolean {
+  if (typeof deal === 'string') return dealId !== null;
+  return typeof collab !== 'string' || collabId !== null;
+}
+
+/** True if the request, or a part of the answer, is about another deal or collaboration. */
+function namesOther(one: Readonly<Record<string, unknown>>, { dealId, collabId }: Acceptance): boolean {
+  return isOther(one.deal_id, dealId) || isOther(one.collab_id, collabId);
 }
 
 /** True if both ids are known and differ. The service takes the address of a deal for its id. */

@@ -32,7 +32,8 @@ export async function workThrough<Item>(
       failures.push(error);
       gate.stop({ kind: 'unavailable', message: 'the run failed' });
     }
-    limit.concurrency = placesFor(gate.concurrency());
+    const places = placesFor(gate.concurrency());
+    if (limit.concurrency !== places) limit.concurrency = places;
   }
 
   try {

@@ -7,8 +7,13 @@ export type Move = { readonly from: string; readonly to: string | null };
 
 /** Returns the value at a path of member names with dots between them; undefined if there is none. */
 export function valueAt(value: unknown, path: string): unknown {
+  return memberAt(value, path.split('.'));
+}
+
+/** Returns the value at a path that was split already; undefined if there is none. */
+export function memberAt(value: unknown, names: readonly string[]): unknown {
   let found = value;
-  for (const name of path.split('.')) {
+  for (const name of names) {
     if (!isObject(found) || !Object.hasOwn(found, name)) return undefined;
     found = found[name];
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ServiceDescription } from '../../core/http/service-description.ts';
 import { namesOfOperations } from '../contract/operation-names.ts';
 import { events } from './event-schema.ts';
-import { header, path, scalar, signs, statuses } from './fields.ts';
+import { header, name, path, scalar, signs, statuses } from './fields.ts';
 import { operation } from './operation-schema.ts';
 
 /*
@@ -91,6 +91,38 @@ export const serviceSchema = z
           .default(['status', 'state', 'result', 'outcome', 'status_code', 'statusCode'])
           .describe(
             'A 2xx answer in which one of these is a number from 400 on, or begins with a word such as error, failed, rejected, is no yes. Source: the careful choice.',
+          ),
+        done: z
+          .array(scalar)
+          .readonly()
+          .default([
+            ...[true, 'true', 'ok', 'success', 'successful', 'succeeded', 'done', 'complete', 'completed'],
+            ...['created', 'added', 'recorded', 'credited'],
+          ])
+          .describe(
+            'What the members of no_if_failed say when a request was carried out; upper or lower case does not matter, and a number from 200 to 299 says it, too. Any other value leaves an order, clicks or a new deal in doubt. Source: the careful choice.',
+          ),
+        doubt_if_said: z
+          .array(name)
+          .readonly()
+          .default([
+            ...['already', 'duplicate', 'duplicated', 'duplicates', 'exist', 'exists', 'existing', 'ignored'],
+            ...['skipped', 'queued', 'pending', 'processing', 'scheduled', 'later', 'partial', 'partially'],
+            ...[
+              'not',
+              'no',
+              'cannot',
+              'unable',
+              'unknown',
+              'invalid',
+              'failed',
+              'rejected',
+              'denied',
+              'error',
+            ],
+          ])
+          .describe(
+            'Words that leave an order, clicks or a new deal in doubt if the reason of a 2xx answer contains one, or the name of a member that is not empty. Source: the careful choice.',
           ),
       })
       .prefault({})

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../core/http/exchange.ts';
+import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import type { OperationDescription, ServiceDescription } from '../../core/http/service-description.ts';
 import { exactNumber, isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
 import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
@@ -100,7 +100,7 @@ export function fromServiceAnswer(
   return {
     ...answer,
     text,
-    verdict: verdict.kind === 'yes' && inner.kind === 'no' ? inner : verdict,
+    verdict: withInner(verdict, inner),
     nextPage:
       items === null
         ? null
@@ -109,6 +109,13 @@ export function fromServiceAnswer(
             ...{ items: items.length, pagesAtMost: service.limits.pages },
           }),
   };
+}
+
+/** A no or a doubt in the content counts, unless the description states what a yes is, and the answer is one. */
+function withInner(verdict: Verdict, inner: Verdict): Verdict {
+  if (verdict.kind !== 'yes') return verdict;
+  if (inner.kind === 'no') return inner;
+  return verdict.isStated || inner.doubt === undefined ? verdict : { ...verdict, doubt: inner.doubt };
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Verdict } from '../../core/http/exchange.ts';
-import type { ServiceDescription, StatedYes } from '../../core/http/service-description.ts';
-import { isObject, numberText } from '../../core/text/exact-json.ts';
+import type { ServiceDescription, Sign, StatedYes } from '../../core/http/service-description.ts';
+import { hasRepeatedMember, isObject, numberText } from '../../core/text/exact-json.ts';
 import { readErrorText } from '../read-error.ts';
-import { valueAt } from './member-paths.ts';
+import { memberAt, valueAt } from './member-paths.ts';
 import { specifiedService } from './schema.ts';
 
 /** How much of a body is searched for the text of a sign. */
@@ -25,7 +25,8 @@ export function judge(
   yes: StatedYes | null = null,
 ): Verdict {
   const { answers } = service;
-  const sign = findSign({ status, text }, service);
+  const rules = rulesOf(service);
+  const sign = findSign({ status, text }, rules);
   const isSuccess = status >= 200 && status <= 299;
   const parsed = parse(text);
   const about = {
@@ -36,64 +37,158 @@ export function judge(
     isOutOfCredits: answers.no_credits.includes(status),
   };
   if (isSuccess && sign === null) {
-    const no = isObject(parsed) ? findNo(parsed, text, answers) : null;
-    if (no !== null) return { ...about, kind: 'no', reason: no };
+    if (isObject(parsed) && saysNo(parsed, rules)) {
+      const said = readErrorText(text, answers.reasons) ?? 'the answer says that it did not succeed';
+      return { ...about, kind: 'no', reason: said };
+    }
     if (answers.doubt.includes(status)) return { ...about, kind: 'unclear' };
-    const isYes = yes === null || saysYes(yes, status, parsed);
-    return { ...about, kind: isYes ? 'yes' : 'unclear', isStated: yes !== null && isYes };
+    if (parsed !== undefined && hasRepeatedMember(text, parsed))
+      return { ...about, kind: 'unclear', doubt: 'that has a member twice' };
+    if (yes !== null) {
+      const isYes = saysYes(yes, status, parsed);
+      return { ...about, kind: isYes ? 'yes' : 'unclear', isStated: isYes };
+    }
+    const doubt = isObject(parsed) ? findDoubt(parsed, rules) : null;
+    return doubt === null ? { ...about, kind: 'yes' } : { ...about, kind: 'yes', doubt };
   }
   const reason = readErrorText(text, answers.reasons);
   const kind = answers.doubt.includes(status) && sign === null ? 'unclear' : (sign?.kind ?? 'other');
   return { ...about, kind, isOwnWord: isObject(parsed) && reason !== null, reason };
 }
 
-type FoundSign = {
-  readonly kind: 'rate_limited' | 'key_refused' | 'refused';
-  readonly text: string | null;
+/** What a description says of answers, in the form in which each answer is compared with it. */
+type Rules = {
+  readonly signs: readonly {
+    readonly kind: 'rate_limited' | 'key_refused' | 'refused';
+    readonly status: number;
+    /** In lower case. */
+    readonly text: string | null;
+  }[];
+  readonly yes: readonly { readonly names: readonly string[]; readonly values: readonly unknown[] }[];
+  readonly filled: readonly (readonly string[])[];
+  readonly failed: readonly (readonly string[])[];
+  readonly reasons: readonly (readonly string[])[];
+  /** Texts are in lower case. */
+  readonly done: ReadonlySet<unknown>;
+  readonly doubtful: ReadonlySet<string>;
+  /** The word of doubt in texts that were read before. */
+  readonly known: Map<string, string | null>;
 };
 
-function findSign(
-  { status, text }: Answered,
-  { answers, authentication }: ServiceDescription,
-): FoundSign | null {
-  let plain: FoundSign | null = null;
-  for (const [kind, signs] of [
-    ['rate_limited', answers.rate_limited],
-    ['key_refused', authentication.refused],
-    ['refused', answers.refused],
-  ] as const)
-    for (const sign of signs) {
-      if (sign.status !== status) continue;
-      if (sign.text === null) plain ??= { kind, text: null };
-      else if (text.slice(0, MAX_READ).toLowerCase().includes(sign.text.toLowerCase()))
-        return { kind, text: sign.text };
-    }
+const prepared = new WeakMap<ServiceDescription, Rules>();
+
+/** Prepares the rules once for each description, because posting judges every answer by them. */
+function rulesOf(service: ServiceDescription): Rules {
+  const known = prepared.get(service);
+  if (known !== undefined) return known;
+  const { answers, authentication } = service;
+  const split = (path: string) => path.split('.');
+  const lower = (kind: Rules['signs'][number]['kind'], signs: readonly Sign[]) =>
+    signs.map(({ status, text }) => ({ kind, status, text: text?.toLowerCase() ?? null }));
+  const rules: Rules = {
+    signs: [
+      ...lower('rate_limited', answers.rate_limited),
+      ...lower('key_refused', authentication.refused),
+      ...lower('refused', answers.refused),
+    ],
+    yes: Object.entries(answers.yes).map(([path, values]) => ({ names: split(path), values })),
+    filled: answers.no_if_filled.map(split),
+    failed: answers.no_if_failed.map(split),
+    reasons: answers.reasons.map(split),
+    done: new Set(answers.done.map(folded)),
+    doubtful: new Set(answers.doubt_if_said.map((word) => word.toLowerCase())),
+    known: new Map(),
+  };
+  prepared.set(service, rules);
+  return rules;
+}
+
+function findSign({ status, text }: Answered, { signs }: Rules): Rules['signs'][number] | null {
+  let plain: Rules['signs'][number] | null = null;
+  for (const sign of signs) {
+    if (sign.status !== status) continue;
+    if (sign.text === null) plain ??= sign;
+    else if (text.slice(0, MAX_READ).toLowerCase().includes(sign.text)) return sign;
+  }
   return plain;
 }
 
 /**
- * Finds a no in the body of a 2xx answer: a member that must say yes and does not, a result that is a failure, or a
+ * True if the body of a 2xx answer says no: a member that must say yes and does not, a result that is a failure, or a
  * filled error. Whatever else the body names is then no confirmation. What a member says that is an object itself counts,
  * too, but its results do not: they may be the state of a deal.
- *
- * @returns what the service says, on one line; null if nothing in the body says no.
  */
-function findNo(
-  answer: Readonly<Record<string, unknown>>,
-  text: string,
-  rules: ServiceDescription['answers'] = specifiedService.answers,
-): string | null {
-  const parts = [answer, ...Object.values(answer).filter(isObject)];
-  const isYes = Object.entries(rules.yes).every(([path, values]) =>
-    parts.every((part) => {
-      const value = valueAt(part, path);
-      return value === undefined || isOneOf(value, values);
-    }),
-  );
-  const isFailed = rules.no_if_failed.some((path) => saysFailed(valueAt(answer, path)));
-  const isError = rules.no_if_filled.some((path) => parts.some((part) => isFilled(valueAt(part, path))));
-  if (isYes && !isFailed && !isError) return null;
-  return readErrorText(text, rules.reasons) ?? 'the answer says that it did not succeed';
+function saysNo(answer: Readonly<Record<string, unknown>>, rules: Rules): boolean {
+  if (rules.failed.some((names) => saysFailed(memberAt(answer, names))) || deniesItself(answer, rules))
+    return true;
+  for (const name in answer) {
+    const part = answer[name];
+    if (typeof part === 'object' && isObject(part) && deniesItself(part, rules)) return true;
+  }
+  return false;
+}
+
+function deniesItself(part: Readonly<Record<string, unknown>>, { yes, filled }: Rules): boolean {
+  for (const { names, values } of yes) {
+    const value = memberAt(part, names);
+    if (value !== undefined && !isOneOf(value, values)) return true;
+  }
+  for (const names of filled) if (isFilled(memberAt(part, names))) return true;
+  return false;
+}
+
+/**
+ * Finds what in an answer is not known to mean that the request was carried out: a result with another value than the
+ * known ones, a reason with a word of doubt, a member whose name is one and that is not empty, and a result such as
+ * `created: false`.
+ */
+function findDoubt(answer: Readonly<Record<string, unknown>>, rules: Rules): string | null {
+  for (const names of rules.failed) {
+    const value = memberAt(answer, names);
+    if (value !== undefined && !saysDone(value, rules)) return `with an unknown ${names.join('.')}`;
+  }
+  for (const names of rules.reasons) {
+    const value = memberAt(answer, names);
+    const said = typeof value === 'string' || !isFilled(value) ? value : JSON.stringify(value);
+    const word = typeof said === 'string' ? findWord(said, rules) : null;
+    if (word !== null) return `whose ${names.join('.')} says "${word}"`;
+  }
+  for (const name in answer) {
+    const value = answer[name];
+    if (value === false ? rules.done.has(folded(name)) : isFilled(value) && findWord(name, rules) !== null)
+      return 'with a member that denies or doubts it';
+  }
+  return null;
+}
+
+function saysDone(value: unknown, { done }: Rules): boolean {
+  if (typeof value === 'number' && value >= 200 && value <= 299) return true;
+  return done.has(folded(value));
+}
+
+function folded(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
+
+/** Nearly all answers have the same members and message, so what was found in one need not be sought again. */
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 200;
+
+const WORD = /\p{L}+(?:['’]t)?/gu;
+
+/** @returns the first word of doubt in a text, or in a name (`alreadyExists`, `is_duplicate`). */
+function findWord(text: string, { doubtful, known }: Rules): string | null {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const apart = text
+    .slice(0, MAX_READ)
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase();
+  const words = [...apart.matchAll(WORD)].map(([word]) => word);
+  const found = words.find((word) => doubtful.has(word) || /n['’]t$/.test(word)) ?? null;
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (text.length <= LONGEST_KNOWN) known.set(text, found);
+  return found;
 }
 
 function saysFailed(value: unknown): boolean {
@@ -110,8 +205,9 @@ function saysYes({ statuses, path, values }: StatedYes, status: number, parsed: 
 }
 
 function isOneOf(value: unknown, values: readonly unknown[]): boolean {
+  if (values.includes(value)) return true;
   const number = numberText(value);
-  return values.some((one) => one === value || (number !== null && numberText(one) === number));
+  return number !== null && values.some((one) => numberText(one) === number);
 }
 
 /** False for a value that says nothing: null, false, zero, and what is blank or empty. */

@@ -78,6 +78,59 @@ describe('an exchange that posted a referral', () => {
     expect(classifyFor('referral', answer(status, body)).kind).toBe('in_doubt');
   });
 
+  it.each([
+    ['a member twice', '{"success":false,"success":true,"deal_id":"D1"}', 'that has a member twice'],
+    ['two deals', '{"deal_id":"D2","deal_id":"D1"}', 'that has a member twice'],
+    ['status 0', { deal_id: 'D1', status: 0 }, 'with an unknown status'],
+    ['no status', { deal_id: 'D1', status: null }, 'with an unknown status'],
+    ['a queued status', { deal_id: 'D1', status: 'queued' }, 'with an unknown status'],
+    ['a state in another language', { deal_id: 'D1', state: 'ausstehend' }, 'with an unknown state'],
+    ['a duplicate as result', { deal_id: 'D1', result: 'duplicate' }, 'with an unknown result'],
+    ['a result of several members', { deal_id: 'D1', result: { new: 0 } }, 'with an unknown result'],
+    [
+      'a message that doubts',
+      { deal_id: 'D1', message: 'Order already exists' },
+      'whose message says "already"',
+    ],
+    ['a message that denies', { deal_id: 'D1', message: "It wasn't added" }, `whose message says "wasn't"`],
+    [
+      'a member that doubts',
+      { deal_id: 'D1', alreadyExists: true },
+      'with a member that denies or doubts it',
+    ],
+    ['a member that denies', { deal_id: 'D1', created: false }, 'with a member that denies or doubts it'],
+  ])('is in doubt, with what is not known, if a 2xx that names the deal has %s', (_what, body, why) => {
+    const sent = JSON.stringify({ deal_id: 'D1', order_id: '1' });
+    const outcome = { kind: 'in_doubt', httpStatus: 200, reason: `HTTP 200 ${why}` };
+    expect(classifyFor('referral', answer(200, body), sent)).toEqual(outcome);
+    expect(classifyFor('click', answer(200, body), sent)).toEqual(outcome);
+  });
+
+  it('is in doubt if a 2xx names only a collaboration, or in a part another deal, and a deal was sent', () => {
+    const sent = JSON.stringify({ deal_id: 'D1', order_id: '1' });
+    expect(classifyFor('referral', answer(200, { collab_id: 'C1' }), sent)).toMatchObject({
+      kind: 'in_doubt',
+      reason: 'HTTP 200 that does not name the deal or collaboration of the request',
+    });
+    const parts = { deal_id: 'D1', deal: { deal_id: 'D2' } };
+    expect(classifyFor('referral', answer(200, parts), sent).kind).toBe('in_doubt');
+    const byCollaboration = JSON.stringify({ collab_id: 'C1' });
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), byCollaboration).kind).toBe('in_doubt');
+    expect(classifyFor('referral', answer(200, { collab_id: 'C1' }), byCollaboration).kind).toBe('accepted');
+  });
+
+  it('is accepted if a 2xx says that it was done, in a known word', () => {
+    const said = {
+      status: 'Success',
+      result: 'created',
+      duplicate: false,
+      message: 'The referral was added.',
+    };
+    const text = '{"deal_id":"D1","deal":{"note":"a \\": \\\\"},"ids":[{"a":1},{"a":2}]}';
+    expect(classifyFor('referral', answer(200, { deal_id: 'D1', ...said })).kind).toBe('accepted');
+    expect(classifyFor('referral', answer(200, text)).kind).toBe('accepted');
+  });
+
   it('is accepted whatever the state of the deal is that a 2xx shows', () => {
     const body = { deal_id: 'D1', deal: { status: 'rejected', errors: [], error: null, ok: true } };
     expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
