@@ -18,7 +18,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/core/money.ts /0+$/': 'numeric(18,4) of the database',
   'src/core/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
   'src/core/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',
-  'src/render/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
+  'src/core/text/plural.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
   'src/cli/commands/api/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/load-config-file.ts /\\/+$/': 'the address of the service, from the configuration',
