@@ -48,6 +48,7 @@ it('a seed holds the entries of its orders that were never sent, and names those
   await ageEntries(db);
   expect(await seed(db, 'a.csv', ['ready', 'sent', 'approved', 'sending', 'note', 'unknown'])).toEqual({
     seedId: '2',
+    isKnown: false,
     orders: 6,
     heldBack: 1,
     untouched: [
@@ -78,20 +79,22 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
     .execute();
   const first = await seed(db, 'a.csv', ['both', 'one', 'other reason']);
   const second = await seed(db, 'b.csv', ['both']);
-  expect(await seed(db, 'a.csv', ['both']), 'the same file').toBeNull();
+  expect(await seed(db, 'a.csv', ['both']), 'the same file').toMatchObject({
+    ...{ seedId: first.seedId, isKnown: true, orders: 3, heldBack: 0 },
+  });
   const undo = (seedId = '') => undoSeed(db, { seedId, reason: 'a wrong file', undoneBy: 'bob' });
   expect(await undo('99')).toEqual({ kind: 'unknown' });
   await ageEntries(db);
-  expect(await undo(first?.seedId)).toEqual({ kind: 'undone', orders: 3 });
+  expect(await undo(first.seedId)).toEqual({ kind: 'undone', orders: 3 });
   expect(await changedEntries(db)).toHaveLength(1);
-  expect(await undo(first?.seedId)).toEqual({ kind: 'undone_before' });
-  expect(await seed(db, 'b.csv', ['both']), 'only another seed was undone').toBeNull();
+  expect(await undo(first.seedId)).toEqual({ kind: 'undone_before' });
+  expect(await seed(db, 'b.csv', ['both']), 'only another seed was undone').toMatchObject({ isKnown: true });
   expect(await statesOf(db)).toEqual([
     'both held credited_elsewhere',
     'one held no_longer_attributed',
     'other reason held evidence_of_another_poster',
   ]);
-  expect(await undo(second?.seedId)).toMatchObject({ kind: 'undone' });
+  expect(await undo(second.seedId)).toMatchObject({ kind: 'undone' });
   expect((await statesOf(db))[0]).toBe('both held no_longer_attributed');
   expect((await seed(db, 'a.csv', ['both']))?.orders).toBe(1);
   const seeds = await listSeeds(db);
