@@ -11,6 +11,9 @@ const MAX_READ = 4_000;
 /** How a member that names the result says that the request failed. */
 const FAILED = /^(error|fail|reject|refus|denied|declin|invalid)/i;
 
+/** Words of an answer to an order that the service has already. */
+const REPEATED = /^(already|duplicate|exist|ignored)/;
+
 type Answered = { readonly status: number; readonly text: string };
 
 /**
@@ -85,6 +88,9 @@ function rulesOf(service: ServiceDescription): Rules {
   const split = (path: string) => path.split('.');
   const lower = (kind: Rules['signs'][number]['kind'], signs: readonly Sign[]) =>
     signs.map(({ status, text }) => ({ kind, status, text: text?.toLowerCase() ?? null }));
+  // A service that ignores a repeated order says so of one that it has credited: once.
+  const mayRepeat = service.duplicate_orders === 'ignored';
+  const isDoubtful = (word: string) => !mayRepeat || !REPEATED.test(word);
   const rules: Rules = {
     signs: [
       ...lower('rate_limited', answers.rate_limited),
@@ -95,8 +101,8 @@ function rulesOf(service: ServiceDescription): Rules {
     filled: answers.no_if_filled.map(split),
     failed: answers.no_if_failed.map(split),
     reasons: answers.reasons.map(split),
-    done: new Set(answers.done.map(folded)),
-    doubtful: new Set(answers.doubt_if_said.map((word) => word.toLowerCase())),
+    done: new Set([...answers.done.map(folded), ...(mayRepeat ? ['duplicate', 'ignored', 'exists'] : [])]),
+    doubtful: new Set(answers.doubt_if_said.map((word) => word.toLowerCase()).filter(isDoubtful)),
     known: new Map(),
   };
   prepared.set(service, rules);

@@ -3,6 +3,8 @@ import type { Exchange } from '../../../src/core/http/exchange.ts';
 import type { Effect, Outcome } from '../../../src/core/ledger.ts';
 import { classify } from '../../../src/ledger/sending/classify.ts';
 import { readAnswer } from '../../../src/ledger/sending/send.ts';
+import { specifiedService } from '../../../src/service/description/schema.ts';
+import { judge } from '../../../src/service/description/verdict.ts';
 
 const now = new Date('2026-05-01T00:00:00Z');
 
@@ -118,6 +120,17 @@ describe('an exchange that posted a referral', () => {
     expect(classifyFor('referral', answer(200, { deal_id: 'D1' }), byCollaboration).kind).toBe('in_doubt');
     expect(classifyFor('referral', answer(200, { collab_id: 'C1' }), byCollaboration).kind).toBe('accepted');
   });
+
+  it.each([{ message: 'Order already exists' }, { result: 'duplicate' }, { alreadyExists: true }])(
+    'is no doubt if a service that ignores repeated orders says that it has this one: %j',
+    (said) => {
+      const repeated = { status: 200, text: JSON.stringify({ deal_id: 'D1', ...said }) };
+      expect(judge(repeated).doubt).toBeDefined();
+      const ignoring = { ...specifiedService, duplicate_orders: 'ignored' } as const;
+      expect(judge(repeated, ignoring)).toMatchObject({ kind: 'yes' });
+      expect(judge(repeated, ignoring).doubt).toBeUndefined();
+    },
+  );
 
   it('is accepted if a 2xx says that it was done, in a known word', () => {
     const said = {
