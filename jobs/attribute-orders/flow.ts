@@ -7,7 +7,7 @@ import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
 import { intakeSources } from '../../src/runs/workers/read-sources.ts';
 import { attributionRules } from './attribution-rules.ts';
 import { releaseEnded } from './backfill/release-entries.ts';
-import { attributeOrders as attribute } from './decide/attribute-orders.ts';
+import { decideOrders } from './decide/decide-orders.ts';
 import { prepareEntries } from './decide/prepare-entries.ts';
 import { type OrdersReport, reportOrders } from './report.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
@@ -30,7 +30,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
   const rules = attributionRules(run);
-  const { decided } = await attribute(db, { ...rules, codesHash: codes.hash });
+  const { decided } = await decideOrders(db, { ...rules, codesHash: codes.hash });
   run.progress.advance(decided);
   const orderPlatformBySource = Object.fromEntries(
     sources.map((source) => [source.name, source.orderPlatform]),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { decideAgain } from '../../jobs/attribute-orders/decide/attribute-orders.ts';
+import { decideAgain } from '../../jobs/attribute-orders/decide/decide-orders.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
 import type { Seeded } from '../core/backfill.ts';
 import type { PipelineConfig } from '../core/config.ts';

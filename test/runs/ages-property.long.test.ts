@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { attributeOrders as attribute } from '../../jobs/attribute-orders/decide/attribute-orders.ts';
+import { decideOrders } from '../../jobs/attribute-orders/decide/decide-orders.ts';
 import { prepareEntries } from '../../jobs/attribute-orders/decide/prepare-entries.ts';
 import { attributeOrders } from '../../jobs/attribute-orders/index.ts';
 import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
@@ -213,7 +213,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
         linkParameters: [],
       },
     });
-    await attribute(db, {
+    await decideOrders(db, {
       ...{ job: job.name, brandId, revenue: job.revenue, codesHash, start: null },
       ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],

@@ -18,7 +18,7 @@ export const FLOORS: readonly { readonly name: string; readonly holds: string }[
   { name: 'privacy', holds: 'what is forgotten and deleted' },
   { name: 'money', holds: 'terms, earnings, statements, returns, leaks' },
   { name: 'render', holds: 'blocks → terminal, page, PDF, CSV' },
-  { name: 'reports', holds: 'one question, one folder: its query and its answer' },
+  { name: 'reports', holds: 'what people ask: queries, and the words of the answers' },
   { name: 'monitoring', holds: 'doctor, notices, metrics, traces' },
   { name: 'sandbox', holds: 'the whole service on your machine; imports only service and core' },
   { name: 'jobs', holds: 'one folder a kind of job: its flow, settings, decisions, report' },

@@ -6,7 +6,7 @@ import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
 import { adoptKeys } from '../../../src/ledger/propose.ts';
 import { neverSent } from '../../../src/ledger/states.ts';
-import { decide } from '../decide/attribute-orders.ts';
+import { decide } from '../decide/decide-orders.ts';
 import {
   type AttributionRules,
   filesToAttribute,

@@ -7,7 +7,7 @@ import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
 import { createDesiredEntries } from '../../../src/ledger/propose.ts';
-import { keepRevenueRule } from '../decide/attribute-orders.ts';
+import { keepRevenueRule } from '../decide/decide-orders.ts';
 import { keepClaims } from '../decide/keep-claims.ts';
 import { lockBackfill } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';

@@ -31,7 +31,7 @@ export type PreparedEntries = Proposed & {
 };
 
 /**
- * Proposes the decisions of `attributeOrders` that are new to the ledger, in one transaction
+ * Proposes the decisions of `decideOrders` that are new to the ledger, in one transaction
  * (ledger/propose.ts). Before the entries are posted, `holdCreditedElsewhere` must hold those that another
  * system has credited.
  *

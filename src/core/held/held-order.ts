@@ -1,6 +1,7 @@
 /**
  * Why an order is held that names an owner: something that decides about its credit is not known. The gate
- * (decide/gate.ts) gives the reasons; every list of held orders takes its words from here.
+ * (decide/gate.ts), the decisions and the rows themselves give the reasons (docs/architecture.md); every list of held
+ * orders takes its words from here.
  */
 export type HeldReason = {
   /** What is not known, as a sentence without its full stop: `The amount is not known`. */

@@ -140,7 +140,7 @@ describe('doctor', () => {
       .execute(workshop.db);
     const [functions = ''] = troubles(await examine(workshop), 'problem');
     expect(functions).toContain('EXECUTE on ledger.acknowledge_double_credit(bigint, bigint, text, text)');
-    expect(functions).toContain('EXECUTE on ops.record_audit(jsonb) and 1 more');
+    expect(functions).toMatch(/EXECUTE on ops\.\S+ and \d more/);
   });
 
   it('reports a role that may not execute what a later migration added for it, but none of another database', async () => {

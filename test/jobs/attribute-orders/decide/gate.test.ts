@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { attributeOrders } from '../../../../jobs/attribute-orders/decide/attribute-orders.ts';
+import { decideOrders } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import type { AttributionRules } from '../../../../jobs/attribute-orders/decide/decisions.ts';
 import { gateOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
@@ -182,7 +182,7 @@ test('nothing unknown, missing or in another spelling is credited, whatever the 
         ...settings,
       };
       const sources = [{ source: shop.source, orderPlatform: layout.name, ...statuses }];
-      await attributeOrders(db, { ...rules, job: shop.source, codesHash: hash, sources });
+      await decideOrders(db, { ...rules, job: shop.source, codesHash: hash, sources });
       const gate = gateOf({ ...rules, needsTime: rules.start !== null || rules.hasTerms });
       const { rows } = await sql<{ order_id: string; outcome: string; reason: string | null }>`
         select order_id, outcome, reason from intake.attributions where job = ${shop.source}`.execute(db);

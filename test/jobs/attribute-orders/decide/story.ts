@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import {
   type AttributeOrdersOptions,
-  attributeOrders,
-} from '../../../../jobs/attribute-orders/decide/attribute-orders.ts';
+  decideOrders,
+} from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import type { CreditedSource } from '../../../../jobs/attribute-orders/decide/decisions.ts';
 import {
   type PreparedEntries,
@@ -69,7 +69,7 @@ export async function openContext(
         brandId,
         linkParameters: ['ref', 'utm_campaign'],
       });
-      const { decided } = await attributeOrders(db, {
+      const { decided } = await decideOrders(db, {
         job,
         sources: sources.map((source) => ({
           source,

@@ -25,7 +25,7 @@ export type AttributedOrders = {
  * files that this job has not yet decided under these rules. Decisions that do not change are left as they
  * are. In a transaction that is rolled back, this is a preview.
  */
-export function attributeOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
+export function decideOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
   const rules = { ...options, period: null, rulesHash: hashRules(options) };
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
