@@ -106,7 +106,9 @@ async function takeFolder(folder: string): Promise<() => void> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return lockFolder(folder);
   } catch (cause) {
-    throw cause instanceof KnownError ? cause : notOpened(folder, cause);
+    // Another folder, or another owner of this one, is for a person to set.
+    if (cause instanceof KnownError) throw cause;
+    throw new KnownError({ ...notOpened(folder, cause).details, exitCode: EXIT.configuration, cause });
   }
 }
 

@@ -64,7 +64,7 @@ describe('the embedded database', () => {
     shop.drop('orders.csv', toCsv(manyRows(1)));
     shop.write('.data', 'a file');
     const noFolder = await shop.cli('run', 'orders');
-    expect(noFolder).toMatchObject({ exitCode: 1 });
+    expect(noFolder).toMatchObject({ exitCode: 2 });
     expect(noFolder.stderr).toContain('could not be opened (EEXIST)');
     expect(noFolder.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
   });
