@@ -78,11 +78,17 @@ function countColons(text: string): number {
   return count;
 }
 
+/** Counts without recursion: an answer may be nested deeper than the stack. */
 function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value);
-  let count = Array.isArray(value) ? 0 : inner.length;
-  for (const one of inner) count += countMembers(one);
+  let count = 0;
+  const left = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one !== 'object' || one === null) continue;
+    const inner = Object.values(one);
+    if (!Array.isArray(one)) count += inner.length;
+    for (const part of inner) if (typeof part === 'object') left.push(part);
+  }
   return count;
 }
 

@@ -155,8 +155,10 @@ function findDoubt(answer: Readonly<Record<string, unknown>>, rules: Rules): str
   }
   for (const names of rules.reasons) {
     const value = memberAt(answer, names);
-    const said = typeof value === 'string' || !isFilled(value) ? value : JSON.stringify(value);
-    const word = typeof said === 'string' ? findWord(said, rules) : null;
+    if (!isFilled(value)) continue;
+    const said = typeof value === 'string' ? value : toText(value);
+    if (said === null) return `whose ${names.join('.')} cannot be read`;
+    const word = findWord(said, rules);
     if (word !== null) return `whose ${names.join('.')} says "${word}"`;
   }
   for (const name in answer) {
@@ -165,6 +167,15 @@ function findDoubt(answer: Readonly<Record<string, unknown>>, rules: Rules): str
       return 'with a member that denies or doubts it';
   }
   return null;
+}
+
+/** @returns null for what is nested deeper than the stack. */
+function toText(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
 }
 
 function saysDone(value: unknown, { done }: Rules): boolean {

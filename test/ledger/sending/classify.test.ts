@@ -144,6 +144,15 @@ describe('an exchange that posted a referral', () => {
     expect(classifyFor('referral', answer(200, text)).kind).toBe('accepted');
   });
 
+  it.each(['more', 'message', 'errors', 'deal'])(
+    'is judged, and breaks nothing, if a 2xx nests its member %s deeper than any stack',
+    (name) => {
+      const nested = `{"deal_id":"D1","${name}":${'[{"a":'.repeat(50_000)}1${'}]'.repeat(50_000)}}`;
+      const outcome = classifyFor('referral', answer(200, nested));
+      expect(outcome.kind).toBe(name === 'message' || name === 'errors' ? 'in_doubt' : 'accepted');
+    },
+  );
+
   it('is accepted whatever the state of the deal is that a 2xx shows', () => {
     const body = { deal_id: 'D1', deal: { status: 'rejected', errors: [], error: null, ok: true } };
     expect(classifyFor('referral', answer(200, body)).kind).toBe('accepted');
