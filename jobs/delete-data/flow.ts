@@ -2,7 +2,7 @@ import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import type { Certificate } from '../../src/core/privacy/forget.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
-import { requireWholeLedger } from '../../src/ledger/sending/compare-ledger.ts';
+import { requireWholeLedger } from '../../src/ledger/continuity/compare-ledger.ts';
 import { auditOfJob } from '../../src/ops/record-audit.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import { tombstonesUnder } from '../../src/privacy/customer-keys.ts';

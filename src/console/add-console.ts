@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PipelineConfig } from '../core/config.ts';
 import type { Database } from '../db/connect.ts';
-import { requireWholeLedger } from '../ledger/sending/compare-ledger.ts';
+import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';

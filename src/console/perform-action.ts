@@ -3,7 +3,7 @@ import type { PipelineConfig } from '../core/config.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { requireWholeLedger } from '../ledger/sending/compare-ledger.ts';
+import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
 import { recordAudit } from '../ops/record-audit.ts';
 import { findForeignOrigin, localPath } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';

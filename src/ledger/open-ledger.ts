@@ -7,20 +7,20 @@ import type { Client } from '../service/client.ts';
 import { bindAccount } from './bind-account.ts';
 import { beginAuditedLedger } from './continuity/begin-audited-ledger.ts';
 import type { Continuity } from './continuity/check-continuity.ts';
+import { compare } from './continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from './continuity/identity.ts';
 import { type Journal, openJournal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
-import { keepPlace, registerMachine } from './continuity/machines.ts';
-import type { Mark } from './continuity/mark.ts';
-import { identifyAccount } from './open-account.ts';
-import { compare } from './sending/compare-ledger.ts';
 import {
   beginRecord,
   describeBlindness,
   describeJournals,
   openMark,
   ownJournalFolders,
-} from './sending/journal-places.ts';
+} from './continuity/journal-places.ts';
+import { keepPlace, registerMachine } from './continuity/machines.ts';
+import type { Mark } from './continuity/mark.ts';
+import { identifyAccount } from './open-account.ts';
 
 /** The ledger of a run, once it was verified to contain everything that was posted before. */
 export type OpenLedger = {

@@ -99,14 +99,14 @@ type RecoverOptions = ConfigOptions & {
  */
 async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
   const { openConfig, withMigratedDatabase } = await import('../open/open-config.ts');
-  const { recordList } = await import('../seed-orders.ts');
+  const { recordList } = await import('./seed-orders.ts');
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const { bindAccount } = await import('../../ledger/bind-account.ts');
   const { ensureLedgerId } = await import('../../ledger/continuity/identity.ts');
   const { recoverLedger } = await import('../../ledger/continuity/recover.ts');
-  const { compare } = await import('../../ledger/sending/compare-ledger.ts');
+  const { compare } = await import('../../ledger/continuity/compare-ledger.ts');
   const { spoolFolder } = await import('../../ledger/sending/recover-previous-runs.ts');
   const { replaySpool } = await import('../../ledger/spool.ts');
   const config = await openConfig(options);
@@ -171,7 +171,7 @@ function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: R
  */
 async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { recordList } = await import('../seed-orders.ts');
+  const { recordList } = await import('./seed-orders.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const config = await openConfig(options);
   const reason = requireReason(options.reason);
@@ -206,7 +206,7 @@ async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCo
 
 async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { unseedOrders } = await import('../seed-orders.ts');
+  const { unseedOrders } = await import('./seed-orders.ts');
   const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const config = await openConfig(options);

@@ -18,7 +18,7 @@ import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
-import { findContinuityProblem, requireWholeLedger } from '../../ledger/sending/compare-ledger.ts';
+import { findContinuityProblem, requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { renderWarning } from '../../render/error.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';

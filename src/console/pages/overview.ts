@@ -1,5 +1,5 @@
 import type { Html } from '../../core/text/html.ts';
-import { findContinuityProblem } from '../../ledger/sending/compare-ledger.ts';
+import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';

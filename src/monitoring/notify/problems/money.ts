@@ -1,7 +1,7 @@
 import { isUnexplained } from '../../../core/money/reconciliation.ts';
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import { compare } from '../../../ledger/sending/compare-ledger.ts';
+import { compare } from '../../../ledger/continuity/compare-ledger.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubts/list-doubts.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { decideAgain } from '../../jobs/attribute-orders/decide/decide-orders.ts';
-import { layoutFolders } from '../config/layout-folders.ts';
-import type { Seeded } from '../core/backfill.ts';
-import type { PipelineConfig } from '../core/config.ts';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type RowProblem } from '../core/known-error.ts';
-import { describeProblems, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
-import type { Database } from '../db/connect.ts';
-import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
-import { loadLayout } from '../intake/layout/load-layout.ts';
-import { parseSeeds } from '../intake/orders/map/parse-seeds.ts';
-import { orderIdParser } from '../intake/values/parse-id.ts';
-import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
-import { auditIn, readOperator } from './terminal/read-operator.ts';
+import { decideAgain } from '../../../jobs/attribute-orders/decide/decide-orders.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import type { Seeded } from '../../core/backfill.ts';
+import type { PipelineConfig } from '../../core/config.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError, type RowProblem } from '../../core/known-error.ts';
+import { describeProblems, readSheetFile, type Unreadable } from '../../core/text/read-sheet.ts';
+import type { Database } from '../../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import { loadLayout } from '../../intake/layout/load-layout.ts';
+import { parseSeeds } from '../../intake/orders/map/parse-seeds.ts';
+import { orderIdParser } from '../../intake/values/parse-id.ts';
+import { seedLedger, type Undone, undoSeed } from '../../ledger/seed.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
 
 const SAFE = 'Nothing was changed.';
 

@@ -3,18 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { PipelineConfig } from '../../../src/core/config.ts';
-import { ensureLedgerId } from '../../../src/ledger/continuity/identity.ts';
-import { openJournal } from '../../../src/ledger/continuity/journal.ts';
-import { compare } from '../../../src/ledger/sending/compare-ledger.ts';
+import type { PipelineConfig } from '../../src/core/config.ts';
+import { compare } from '../../src/ledger/continuity/compare-ledger.ts';
+import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import {
   beginRecord,
   describeBlindness,
   describeJournals,
   ownJournalFolders,
-} from '../../../src/ledger/sending/journal-places.ts';
-import { makeTestFolder, setup } from '../../support/setup.ts';
-import { ACCOUNT, insertEntry, mustClaim, startWorker } from '../entries.ts';
+} from '../../src/ledger/continuity/journal-places.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
+import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
 
 function configOf(
   folder: string,

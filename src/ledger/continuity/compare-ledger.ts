@@ -7,10 +7,10 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasTable } from '../../db/has-table.ts';
 import { boundAccount } from '../bind-account.ts';
-import { type Continuity, type ContinuityOptions, checkContinuity } from '../continuity/check-continuity.ts';
-import { readLedgerId, shortLedgerId } from '../continuity/identity.ts';
-import { readMachineId } from '../continuity/machines.ts';
+import { type Continuity, type ContinuityOptions, checkContinuity } from './check-continuity.ts';
+import { readLedgerId, shortLedgerId } from './identity.ts';
 import { comparedFolders, describeJournals, openMark } from './journal-places.ts';
+import { readMachineId } from './machines.ts';
 
 /**
  * Whatever writes decisions asks this first: on a database that lost claims they would be about another state, and be lost

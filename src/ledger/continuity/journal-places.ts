@@ -4,8 +4,8 @@ import { journalFolder, nearestFolder, shortPath } from '../../config/locate.ts'
 import type { PipelineConfig } from '../../core/config.ts';
 import { isLoopback } from '../../core/text/is-loopback.ts';
 import { openFileStore } from '../../store/file-store.ts';
-import { listJournals, namesIn } from '../continuity/journal-folder.ts';
-import { createMark, type Mark } from '../continuity/mark.ts';
+import { listJournals, namesIn } from './journal-folder.ts';
+import { createMark, type Mark } from './mark.ts';
 
 /*
  * The data folder of an embedded database contains its journals too, so an older copy of the whole folder looks complete.
