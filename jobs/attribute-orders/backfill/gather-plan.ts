@@ -122,7 +122,7 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
     from (
       select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job, coalesce(${neverSent}, true) as is_unsent,
         e.entry_id is not null and (e.job <> ${job} or e.source is distinct from k.source) as is_others,
-        e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent} as is_free,
+        coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
         (
           select true from ledger.evidence v
           where v.kind is not distinct from 'webhook_order' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)

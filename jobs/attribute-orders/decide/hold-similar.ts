@@ -67,7 +67,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
 
 /**
  * The same id, amount and minute under another platform, for example because source and platform were renamed together.
- * So is an order of which nobody knows the minute: it has no time, or the other one's rows were deleted since.
+ * So is an order whose minute is not known: it has no time, or the rows of the other one were deleted.
  */
 async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   await sql`

@@ -116,8 +116,10 @@ export async function withDatabase<Result>(
     if (migrated) {
       if ((await pendingMigrations(db)).length > 0) throw await notMigrated(db, config);
       const problem = await findContinuityProblem(db, config);
-      if (problem !== null && onLost === undefined) throw problem;
-      if (problem !== null) onLost?.(problem);
+      if (problem !== null) {
+        if (onLost === undefined) throw problem;
+        onLost(problem);
+      }
     }
     return await work(db);
   } catch (error) {

@@ -126,7 +126,7 @@ export function describeProblems(problems: readonly RowProblem[], file: string):
 
 type Line = { readonly cells: readonly string[]; readonly line: number };
 
-type Place = Line & {
+type OpenRow = Line & {
   readonly names: readonly string[];
   readonly problems: RowProblem[];
   /** The first line with each key. */
@@ -135,7 +135,7 @@ type Place = Line & {
 
 function readCells<Column extends string, Row>(
   sheet: Sheet<Column, Row>,
-  { names, cells, line, problems, lineOf }: Place,
+  { names, cells, line, problems, lineOf }: OpenRow,
 ): Row | null {
   const cell = (column: string): string => cells[names.indexOf(column)]?.trim() ?? '';
   const refuse = (column: string, reason: string, help: string): null => {
