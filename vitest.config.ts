@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { checkRowsPlugin } from './test/support/check-rows/plugin.ts';
 import { ensureHome, isWritable } from './test/support/temporary-folder.ts';
 
 ensureHome();
@@ -19,6 +20,7 @@ const LONG = 'test/**/*.long.test.ts';
 
 /** `npm test`, and with `--mode long` the files of `npm run test:long`. */
 export default defineConfig(({ mode }) => ({
+  plugins: [checkRowsPlugin()],
   test: {
     include: [mode === 'long' ? LONG : 'test/**/*.test.ts'],
     exclude: mode === 'long' ? [] : [LONG],

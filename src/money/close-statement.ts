@@ -37,13 +37,12 @@ export async function closeStatement(
   await suitLargeStatements(trx);
   await sql`lock table ops.statements in share row exclusive mode`.execute(trx);
   const first = sql`${`${month}-01`}::date`;
-  const { rows: states } = await sql<{
-    is_over: boolean;
-    by: string | null;
-    at: Date;
-    later: string | null;
-    previous_hash: string;
-  }>`
+  const { rows: states } = await sql<
+    { is_over: boolean; later: string | null; previous_hash: string } & (
+      | { by: string; at: Date }
+      | { by: null; at: null }
+    )
+  >`
     select (clock_timestamp() at time zone ${rules.timeZone})::date >= (${first} + interval '1 month')::date as is_over,
       (select closed_by from ops.statements where month = ${first}) as by,
       (select closed_at from ops.statements where month = ${first}) as at,

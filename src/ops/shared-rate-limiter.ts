@@ -145,7 +145,7 @@ async function takeTurns(
   const isRun = priority === 'run';
   const takenMs = gapMs * count;
   const backfillGapMs = takenMs * BACKFILL_ONE_IN;
-  const { rows } = await sql<{ wait_ms: string }>`
+  const { rows } = await sql<{ wait_ms: number }>`
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true)),
     now as materialized (select clock_timestamp() as at from lost_in_a_crash)
     insert into ops.request_turns as t (next_turn_at, run_turn_at, backfill_turn_at)
@@ -163,7 +163,7 @@ async function takeTurns(
     db,
   );
   const [row] = rows;
-  return row === undefined ? null : Math.max(0, Number(row.wait_ms));
+  return row === undefined ? null : Math.max(0, row.wait_ms);
 }
 
 async function takeBackfillTurns(
@@ -171,7 +171,7 @@ async function takeBackfillTurns(
   { backfillId, gapMs, count }: Batch & { readonly backfillId: string },
 ): Promise<number> {
   const takenMs = gapMs * count;
-  const { rows } = await sql<{ wait_ms: string }>`
+  const { rows } = await sql<{ wait_ms: number }>`
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true))
     insert into ops.backfill_turns as t (backfill_id, next_turn_at)
     select ${backfillId}::bigint, clock_timestamp() + ${takenMs} * interval '1 millisecond' from lost_in_a_crash
@@ -182,7 +182,7 @@ async function takeBackfillTurns(
     returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`.execute(
     db,
   );
-  return Math.max(0, Number(rows[0]?.wait_ms));
+  return Math.max(0, rows[0]?.wait_ms ?? takenMs);
 }
 
 function longestLineMs(takenMs: number): number {

@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest';
+import './check-rows/check-rows.ts';
 import { replaceEnvironment } from './environment.ts';
 
 /*

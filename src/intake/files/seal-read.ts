@@ -103,7 +103,12 @@ async function lockRead(
   trx: Transaction<DB>,
   { sourceFileId, reader, contentSha256, rowsRead }: SealReadOptions,
 ): Promise<LockedRead | null> {
-  const { rows } = await sql<{ isReread: boolean; originalId: string | null; originalUri: string }>`
+  const { rows } = await sql<
+    { isReread: boolean } & (
+      | { originalId: string; originalUri: string }
+      | { originalId: null; originalUri: null }
+    )
+  >`
     select ${settingsForLargeStatements({ isDurable: true, rows: rowsRead })}, o.source_file_id as "originalId", o.uri as "originalUri",
       exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
     from intake.source_files f
@@ -117,8 +122,8 @@ async function lockRead(
     for update of f ${keepsPlan}`.execute(trx);
   const [row] = rows;
   if (row === undefined) return null;
-  const { isReread, originalId, originalUri: uri } = row;
-  return { isReread, original: originalId === null ? null : { sourceFileId: originalId, uri } };
+  const original = row.originalId === null ? null : { sourceFileId: row.originalId, uri: row.originalUri };
+  return { isReread: row.isReread, original };
 }
 
 /**

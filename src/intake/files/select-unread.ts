@@ -22,7 +22,7 @@ export async function selectUnread(
   },
 ): Promise<readonly SourceFile[]> {
   const { source, layoutHash, files, readFor = 'orders' } = options;
-  const { rows } = await sql<{ position: string }>`
+  const { rows } = await sql<{ position: number }>`
     select f.position - 1 as position
     from jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
       as f(position int, uri text, version text)
@@ -35,7 +35,7 @@ export async function selectUnread(
       or (known.state in ('sealed', 'duplicate') and ${IS_READ_ANEW[readFor]}::boolean and known.layout_hash <> ${layoutHash})
       or ${isBack('known')}
     order by f.position`.execute(db);
-  return rows.flatMap(({ position }) => files[Number(position)] ?? []);
+  return rows.flatMap(({ position }) => files[position] ?? []);
 }
 
 /**

@@ -54,7 +54,9 @@ export async function hasClaims(db: Database): Promise<boolean> {
 export async function readNewestClaim(
   db: Database,
 ): Promise<{ readonly claimNo: string; readonly claimedAt: Date; readonly claims: number } | null> {
-  const { rows } = await sql<{ claimNo: string | null; claimedAt: Date; claims: string }>`
+  const { rows } = await sql<
+    { claims: string } & ({ claimNo: string; claimedAt: Date } | { claimNo: null; claimedAt: null })
+  >`
     select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*) as claims from ledger.attempts`.execute(
     db,
   );

@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 
 /** The last reading of a file name, with the run that read it. */
-export type ListedFile = Omit<KnownFile, 'version' | 'state'> & {
+export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | 'ageBasis'> & {
   /** `read` means that the file is sealed, so its rows count. */
   readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
   readonly runId: string;
