@@ -185,7 +185,7 @@ describe('one order has one key', () => {
 
 test('an upgrade posts no order again that an earlier version posted, or was told of, under another spelling', async () => {
   const db = await openEmpty();
-  await migrateBy(db, (file) => file < '0077');
+  await migrateBy(db, (name) => name < '0077');
   const shop = await openShop(db);
   const { source, runId } = shop;
   for (const [platform, id, state] of [
@@ -225,7 +225,7 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     insert into ledger.evidence (kind, seed_id, order_platform, order_id, body_sha256)
     select 'seeded', seed_id, 'HShop', ${'50\u200b03'}, 'x' from seed`.execute(db);
 
-  await migrateBy(db, (file) => file >= '0077');
+  await migrateBy(db, (name) => name >= '0077');
 
   const before = await entries({ db, job: source });
   const context = await openJob(db, 'HShop', shop);
