@@ -1,4 +1,4 @@
--- The tables, views, functions and comments that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
+-- The tables, views, functions, comments and rights that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
 -- Written by npm run schema; to change it, add a migration, or change a view.
 
 CREATE SCHEMA bi;
@@ -8188,3 +8188,17 @@ ALTER TABLE ONLY ops.notices
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+REVOKE ALL ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ledger.decide(p_entry_id bigint, p_decision text, p_shown_state text, p_shown_attempt integer, p_decided_by text, p_reason text, p_deal_id text, p_collab_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ledger.raise_claim_numbers(above bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ledger.reap_lost() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ops.analyze_table(wanted regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ops.record_audit(p_record jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION ops.rename_job(p_old text, p_new text) FROM PUBLIC;

@@ -1,10 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package/package-file.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
+import { BASELINE, LAST_BEFORE, REPLACED, versionOf } from './baseline.ts';
 import type { Database } from './connect.ts';
 import { hasTable } from './has-table.ts';
 import type { DatabaseTransaction } from './in-transaction.ts';
@@ -15,25 +16,31 @@ const FOLDER = packageFile('sql/migrations/');
 
 /**
  * Each file of `sql/migrations/` is one migration. They are applied in the order of their names. Merged
- * migrations are immutable.
+ * migrations are immutable. The first one, the baseline, has the names of those that it replaces.
  */
 const fromFiles: MigrationProvider = {
   async getMigrations() {
-    const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
-    const migrations: Record<string, Migration> = {};
-    for (const file of files) {
-      migrations[file.replace(/\.sql$/, '')] = {
-        async up(db) {
-          // A single DO block turns a file of many statements into one statement, which the protocol of
-          // PGlite requires.
-          const statements = await readFile(new URL(file, FOLDER), 'utf8');
-          await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
-        },
-      };
-    }
-    return migrations;
+    const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
+    const later = files.map((file) => file.replace(/\.sql$/, '')).filter((name) => name !== BASELINE);
+    return Object.fromEntries(
+      [...REPLACED, ...later].map((name): [string, Migration] => [name, { up: (db) => apply(db, name) }]),
+    );
   },
 };
+
+async function apply(db: Kysely<unknown>, name: string): Promise<void> {
+  // Under the last of its names: on the tables of an earlier version it would fail, and nothing would be recorded.
+  const file = name === REPLACED.at(-1) ? BASELINE : name;
+  if (REPLACED.includes(file)) return;
+  const statements = await readFile(new URL(`${file}.sql`, FOLDER), 'utf8');
+  // A single DO block turns a file of many statements into one statement, which the protocol of PGlite requires.
+  await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
+}
+
+/** Names the baseline instead of the migrations that it replaces. */
+function shown(names: readonly string[]): string[] {
+  return [...new Set(names.map((name) => (REPLACED.includes(name) ? BASELINE : name)))];
+}
 
 /** Kysely's table of applied migrations: `name`, `timestamp`. */
 const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
@@ -59,7 +66,7 @@ async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
     const hasNewViews = await applyViews(trx);
     await trx.commit().execute();
     const applied = result.results?.filter(({ status }) => status === 'Success') ?? [];
-    return [...applied.map(({ migrationName }) => migrationName), ...(hasNewViews ? [VIEWS] : [])];
+    return shown([...applied.map(({ migrationName }) => migrationName), ...(hasNewViews ? [VIEWS] : [])]);
   } catch (error) {
     // If the connection is gone, there is nothing to roll back, and the first error is the relevant one.
     await trx
@@ -69,8 +76,8 @@ async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
     const hasBegun = result?.results !== undefined;
     const isOvertaken = !hasBegun && hasSqlState(error, TABLE_MADE_BY_ANOTHER);
     if (isOvertaken && attempt < 3) return migrateTogether(db, attempt + 1);
-    const migration = result?.results?.find(({ status }) => status === 'Error')?.migrationName;
-    throw explainFailed(migration ?? (result?.error === undefined ? VIEWS : 'unknown'), error);
+    const failed = result?.results?.find(({ status }) => status === 'Error')?.migrationName;
+    throw explainFailed(failed ?? (result?.error === undefined ? VIEWS : 'unknown'), error);
   }
 }
 
@@ -113,16 +120,22 @@ const VIEWS = 'bi (views)';
  * outdated.
  *
  * @throws KnownError `database_of_another_version` (exit 2) if the database has migrations that this version
- * does not know.
+ * does not know, or lacks one before its last; `database_of_earlier_version` (exit 2) if it has only some of those
+ * that the baseline replaces.
  */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const applied = await readApplied(db);
   const ours = Object.keys(await fromFiles.getMigrations());
-  const pending = ours.filter((name) => !applied.has(name));
   const unknown = [...applied].filter((name) => !ours.includes(name)).sort();
   if (unknown.length > 0)
     throw ofAnotherVersion(`It has migrations that this version lacks: ${unknown.join(', ')}`);
-  return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
+  const pending = ours.filter((name) => !applied.has(name));
+  const last = [...applied].sort().at(-1) ?? '';
+  const skipped = pending.find((name) => name < last);
+  if (skipped !== undefined)
+    throw ofAnotherVersion(`It has migrations later than ${skipped}, but not that one`);
+  if (applied.size > 0 && pending.some((name) => REPLACED.includes(name))) throw ofEarlierVersion(last);
+  return pending.length > 0 || (await areViewsStale(db)) ? shown([...pending, VIEWS]) : [];
 }
 
 /** Returns true if any migration was ever applied to this database. */
@@ -157,20 +170,7 @@ export function migrate(db: Database): Promise<string[]> {
 const MIGRATING = { name: 'Applying migrations', limitMs: 60 * 60_000, lockLimitMs: 10 * 60_000 };
 
 async function applyPending(db: Database): Promise<string[]> {
-  const pending = await pendingMigrations(db);
-  if (pending.length === 0) return [];
-  const skipped = await skippedMigration(db, pending);
-  if (skipped !== null) throw ofAnotherVersion(`It has migrations later than ${skipped}, but not that one`);
-  return migrateTogether(db);
-}
-
-/**
- * The first pending migration that is older than an applied one. If there is one, another version numbered
- * its migrations differently.
- */
-async function skippedMigration(db: Database, pending: readonly string[]): Promise<string | null> {
-  const last = [...(await readApplied(db))].sort().at(-1) ?? '';
-  return pending.find((name) => name !== VIEWS && name < last) ?? null;
+  return (await pendingMigrations(db)).length === 0 ? [] : migrateTogether(db);
 }
 
 function ofAnotherVersion(why: string): KnownError {
@@ -183,6 +183,16 @@ function ofAnotherVersion(why: string): KnownError {
   });
 }
 
+function ofEarlierVersion(last: string): KnownError {
+  return new KnownError({
+    code: 'database_of_earlier_version',
+    message: `This database has the tables of ${versionOf(last)}: its last migration is ${last}. This version upgrades databases of version ${LAST_BEFORE} and later.`,
+    help: `Run \`migrate\` of version ${LAST_BEFORE} on this database, which has the migrations in between, and then \`migrate\` of this version. docs/upgrading.md has the commands.`,
+    safe: 'Nothing was read, changed or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
 function explainFailed(name: string, error: unknown): KnownError {
   if (error instanceof KnownError) return error;
   // A missing privilege is explained below, with the way to grant it.
@@ -190,7 +200,7 @@ function explainFailed(name: string, error: unknown): KnownError {
   if (failure !== null) return failure;
   return new KnownError({
     code: 'migration_failed',
-    message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
+    message: `Migration ${shown([name])} failed: ${error instanceof Error ? error.message : String(error)}`,
     help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
       ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
       : 'Please report this with the message. An earlier version that worked still works.',

@@ -493,7 +493,7 @@ describe('influencer_sync_operator', () => {
       stage.db,
     );
     await sql.raw(`grant insert on ops.audit to ${me}`).execute(stage.db);
-    await migrateBy(stage.db, (file) => file.startsWith('0091'));
+    await migrateBy(stage.db, (name) => name.startsWith('0091'));
     expect(await operator.ask('select ledger.reap_lost()::int as reaped')).toEqual([{ reaped: 0 }]);
     expect(
       await operator.ask(

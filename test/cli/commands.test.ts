@@ -171,7 +171,7 @@ describe('the database of a command', () => {
     expect(existsSync(join(context.folder, '.data'))).toBe(false);
 
     await layEmbeddedDatabase(join(context.folder, '.data'));
-    expect((await context.run('migrate')).stdout).toContain('Applied: 0001_orders');
+    expect((await context.run('migrate')).stdout).toContain('Applied: 0095_baseline');
     expect(await context.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
     expect((await context.run('status')).stdout).toContain('has not run yet');
   });

@@ -5,7 +5,7 @@ import { setupEmbedded } from '../support/setup.ts';
 
 it('customers keep their state when a database that stored each of them twice is migrated', async () => {
   const db = await setupEmbedded('empty');
-  await migrateBy(db, (file) => file < '0009');
+  await migrateBy(db, (name) => name < '0009');
   for (const statement of [
     sql`insert into ops.runs (job, kind, host, pid) values ('customers', 'identify-customers', 'h', 1)`,
     sql`
@@ -33,7 +33,7 @@ it('customers keep their state when a database that stored each of them twice is
     await statement.execute(db);
   }
 
-  await migrateBy(db, (file) => file > '0009');
+  await migrateBy(db, (name) => name > '0009');
 
   const { rows } = await sql`
     select n.name, c.state, c.state_reason, c.is_waiting, c.submissions, c.submitted_at::date::text as submitted

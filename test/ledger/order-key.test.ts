@@ -1,11 +1,11 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/core/text/order-key.ts';
-import { connect, type Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/connect.ts';
 import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
@@ -17,10 +17,8 @@ import {
   entries,
   openContext,
 } from '../jobs/attribute-orders/decide/story.ts';
-import { suiteDatabases } from '../support/absent-server.ts';
 import { migrateBy } from '../support/migrate-by.ts';
-import { makeTestFolder } from '../support/setup.ts';
-import { runStatement, urlOf } from '../support/test-database.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
 
 const MIRA = 'MIRA,,mira,D1,,,';
 const mira = (id: string) => order(id, { codes: ['MIRA'] });
@@ -43,19 +41,6 @@ async function read(context: Context, ids: readonly string[]) {
 }
 
 const SIMILAR = ['#1001', '1,002', '01003', 'A-1', 'a-1', '# 7', '1.5', '00', '1\u2019000', '#'];
-
-/** Creates a database without tables. */
-async function openEmpty(): Promise<Database> {
-  const { serverUrl, prefix } = suiteDatabases();
-  const name = `${prefix}empty${randomInt(2 ** 40).toString(36)}`;
-  await runStatement(serverUrl, `create database ${name}`);
-  const db = await connect({ url: urlOf(serverUrl, name), embeddedFolder: '' });
-  onTestFinished(async () => {
-    await db.destroy();
-    await runStatement(serverUrl, `drop database if exists ${name} with (force)`);
-  });
-  return db;
-}
 
 describe('one order has one key', () => {
   const database = useDatabase('a Postgres server');
@@ -184,8 +169,8 @@ describe('one order has one key', () => {
 });
 
 test('an upgrade posts no order again that an earlier version posted, or was told of, under another spelling', async () => {
-  const db = await openEmpty();
-  await migrateBy(db, (file) => file < '0077');
+  const { db } = await setup('empty');
+  await migrateBy(db, (name) => name < '0077');
   const shop = await openShop(db);
   const { source, runId } = shop;
   for (const [platform, id, state] of [
@@ -225,7 +210,7 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     insert into ledger.evidence (kind, seed_id, order_platform, order_id, body_sha256)
     select 'seeded', seed_id, 'HShop', ${'50\u200b03'}, 'x' from seed`.execute(db);
 
-  await migrateBy(db, (file) => file >= '0077');
+  await migrateBy(db, (name) => name >= '0077');
 
   const before = await entries({ db, job: source });
   const context = await openJob(db, 'HShop', shop);

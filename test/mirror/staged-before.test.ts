@@ -5,7 +5,7 @@ import { setupEmbedded } from '../support/setup.ts';
 
 it('collaborations that were staged before they had their own table are migrated to it and wait for publication', async () => {
   const db = await setupEmbedded('empty');
-  await migrateBy(db, (file) => file < '0010');
+  await migrateBy(db, (name) => name < '0010');
   const one = { record_id: 'C1', row_hash: 'h1', fields: { code: 'MIA10' }, raw: { collab_id: 'C1' } };
   const two = { ...one, record_id: 'C2', drift: [{ field: 'clicks', kind: 'unreadable' }] };
   await sql`
@@ -15,7 +15,7 @@ it('collaborations that were staged before they had their own table are migrated
     db,
   );
 
-  await migrateBy(db, (file) => file > '0010');
+  await migrateBy(db, (name) => name > '0010');
 
   const { rows } = await sql`
     select collab_id, deal_id, fetched_at = '2026-03-01' as is_of_that_answer, row_hash, fields, raw, drift

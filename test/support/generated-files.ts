@@ -18,7 +18,7 @@ const ROOT = new URL('../../', import.meta.url);
 export const SCHEMA_FILE = new URL('sql/schema.sql', ROOT).pathname;
 export const TABLES_FILE = new URL('src/db/tables.ts', ROOT).pathname;
 
-const NOTE = `-- The tables, views, functions and comments that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
+const NOTE = `-- The tables, views, functions, comments and rights that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
 -- Written by npm run schema; to change it, add a migration, or change a view.`;
 
 /**
@@ -38,7 +38,7 @@ export async function dumpSchema(database?: string): Promise<string> {
   await migrate(db);
   const dump = await pgDump({
     pg: pglite,
-    args: ['--schema-only', '--no-owner', '--no-privileges', '--exclude-schema=public'],
+    args: ['--schema-only', '--no-owner', '--exclude-schema=public'],
   });
   await pglite.close();
   const lines = (await dump.text()).split('\n').filter((line) => !NOISE.test(line));

@@ -1,16 +1,35 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 
-const FOLDER = new URL('../../sql/migrations/', import.meta.url);
+const ARCHIVE = new URL('../fixtures/migrations-to-0.2.1.sql.gz', import.meta.url);
+
+/** The migrations of all versions up to 0.2.1, in order. 0.3.0 has their sum: `sql/migrations/0095_baseline.sql`. */
+export const EARLIER_MIGRATIONS: ReadonlyMap<string, string> = new Map(
+  gunzipSync(readFileSync(ARCHIVE))
+    .toString()
+    .split(/^-- migration: /m)
+    .slice(1)
+    .map((text) => {
+      const [file = '', ...statements] = text.split('\n');
+      return [file.replace(/\.sql$/, ''), statements.join('\n')];
+    }),
+);
 
 /**
- * Applies some of the migrations, in order, so that a test can fill the tables in the state before a certain
- * migration.
+ * Applies some of the migrations of earlier versions, in order, and records them as these versions did, so that a
+ * test has a database in the state before a certain migration.
  */
-export async function migrateBy(db: Database, isWanted: (file: string) => boolean): Promise<void> {
-  for (const file of (await readdir(FOLDER)).sort().filter(isWanted)) {
-    const statements = await readFile(new URL(file, FOLDER), 'utf8');
+export async function migrateBy(db: Database, isWanted: (name: string) => boolean): Promise<void> {
+  await sql`create table if not exists public.influencer_sync_migrations (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(
+    db,
+  );
+  for (const [name, statements] of EARLIER_MIGRATIONS) {
+    if (!isWanted(name)) continue;
     await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
+    await sql`insert into public.influencer_sync_migrations values (${name}, now()::text) on conflict do nothing`.execute(
+      db,
+    );
   }
 }

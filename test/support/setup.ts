@@ -14,10 +14,11 @@ export type Stage = {
 };
 
 /**
- * Creates a migrated Postgres database and a private folder for a test. Both are removed when the test ends.
+ * Creates a Postgres database, migrated or without a schema, and a private folder for a test. Both are removed when
+ * the test ends.
  */
-export async function setup(): Promise<Stage> {
-  const database = await createTestDatabase(suiteDatabases());
+export async function setup(content: 'migrated' | 'empty' = 'migrated'): Promise<Stage> {
+  const database = await createTestDatabase(suiteDatabases(), content);
   const db = await connect({ url: database.url, embeddedFolder: '' });
   const folder = makeTestFolder();
   onTestFinished(async () => {

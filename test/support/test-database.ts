@@ -70,14 +70,14 @@ async function dropAbandoned(session: pg.Client): Promise<void> {
   }
 }
 
-/** Creates a database for one test, with the schema of the migrations. */
-export async function createTestDatabase({
-  serverUrl,
-  prefix,
-  strategy,
-}: SuiteDatabases): Promise<TestDatabase> {
+/** Creates a database for one test: with the schema of the migrations, or without any. */
+export async function createTestDatabase(
+  { serverUrl, prefix, strategy }: SuiteDatabases,
+  content: 'migrated' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
   const name = `${prefix}${randomInt(2 ** 47).toString(36)}`;
-  await runStatement(serverUrl, `create database ${name} template ${prefix}template strategy ${strategy}`);
+  const from = content === 'empty' ? '' : `template ${prefix}template strategy ${strategy}`;
+  await runStatement(serverUrl, `create database ${name} ${from}`);
   return {
     url: urlOf(serverUrl, name),
     drop: () => runStatement(serverUrl, `drop database if exists ${name} with (force)`),

@@ -14,6 +14,7 @@ import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import { wrap } from '../../core/text/wrap.ts';
 import type { StoredVariables } from '../../core/variable.ts';
+import { BASELINE } from '../../db/baseline.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
@@ -188,6 +189,7 @@ export async function withMigratedDatabase<Result>(
 
 function describeMigrations(names: readonly string[]): string {
   const [first, last] = [names[0], names.at(-1)];
+  if (first === BASELINE) return 'Created the tables and views of the database.';
   return names.length === 1
     ? `Applied migration ${first}.`
     : `Applied ${names.length} migrations: ${first} to ${last}.`;

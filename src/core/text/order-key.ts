@@ -3,7 +3,7 @@ import { toNfc, toNfkc } from './normal-form.ts';
 /*
  * The identity of an order is its platform and its id, folded: a difference in spelling that means nothing makes
  * no difference. The SQL functions `ledger.fold_order_id`, `fold_platform` and `order_key` have the same rules
- * (sql/migrations/0077_order_keys.sql).
+ * (sql/migrations/0095_baseline.sql).
  */
 
 /** Matches ids that folding leaves as they are. */

@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { redactEvent } from '../../../src/ledger/receiver/redact-event.ts';
+import { migrateBy } from '../../support/migrate-by.ts';
 import { setup } from '../../support/setup.ts';
 import { deliver, openReceiver, orderEvent } from './deliver.ts';
-
-const MIGRATION = readFileSync(
-  new URL('../../../sql/migrations/0040_redacted_events.sql', import.meta.url),
-  'utf8',
-);
 
 /** Events of each kind that may contain personal data, and one of an undocumented kind. */
 const PERSONAL = [
@@ -60,7 +55,7 @@ it('the migration redacts stored events like new ones', async () => {
     await sql`insert into ops.webhook_events (kind, body, body_sha256) values ('unknown', ${JSON.stringify(event)}::jsonb, ${String(place)})`.execute(
       db,
     );
-  await sql.raw(`do $migration$ begin\n${MIGRATION}\nend $migration$`).execute(db);
+  await migrateBy(db, (name) => name === '0040_redacted_events');
   const { rows } = await sql<{
     body: unknown;
   }>`select body from ops.webhook_events order by event_id`.execute(db);

@@ -110,12 +110,10 @@ describe('doctor', () => {
 
   it('reports pending migrations and missing rights', async () => {
     const workshop = await openHealthy();
-    await sql`delete from influencer_sync_migrations where name = '0002_webhooks'`.execute(workshop.db);
+    await sql`delete from reporting.applied_views`.execute(workshop.db);
     const pending = await examine(workshop);
-    expect(troubles(pending, 'warning')[0]).toContain('0002_webhooks');
-    await sql`insert into influencer_sync_migrations values ('0002_webhooks', now()::text)`.execute(
-      workshop.db,
-    );
+    expect(troubles(pending, 'warning')[0]).toContain('bi (views)');
+    await workshop.cli('migrate');
 
     const role = `reader_${randomUUID().slice(0, 8)}`;
     await sql.raw(`create role ${role} login password 'x'`).execute(workshop.db);

@@ -1,8 +1,0 @@
--- Reading the deals of a mirror is work that workers can share.
-
-alter table ops.work_units drop constraint work_units_kind_check;
-alter table ops.work_units add constraint work_units_kind_check check (kind in ('read-source', 'post-share', 'fetch-deals'));
-
-comment on table ops.work_units is 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once.';
-comment on column ops.work_units.kind is 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job. fetch-deals: read a range of the deals that are due into the staging tables.';
-comment on column ops.work_units.done is 'How far it is: rows read, orders posted, or deals read.';
