@@ -12,7 +12,6 @@ import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { customerHasher } from '../../src/intake/customers/map/customer-hash.ts';
 import { rekeyOrders } from '../../src/intake/customers/rekey-customers.ts';
-import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import { statusRules } from '../../src/intake/layout/status-rules.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
@@ -23,11 +22,11 @@ import { mapOrders } from '../../src/intake/orders/map/map-orders.ts';
 import { type SealedTotals, sealFile } from '../../src/intake/orders/seal-file.ts';
 import { sealTogether, type WholeFile } from '../../src/intake/orders/seal-together.ts';
 import type { FileContent, Intake, SourceReading, WholeContent } from '../../src/intake/read/intake-file.ts';
+import { stageBatches } from '../../src/intake/read/stage-batches.ts';
 import { foldWord } from '../../src/intake/values/clean-text.ts';
 import { watchDates } from '../../src/intake/values/date-order.ts';
 import { watchMarks } from '../../src/intake/values/decimal-mark.ts';
 import { type Run, sourcesOf, throwIfDraining } from '../../src/ops/run.ts';
-import { inSpan } from '../../src/ops/spans.ts';
 import { fingerprintsOf, tombstonesUnder } from '../../src/privacy/customer-keys.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
@@ -113,18 +112,16 @@ async function take(
   const { source, customerKeys } = reading;
   const sums = Object.keys(reading.layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
-  const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
-  let rowsRead = 0;
   const { batches, dates, marks, orderIdColumn } = mapFile(reading, chunks);
-  for await (const batch of batches) {
-    throwIfDraining(run);
-    rejectedSoFar.take(batch);
-    const attributes = { 'influencer_sync.rows': batch.rowsRead };
-    if (!(await inSpan({ name: 'batch', attributes }, () => stager.add(batch)))) return { kind: 'lost' };
-    await rekeyOrders(db, { source: source.name, hashes: customerKeys?.takeSeen() ?? [] });
-    rowsRead += batch.rowsRead;
-    progress.advance(0, batch.rowsRead);
-  }
+  const rowsRead = await stageBatches(run, source, {
+    batches,
+    async add(batch) {
+      if (!(await stager.add(batch))) return false;
+      await rekeyOrders(db, { source: source.name, hashes: customerKeys?.takeSeen() ?? [] });
+      return true;
+    },
+  });
+  if (rowsRead === null) return { kind: 'lost' };
   if (!(await stager.settle())) return { kind: 'lost' };
   dates?.require();
   marks?.require();

@@ -20,9 +20,9 @@ import { foldAddress } from '../../src/intake/customers/map/parse-address.ts';
 import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
 import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
 import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
-import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
-import { type Run, sourcesOf, throwIfDraining } from '../../src/ops/run.ts';
+import { stageBatches } from '../../src/intake/read/stage-batches.ts';
+import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
 
 /** Reads files for their customers, and counts across all the files of a run. */
@@ -62,7 +62,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
     withdraw: withdrawCustomers,
     lookupsBeyond: () => lookupsBeyond,
     async take(run, { source, layout, otherLayouts, file }, { chunks, digest, ...read }) {
-      const { db, runId, progress } = run;
+      const { db, runId } = run;
       const lookupBudget = (lookup?.budget ?? 0) - lookedUpAlready.size;
       const stager = createCustomerStager(db, {
         ...read,
@@ -74,15 +74,9 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       const { isForgotten } = forgotten;
       const asOf = file.modifiedAt ?? new Date();
       const mapping = { layout, source, otherLayouts, consent, asOf, hashOf, isForgotten };
-      const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
-      let rowsRead = 0;
-      for await (const batch of mapCustomers(chunks, mapping)) {
-        throwIfDraining(run);
-        rejectedSoFar.take(batch);
-        if (!(await stager.add(batch))) return { kind: 'lost' };
-        rowsRead += batch.rowsRead;
-        progress.advance(0, batch.rowsRead);
-      }
+      const batches = mapCustomers(chunks, mapping);
+      const rowsRead = await stageBatches(run, source, { batches, add: stager.add });
+      if (rowsRead === null) return { kind: 'lost' };
       const staged = await stager.finish();
       await rekeyTombstones(db, { hashes: forgotten.toRekey(), fingerprint: fingerprintOf(keys.current) });
       if (staged === null) return { kind: 'lost' };

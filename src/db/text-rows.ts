@@ -9,7 +9,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
   '\0': '',
 };
-const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\', t: '\t', n: '\n', r: '\r' };
 const NULL = '\\N';
 
 const LINE_FEED = 10;
@@ -40,14 +39,6 @@ export class TextRows {
     return new CopyRows(this.#bytes.subarray(0, this.#length));
   }
 
-  /** Decodes the rows so far. A cell that is null was null. */
-  read(): (string | null)[][] {
-    const rows = this.#bytes.toString('utf8', 0, this.#length).split('\n');
-    // The last row ends with a line feed too.
-    rows.pop();
-    return rows.map((row) => row.split('\t').map(readCopyCell));
-  }
-
   #reserve(count: number): void {
     const least = this.#length + count;
     if (least > this.#bytes.length)
@@ -60,9 +51,4 @@ export function toCopyCell(value: string | number | null): string {
   if (value === null) return NULL;
   if (typeof value === 'number') return String(value);
   return SPECIAL.test(value) ? value.replace(/[\\\t\n\r\0]/g, (one) => ESCAPES[one] ?? '') : value;
-}
-
-function readCopyCell(cell: string): string | null {
-  if (cell === NULL) return null;
-  return cell.includes('\\') ? cell.replace(/\\(.)/g, (_, one: string) => ESCAPED[one] ?? one) : cell;
 }

@@ -10,6 +10,8 @@ export type LeaseOptions = {
   readonly names: readonly string[];
   readonly ttlMs: number;
   readonly draining: AbortSignal;
+  /** Describes that another process holds one of them. */
+  readonly explainBusy?: ((holder: LeaseHolder) => KnownError) | undefined;
 };
 
 /**
@@ -19,14 +21,14 @@ export type LeaseOptions = {
  */
 export async function withLeases<Result>(
   db: Database,
-  { names, ttlMs, draining }: LeaseOptions,
+  { names, ...options }: LeaseOptions,
   work: (held: { readonly owner: string; readonly heartbeat: Heartbeat }) => Promise<Result>,
 ): Promise<Result> {
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const { owner } = holder;
   try {
-    for (const name of names) await takeLease(db, { ...holder, name, ttlMs, draining });
-    const heartbeat = startHeartbeat(db, { owner, ttlMs, leases: names.length });
+    for (const name of names) await takeLease(db, { ...holder, ...options, name });
+    const heartbeat = startHeartbeat(db, { owner, ttlMs: options.ttlMs, leases: names.length });
     try {
       return await work({ owner, heartbeat });
     } finally {
@@ -43,7 +45,7 @@ const ASK_AGAIN_MS = 250;
 
 async function takeLease(
   db: Database,
-  options: LeaseHolder & { readonly name: string; readonly ttlMs: number; readonly draining: AbortSignal },
+  options: LeaseHolder & Omit<LeaseOptions, 'names'> & { readonly name: string },
 ): Promise<void> {
   let answer = await acquireLease(db, options);
   while (answer.kind === 'busy' && answer.isBrief && !options.draining.aborted) {
@@ -51,6 +53,7 @@ async function takeLease(
     answer = await acquireLease(db, options);
   }
   if (answer.kind === 'acquired') return;
+  if (options.explainBusy !== undefined) throw options.explainBusy(answer.holder);
   const { host, pid, acquiredAt, endsInMs } = answer.holder;
   const [kind, name] = options.name.split(':');
   throw new KnownError({

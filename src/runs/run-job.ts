@@ -1,26 +1,16 @@
-import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import type { JobSettings } from '../core/config.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import type { Progress } from '../core/progress.ts';
-import type { RunFinished, RunStatus, RunStop, RunTarget } from '../core/run.ts';
-import type { Spread } from '../core/work.ts';
-import type { Database } from '../db/connect.ts';
+import type { RunFinished, RunStatus, RunStop } from '../core/run.ts';
 import { openOverlay } from '../db/overlay.ts';
-import { explainFailure } from '../db/server/explain-failure.ts';
-import type { Heartbeat } from '../ops/lease.ts';
-import { explainAbort, type Run, type RunOptions } from '../ops/run.ts';
+import type { Run, RunOptions } from '../ops/run.ts';
 import { inRunPhase } from '../ops/run-phase.ts';
-import { beginRun, endRun, settleDeadRuns } from '../ops/run-record.ts';
+import { beginRun } from '../ops/run-record.ts';
 import { withLeases } from '../ops/with-leases.ts';
-import type { Client } from '../service/client.ts';
-import type { SourceClients } from '../store/source-clients.ts';
-import { explainFolder } from './explain-folder.ts';
-import { recordActivity } from './record-activity.ts';
+import { explainError, type RunSurroundings, recordRun } from './record-run.ts';
 import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
-import { unlessAbandoned } from './watch-run.ts';
-import type { UnitsOf } from './workers/units.ts';
 
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
@@ -28,29 +18,9 @@ export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill'
 >;
 
-export type RunJobOptions<Settings extends JobSettings> = {
-  readonly config: PipelineConfig;
-  readonly job: Settings;
+export type RunJobOptions<Settings extends JobSettings> = RunSurroundings<Settings> & {
   readonly kind: RunningKind<Settings>;
-  readonly db: Database;
-  /** Null for a plan: nothing is sent, and all writes are rolled back. */
-  readonly client: Client | null;
-  readonly sourceClients: SourceClients;
   readonly options: RunOptions;
-  readonly progress: Progress;
-  /** Aborts when the run has to end. If the reason is a KnownError, it becomes the problem of the run. */
-  readonly draining: AbortSignal;
-  /** Opens the distribution of units to workers. Omitted if runs do all the work themselves. */
-  readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
-  /**
-   * Called with the target of the run, as soon as the service has named the account and before anything else
-   * is read or sent.
-   */
-  readonly onTarget?: (target: RunTarget) => void;
-  /** Called with the id of the run's record before anything else happens. If it throws, the run ends. */
-  readonly onBegun?: (runId: string) => Promise<void>;
-  /** Aborts when the run is abandoned. Its leases are then released, even if its work has not ended. */
-  readonly abandoned?: AbortSignal;
 };
 
 /** The result of a run, with its status and exit code. */
@@ -89,66 +59,19 @@ async function runInPhase<Settings extends JobSettings>(
   traceId: string | null,
 ): Promise<AccountedRun> {
   const { db, job, kind, config, draining } = options;
-  if (options.client !== null) await continueRenamedJob(db, options);
-  const leases = { names: leaseNames(kind, job), ttlMs: config.api.leaseSeconds * 1000, draining };
-  return withLeases(db, leases, ({ owner, heartbeat }) =>
-    options.client === null ? planned(options, owner) : recorded(options, { owner, heartbeat, traceId }),
-  );
-}
-
-async function recorded<Settings extends JobSettings>(
-  options: RunJobOptions<Settings>,
-  {
-    owner,
-    heartbeat,
-    traceId,
-  }: { readonly owner: string; readonly heartbeat: Heartbeat; readonly traceId: string | null },
-): Promise<AccountedRun> {
-  const { db, job, config } = options;
-  const service = config.api.url;
-  const runId = await beginRun(db, { job: job.name, kind: job.kind, service, trace_id: traceId });
-  await settleDeadRuns(db, { job: job.name, currentRunId: runId });
-  const activity = recordActivity(db, { ...options, runId });
-  const { progress, client } = activity;
-  try {
-    await options.onBegun?.(runId);
-    const { abandoned } = options;
-    const isLeaseHeld = () => abandoned?.aborted !== true && heartbeat.isHeld();
-    const result = await unlessAbandoned(
-      account(options, {
-        ...options,
-        progress,
-        client,
-        nouns: options.kind.nouns,
-        runId,
-        owner,
-        isLeaseHeld,
-        spread: options.openSpread?.({ runId, owner, job: job.name }),
-      }),
-      abandoned,
-    );
-    const { finished, exitCode, stop } = result;
-    await activity.stop();
-    await endRun(db, {
-      runId,
-      status: finished.status,
-      exitCode,
-      report: finished,
-      problem: stop === null ? null : describeStop(stop),
-      problemCode: stop?.kind ?? null,
-    });
-    return result;
-  } catch (error) {
-    const known = (error instanceof KnownError ? error : explainFailure(error))?.details;
-    const exitCode = known?.exitCode ?? EXIT.crash;
-    const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
-    // If the database itself failed, the next run settles the record of this one.
-    const problem = known?.message ?? 'a bug';
-    await activity.stop();
-    const problemCode = known?.code ?? 'crash';
-    await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
-    throw error;
+  const leases = leaseNames(kind, job);
+  if (options.client === null) {
+    const ttlMs = config.api.leaseSeconds * 1_000;
+    return withLeases(db, { names: leases, ttlMs, draining }, ({ owner }) => planned(options, owner));
   }
+  await continueRenamedJob(db, options);
+  const record = { job: job.name, kind: job.kind, trace_id: traceId };
+  return recordRun({ ...options, record, leases }, async (run) => {
+    const result = await account(options, run);
+    const { finished, exitCode, stop } = result;
+    const [problem, problemCode] = stop === null ? [null, null] : [describeStop(stop), stop.kind];
+    return { result, end: { status: finished.status, exitCode, report: finished, problem, problemCode } };
+  });
 }
 
 /**
@@ -176,6 +99,8 @@ async function planned<Settings extends JobSettings>(
       owner,
       isLeaseHeld: () => true,
     });
+  } catch (error) {
+    throw explainError(error, options);
   } finally {
     await trx.rollback().execute();
   }
@@ -186,12 +111,7 @@ async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
 ): Promise<AccountedRun> {
-  const end = await options.kind
-    .flow(run)
-    .catch((error: unknown) => {
-      throw explainFolder(error, options.config.database.dataFolder) ?? explainAbort(error, options.draining);
-    })
-    .finally(() => run.progress.end());
+  const end = await options.kind.flow(run).finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
   const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =

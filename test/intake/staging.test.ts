@@ -34,7 +34,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1')] });
-    expect(await stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: true })).toMatchObject({
+    expect(await stageBatch(shop.db, { ...read, ...shop, batch, sums: false })).toMatchObject({
       new: 1,
     });
     expect(await currentOrders(shop)).toEqual([]);
@@ -74,7 +74,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
       continuations: [continuation('3')],
       rejected: [rejection()],
     });
-    await stageBatch(shop.db, { ...dead, ...shop, batch: partial, sums: false, ask: true });
+    await stageBatch(shop.db, { ...dead, ...shop, batch: partial, sums: false });
 
     expect(await shop.read({ orders: [order('2'), order('3')] }, { uri })).toMatchObject({
       kind: 'sealed',
@@ -88,7 +88,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     const shop = await openShop(database());
     const dead = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1', { total: '1.00' })] });
-    await stageBatch(shop.db, { ...dead, ...shop, batch, sums: false, ask: true });
+    await stageBatch(shop.db, { ...dead, ...shop, batch, sums: false });
 
     expect(await shop.read({ orders: [order('1')] })).toMatchObject({ kind: 'sealed', ordersNew: 1 });
     expect(await currentOrders(shop)).toEqual(['1 10']);
@@ -106,12 +106,12 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
       rejected: [rejection()],
     });
 
-    for (const ask of [true, false])
-      expect(await stageBatch(shop.db, { ...old, ...shop, batch, sums: false, ask })).toBeNull();
+    for (const orders of [batch.orders, Array.from({ length: 600 }, (_, at) => order(String(at)))])
+      expect(
+        await stageBatch(shop.db, { ...old, ...shop, batch: { ...batch, orders }, sums: false }),
+      ).toBeNull();
     const onlyRows = toBatch({ rejected: [rejection()] });
-    expect(
-      await stageBatch(shop.db, { ...old, ...shop, batch: onlyRows, sums: false, ask: true }),
-    ).toBeNull();
+    expect(await stageBatch(shop.db, { ...old, ...shop, batch: onlyRows, sums: false })).toBeNull();
     const sealing = { ...shop, sums: false, rowsRead: 0, contentSha256: 'x', thresholds: THRESHOLDS };
     expect(await sealFile(shop.db, { ...old, ...sealing })).toEqual({ kind: 'lost' });
     const reason = { code: 'cut', message: 'cut', help: 'fix' };
@@ -127,7 +127,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const stage = (ids: readonly string[]) => {
       const batch = toBatch({ orders: ids.map((id) => order(id, { total: '11' })) });
-      return stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: false });
+      return stageBatch(shop.db, { ...read, ...shop, batch, sums: false });
     };
 
     expect(await stage(['B'])).toMatchObject({ changed: 1, new: 0 });
@@ -166,7 +166,7 @@ describe.each(ENGINES)('staging a file on %s', (engine) => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const batch = toBatch({ orders: [order('1')], rejected: [rejection()] });
-    await stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: true });
+    await stageBatch(shop.db, { ...read, ...shop, batch, sums: false });
     await holdFile(shop.db, {
       ...read,
       reason: { code: 'cut_short', message: 'It ends early.', help: 'Send it again.' },

@@ -16,7 +16,7 @@ test('a takeover of a file removes what the old reader is staging at the same ti
 
   let takeover: Promise<string> | undefined;
   await db.transaction().execute(async (trx) => {
-    expect(await stageBatch(trx, { ...old, ...shop, batch, sums: false, ask: true })).toMatchObject({
+    expect(await stageBatch(trx, { ...old, ...shop, batch, sums: false })).toMatchObject({
       new: 1,
     });
     takeover = open({ ...shop, uri, reader: randomUUID() });

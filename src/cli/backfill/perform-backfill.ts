@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   approveBackfill,
@@ -19,22 +18,16 @@ import { findJob } from '../../../jobs/index.ts';
 import type { Backfill, Period } from '../../core/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { RunTarget } from '../../core/run.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
-import { createLogger } from '../../monitoring/observe/logger.ts';
 import { renderBlocks } from '../../render/render-blocks.ts';
 import { describeCodeProblems } from '../../reports/codes/code-problems.ts';
 import { describeStop } from '../../runs/run-job.ts';
-import { openSourceClients } from '../../store/source-clients.ts';
-import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../open/open-config.ts';
-import { openWork } from '../open/open-workers.ts';
-import { notifyAfter } from '../run/notify-after.ts';
-import { openJobClient, tellTarget } from '../run/perform-job.ts';
-import { listenForStop } from '../terminal/listen-for-stop.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason } from '../usage-error.ts';
@@ -71,28 +64,25 @@ export async function performBackfill(
   const { from: fromDay, to: toDay } = options;
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
-  return withWorkshop(
-    { output, options, config, job, isPlan: options.plan === true },
-    async (run, isKept) => {
-      const unfinished = await findUnfinished(run.db, job.name);
-      if (unfinished !== null) {
-        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
-        return goOn(run, unfinished, { output, options });
-      }
-      const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
-      showPlan(run, backfill, { output, options, isKept });
-      output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
-      const isWhole = await warnOfHeldFiles(run, output);
-      const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
-      if (options.plan === true) return planned;
-      if (hasNothingToPost(backfill)) {
-        const idle = await endIdle(run, backfill);
-        return planned === EXIT.ok ? idle : planned;
-      }
-      if (!(await approve(backfill, changes, { output, options }))) return planned;
-      return start(run, backfill, { output, options });
-    },
-  );
+  return withWorkshop({ output, config, job, isPlan: options.plan === true }, async (run, isKept) => {
+    const unfinished = await findUnfinished(run.db, job.name);
+    if (unfinished !== null) {
+      if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+      return goOn(run, unfinished, { output, options });
+    }
+    const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+    showPlan(run, backfill, { output, options, isKept });
+    output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
+    const isWhole = await warnOfHeldFiles(run, output);
+    const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+    if (options.plan === true) return planned;
+    if (hasNothingToPost(backfill)) {
+      const idle = await endIdle(run, backfill);
+      return planned === EXIT.ok ? idle : planned;
+    }
+    if (!(await approve(backfill, changes, { output, options }))) return planned;
+    return start(run, backfill, { output, options });
+  });
 }
 
 /** Executes a plan, or continues a backfill that is paused or whose process has ended. */
@@ -107,7 +97,7 @@ export async function performResume(
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
-  return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
+  return withWorkshop({ output, config, job, isPlan: false }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
@@ -161,49 +151,21 @@ async function wakeOther(
 
 type WorkshopOptions = {
   readonly output: Output;
-  readonly options: ResumeOptions;
   readonly config: PipelineConfig;
   readonly job: AttributeOrdersSettings;
   readonly isPlan: boolean;
 };
 
 async function withWorkshop(
-  { output, config, job, isPlan }: WorkshopOptions,
+  { output, ...options }: WorkshopOptions,
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const client = isPlan ? null : openJobClient(config, output);
-  const sourceClients = openSourceClients();
-  const stopping = listenForStop(output);
-  const progress = output.createProgress();
-  try {
-    const open = isPlan ? withPlanDatabase : withMigratedDatabase;
-    return await open(config, { progress, stopping }, async (db, isKept) => {
-      // The plan is stored before the ledger is opened, and people approve what it says.
-      await requireWholeLedger(db, config);
-      const onTarget = (target: RunTarget) => tellTarget(target, output);
-      const draining = stopping.signal;
-      const log = quietLogger(output);
-      const { openSpread, close } = await openWork(db, { config, log });
-      const service = { client, sourceClients, openSpread };
-      const surroundings = { config, job, db, ...service, progress, draining, onTarget };
-      try {
-        return await withBackfillRun(surroundings, (run) => work(run, isKept));
-      } finally {
-        await close();
-        if (!isPlan) await notifyAfter(db, { config, log });
-      }
-    });
-  } finally {
-    stopping.ignore();
-    sourceClients.close();
-    await client?.close();
-  }
-}
-
-/** Log lines are only printed if LOG_LEVEL requests them; people see the progress display. */
-function quietLogger(output: Output): Logger {
-  const level = process.env.LOG_LEVEL ?? 'silent';
-  return createLogger({ level, isInteractive: false, stream: { write: (line) => output.log(line) } });
+  const log = createRunLog(output, null);
+  return withRunSurroundings(output, { ...options, log }, async (surroundings, isKept) => {
+    // The plan is stored before the ledger is opened, and people approve what it says.
+    await requireWholeLedger(surroundings.db, options.config);
+    return withBackfillRun(surroundings, (run) => work(run, isKept));
+  });
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {

@@ -4,36 +4,26 @@ import { requireService } from '../../config/require-settings.ts';
 import type { JobSettings, PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { RunTarget } from '../../core/run.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { recordOwnRun } from '../../decisions/control-job.ts';
-import { createLogger } from '../../monitoring/observe/logger.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { RunOptions } from '../../ops/run.ts';
 import { type ReportedSummary, renderReportPage } from '../../render/html/report-page.ts';
 import { renderRunSummary } from '../../render/report-renderer.ts';
 import { linkToTrace } from '../../reports/runs/runs.ts';
+import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import { openSourceClients } from '../../store/source-clients.ts';
 import { appendMoney } from '../money/append-money.ts';
-import {
-  openConfig,
-  warnOfPlainConnections,
-  withMigratedDatabase,
-  withPlanDatabase,
-} from '../open/open-config.ts';
-import { openClient } from '../open/open-service.ts';
+import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
-import { openWork } from '../open/open-workers.ts';
-import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
 import { givenReason, requireReason, usageError } from '../usage-error.ts';
-import { notifyAfter, pingStart } from './notify-after.ts';
+import { pingStart } from './notify-after.ts';
 import type { RunCommandOptions } from './run.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
@@ -68,50 +58,27 @@ export async function performConfigured(
   const { job, kind } = findJob(config, request.jobName);
   const reason = readReason(request.options);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
+  if (!request.isPlan) requireService(config);
   warnOfPlainConnections(config, output);
   const telemetry = await openTelemetry(output);
-  const opened = request.isPlan ? null : openJobClient(config, output);
-  const sourceClients = openSourceClients();
-  const stopping = listenForStop(output);
-  const progress = output.createProgress();
-  // Log lines are only printed if LOG_LEVEL requests them; people see the progress display.
-  const level = process.env.LOG_LEVEL;
-  const log = createLogger({
-    level: level ?? (telemetry === null ? 'silent' : 'info'),
-    isInteractive: false,
-    stream: { write: (line) => (level === undefined ? undefined : output.log(line)) },
-    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
-  });
-  log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
-  const ping = request.isPlan ? null : await pingStart(config, job.name);
-  async function performIn(db: Database): Promise<PerformedJob> {
+  const { isPlan } = request;
+  const log = createRunLog(output, telemetry);
+  log.info({ job: job.name, kind: job.kind, is_plan: isPlan }, 'run started');
+  const ping = isPlan ? null : await pingStart(config, job.name);
+  async function performIn(surroundings: RunSurroundings<JobSettings>): Promise<PerformedJob> {
+    const { db, client } = surroundings;
     const { limit = null, file = null, allowEmpty = false } = request.options;
     const approve = approverOf(request.options, output);
     const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
-    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client: opened });
-    const work = await openWork(db, { config, log });
+    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client });
     async function onBegun(runId: string): Promise<void> {
       if (reason === null) return;
       await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
     }
-    const result = await runJob({
-      config,
-      job,
-      kind,
-      db,
-      client: measured?.client ?? opened,
-      sourceClients,
-      options,
-      progress,
-      draining: stopping.signal,
-      openSpread: work.openSpread,
-      onTarget: (target) => tellTarget(target, output),
-      onBegun,
-    }).finally(() => work.close());
-    const { finished, report, stop, exitCode, traceId } = result;
+    const given = { ...surroundings, kind, options, onBegun, client: measured?.client ?? client };
+    const { finished, report, stop, exitCode, traceId } = await runJob(given);
     measured?.metrics.runEnded(finished);
     const problem = stop === null ? null : describeStop(stop);
-    const { isPlan } = request;
     const summary = { finished, report, problem, isPlan };
     // A blank line between the progress and the result.
     if (!output.json) output.warn('');
@@ -126,27 +93,12 @@ export async function performConfigured(
     return { summary, renderer: kind.render, appendix, exitCode };
   }
   try {
-    const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
-    const performed = await open(config, { progress, stopping }, async (db) => {
-      try {
-        return await performIn(db);
-      } finally {
-        if (!request.isPlan) await notifyAfter(db, { config, log });
-        // Ends telemetry while the database is open, because the metrics are read from it.
-        await telemetry?.end();
-      }
-    });
+    const performed = await withRunSurroundings(output, { config, job, isPlan, log, telemetry }, performIn);
     await ping?.ended(performed.exitCode);
     return performed;
   } catch (error) {
     await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
     throw error;
-  } finally {
-    progress.end();
-    stopping.ignore();
-    sourceClients.close();
-    await opened?.close();
-    await telemetry?.end();
   }
 }
 
@@ -168,13 +120,6 @@ async function measureRun(
   telemetry.measure(metrics);
   const observer = { begun: metrics.requestBegun, ended: metrics.requestEnded };
   return { metrics, client: client === null ? null : observeClient(client, observer) };
-}
-
-/** Prints which service a run sends to and which ledger it uses, before it does either. */
-export function tellTarget(target: RunTarget, output: Output): void {
-  output.emit({ event: 'run_target', ...target });
-  const { service, accountId, ledger } = target;
-  if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
 }
 
 /**
@@ -209,11 +154,4 @@ function needsNoApproval({ name, kind }: JobSettings): KnownError {
     `${name} is a job of the kind ${kind}, which needs no approval.`,
     `Leave out --yes. It is for jobs of the kind ${others.join(', ')}.`,
   );
-}
-
-/** Opens the client of a run. Announces the target if it is a live service. */
-export function openJobClient(config: PipelineConfig, output: Output): Client {
-  const api = requireService(config);
-  if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
-  return openClient(api, { connections: api.concurrency });
 }

@@ -4,10 +4,10 @@ import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import { idOfRow } from './encoded-orders.ts';
 import { knownWithin } from './known-range.ts';
 import {
   columnNames,
+  ORDER_ID_AT,
   type OrderRow,
   SENT_COLUMNS,
   STORED_COLUMNS,
@@ -58,7 +58,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   const { orders, sums } = options;
   const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
     with fence as materialized (${fenceOf(options)}),
-    ${knownWithin(orders.map(idOfRow))},
+    ${knownWithin(orders.map((row) => row[ORDER_ID_AT] ?? ''))},
     given as materialized (
       select h.order_version_id as here_id,
         ${saysNothingNew} as is_unchanged,

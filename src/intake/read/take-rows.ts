@@ -1,14 +1,13 @@
 import type { Purpose } from '../../core/layout.ts';
 import type { HoldReason } from '../../core/source.ts';
-import { type Run, throwIfDraining } from '../../ops/run.ts';
-import { inSpan } from '../../ops/spans.ts';
-import { RejectedSoFar } from '../files/rejected-so-far.ts';
+import type { Run } from '../../ops/run.ts';
 import type { StagedFile } from '../files/replace-rows.ts';
 import type { SealedRead } from '../files/seal-read.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { type SealRowsOptions, sealRows, stageRows } from '../files/stage-rows.ts';
 import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';
+import { stageBatches } from './stage-batches.ts';
 
 export type RowIntakeOptions<Row> = {
   readonly purpose: Purpose;
@@ -30,30 +29,24 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
     reading: Reading,
     { chunks, digest, others, ...read }: FileContent,
   ): Promise<SealedRead<unknown>> {
-    const { db, runId, progress } = run;
+    const { db, runId } = run;
     const { source, layout, otherLayouts } = reading;
     const { readFor } = purpose;
-    const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
     const passedOver: Record<string, number> = {};
-    let rowsRead = 0;
     let staged = 0;
-    for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, ...open(reading) })) {
-      throwIfDraining(run);
-      rejectedSoFar.take(batch);
-      const attributes = { 'influencer_sync.rows': batch.rowsRead };
-      const isStaged = await inSpan(
-        { name: 'batch', attributes },
-        async () =>
+    const rowsRead = await stageBatches(run, source, {
+      batches: mapRows(chunks, { layout, readFor, otherLayouts, ...open(reading) }),
+      async add(batch) {
+        for (const [why, rows] of Object.entries(batch.passedOver))
+          passedOver[why] = (passedOver[why] ?? 0) + rows;
+        staged += batch.rows.length;
+        return (
           (batch.rows.length === 0 || (await stageRows(db, read, batch.rows))) &&
-          (batch.rejected.length === 0 || (await stageRejected(db, { ...read, runId }, batch.rejected))),
-      );
-      if (!isStaged) return { kind: 'lost' };
-      for (const [why, rows] of Object.entries(batch.passedOver))
-        passedOver[why] = (passedOver[why] ?? 0) + rows;
-      staged += batch.rows.length;
-      rowsRead += batch.rowsRead;
-      progress.advance(0, batch.rowsRead);
-    }
+          (batch.rejected.length === 0 || (await stageRejected(db, { ...read, runId }, batch.rejected)))
+        );
+      },
+    });
+    if (rowsRead === null) return { kind: 'lost' };
     const file = (sourceFileId: string): StagedFile => ({ sourceFileId, source: source.name, others });
     return sealRows(db, {
       ...read,

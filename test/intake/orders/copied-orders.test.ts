@@ -6,9 +6,7 @@ import type { StagedOrder } from '../../../src/core/order.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inPhase } from '../../../src/db/phase.ts';
 import { TextRows, toCopyCell } from '../../../src/db/text-rows.ts';
-import { readOrigin } from '../../../src/intake/orders/copy-orders.ts';
 import { stageBatch } from '../../../src/intake/orders/create-stager.ts';
-import { EncodedOrders } from '../../../src/intake/orders/encoded-orders.ts';
 import { setupEmbedded } from '../../support/setup.ts';
 import { ENGINES, open, openShop, order, type Shop, toBatch, useDatabase } from '../story.ts';
 
@@ -69,7 +67,7 @@ describe('a large batch of new orders', () => {
     const shop = await openShop(database());
     const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
     const orders = Array.from({ length: COUNT }, (_, at) => order(`c${at}`));
-    const options = { ...read, ...shop, batch: toBatch({ orders }), sums: false, ask: false };
+    const options = { ...read, ...shop, batch: toBatch({ orders }), sums: false };
     expect(await stageBatch(shop.db, options)).toMatchObject({ new: COUNT });
     expect(await stageBatch(shop.db, options)).toMatchObject({ new: 0, repeated: COUNT });
   });
@@ -80,7 +78,7 @@ describe('a large batch of new orders', () => {
     const lost = { sourceFileId: await open({ ...shop, uri, reader: READER }), reader: READER };
     await open({ ...shop, uri, reader: randomUUID() });
     const batch = toBatch({ orders: Array.from({ length: COUNT }, (_, at) => order(`c${at}`)) });
-    expect(await stageBatch(shop.db, { ...lost, ...shop, batch, sums: false, ask: false })).toBeNull();
+    expect(await stageBatch(shop.db, { ...lost, ...shop, batch, sums: false })).toBeNull();
     expect(await rowsOf(shop.db, shop)).toEqual([]);
   });
 
@@ -94,16 +92,26 @@ describe('a large batch of new orders', () => {
   });
 });
 
-describe('orders of a large file, encoded while it is read', () => {
+describe('orders of a large file', () => {
   const database = useDatabase(SERVER);
 
-  test('are stored as single orders are if one of them turns out to be known, whatever their texts contain', async () => {
+  test('are copied beside those that are known with the same content, which are not sent again', async () => {
+    const shop = await openShop(database());
+    const orders = Array.from({ length: COUNT }, (_, at) => oddOrder(`c${at}`, at));
+    await shop.read({ orders: orders.filter((_, at) => at % 2 === 0) });
+    const { counts, statements } = await stage(database(), orders, shop);
+    expect(statements.filter((text) => text.trim().startsWith('copy'))).toHaveLength(1);
+    expect(counts).toEqual({ new: COUNT / 2, changed: 0, unchanged: COUNT / 2, repeated: 0 });
+    expect(await rowsOf(database(), shop)).toHaveLength(COUNT);
+  });
+
+  test('are stored as single orders are if one of them is known, whatever their texts contain', async () => {
     const orders = Array.from({ length: COUNT }, (_, at) => oddOrder(`c${at}`, at));
     const known = { orders: [order('c300', { total: '1.00' })] };
     const shop = await openShop(database());
     await shop.read(known);
-    const { counts, statements } = await stageEncoded(shop, orders);
-    expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+    const { counts, statements } = await stage(database(), orders, shop);
+    expect(statements.filter((text) => text.trim().startsWith('copy'))).toEqual([]);
     expect(counts).toEqual({ new: COUNT - 1, changed: 1, unchanged: 0, repeated: 0 });
 
     const single = await database()
@@ -121,12 +129,12 @@ describe('orders of a large file, encoded while it is read', () => {
   test('are merged if the file states one of them twice', async () => {
     const shop = await openShop(database());
     const orders = Array.from({ length: COUNT }, (_, at) => order(`c${at}`));
-    const { counts, statements } = await stageEncoded(shop, [...orders, order('c7')]);
-    expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+    const { counts, statements } = await stage(database(), [...orders, order('c7')], shop);
+    expect(statements.filter((text) => text.trim().startsWith('copy'))).toHaveLength(1);
     expect(counts).toEqual({ new: COUNT, changed: 0, unchanged: 0, repeated: 1 });
   });
 
-  test('get the number of the current key of customers, if the key was replaced meanwhile', async () => {
+  test('get the number of the current key of customers', async () => {
     const shop = await openShop(database());
     const orders = Array.from({ length: COUNT }, (_, at) =>
       order(`c${at}`, { customerKey: `${at}`.padStart(32, '0') as StagedOrder['customerKey'] }),
@@ -138,12 +146,9 @@ describe('orders of a large file, encoded while it is read', () => {
         database(),
       );
     try {
-      const { statements } = await stageEncoded(shop, orders, async () => {
-        await sql`insert into intake.customer_key (fingerprint, key_no) values ('test', 2)`.execute(
-          database(),
-        );
-      });
-      expect(statements.filter((text) => text.startsWith('copy'))).toEqual([]);
+      await sql`insert into intake.customer_key (fingerprint, key_no) values ('test', 2)`.execute(database());
+      const { statements } = await stage(database(), orders, shop);
+      expect(statements.filter((text) => text.trim().startsWith('copy'))).toHaveLength(1);
       expect((await numbers()).rows).toEqual([{ keyNo: 2 }]);
     } finally {
       await sql`delete from intake.customer_key`.execute(database());
@@ -220,25 +225,9 @@ async function stage(db: Database, orders: readonly StagedOrder[], known?: Shop)
   const read = { sourceFileId: await open({ ...shop, db, reader: READER }), reader: READER };
   const statements: string[] = [];
   const counts = await inPhase({ name: 'test', onStatement: ({ text }) => statements.push(text) }, () =>
-    stageBatch(db, { ...read, runId: shop.runId, batch: toBatch({ orders }), sums: false, ask: false }),
+    stageBatch(db, { ...read, runId: shop.runId, batch: toBatch({ orders }), sums: false }),
   );
   return { shop, counts, statements };
-}
-
-/** Encodes orders of a new file, and stages them. @param meanwhile runs between the two. */
-async function stageEncoded(shop: Shop, orders: readonly StagedOrder[], meanwhile = async () => {}) {
-  const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
-  const origin = await readOrigin(shop.db, read);
-  if (origin === null) throw new Error('the file was taken over');
-  const encoded = new EncodedOrders(origin);
-  encoded.add(orders);
-  await meanwhile();
-  const batch = { orders: [], encoded, continuations: [], rejected: [], missing: [] };
-  const statements: string[] = [];
-  const counts = await inPhase({ name: 'test', onStatement: ({ text }) => statements.push(text) }, () =>
-    stageBatch(shop.db, { ...read, runId: shop.runId, batch, sums: false, ask: false }),
-  );
-  return { counts, statements: statements.map((text) => text.trim()) };
 }
 
 /** Orders of a source as they are stored, without what differs between two files. */

@@ -1,5 +1,38 @@
+import type { SourceSettings } from '../../core/config.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { RejectedRow } from '../../core/record.ts';
+import { type Run, throwIfDraining } from '../../ops/run.ts';
+import { inSpan } from '../../ops/spans.ts';
+
+type Batch = { readonly rowsRead: number; readonly rejected: readonly RejectedRow[] };
+
+/**
+ * Stages the batches of a file while it is being read.
+ *
+ * @param add stages a batch. Returns false if another reader has taken over the file.
+ * @returns the number of rows of the file. Null if another reader has taken over the file.
+ * @throws FileHeld `too_many_rejected`, and what reading the batches throws.
+ */
+export async function stageBatches<Given extends Batch>(
+  run: Run,
+  { name, limits }: SourceSettings,
+  {
+    batches,
+    add,
+  }: { readonly batches: AsyncIterable<Given>; readonly add: (batch: Given) => Promise<boolean> },
+): Promise<number | null> {
+  const rejectedSoFar = new RejectedSoFar({ source: name, ...limits });
+  let rowsRead = 0;
+  for await (const batch of batches) {
+    throwIfDraining(run);
+    rejectedSoFar.take(batch);
+    const attributes = { 'influencer_sync.rows': batch.rowsRead };
+    if (!(await inSpan({ name: 'batch', attributes }, () => add(batch)))) return null;
+    rowsRead += batch.rowsRead;
+    run.progress.advance(0, batch.rowsRead);
+  }
+  return rowsRead;
+}
 
 /** Reading can stop once this many rows were rejected and they are most of the rows. */
 const MIN_ROWS = 10_000;
@@ -10,7 +43,7 @@ const MIN_SHARE = 0.5;
  * until the whole file has been judged. Without this limit, a file with no usable row would fill the database
  * with a hundred times its size first.
  */
-export class RejectedSoFar {
+class RejectedSoFar {
   readonly #source: string;
   readonly #maxShare: number;
   #rowsRead = 0;
@@ -23,13 +56,7 @@ export class RejectedSoFar {
   }
 
   /** Adds the counts of a batch. @throws FileHeld `too_many_rejected` if most rows so far were rejected. */
-  take({
-    rowsRead,
-    rejected,
-  }: {
-    readonly rowsRead: number;
-    readonly rejected: readonly RejectedRow[];
-  }): void {
+  take({ rowsRead, rejected }: Batch): void {
     this.#rowsRead += rowsRead;
     for (const { code, rowCount } of rejected) {
       this.#rejected += rowCount;

@@ -1,0 +1,109 @@
+import type { JobSettings, PipelineConfig } from '../core/config.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
+import type { Progress } from '../core/progress.ts';
+import type { RunTarget } from '../core/run.ts';
+import type { Spread } from '../core/work.ts';
+import type { Database } from '../db/connect.ts';
+import { explainFailure } from '../db/server/explain-failure.ts';
+import { explainAbort, type Run, type RunOptions } from '../ops/run.ts';
+import { beginRun, endRun, type RunEnd, settleDeadRuns } from '../ops/run-record.ts';
+import { type LeaseOptions, withLeases } from '../ops/with-leases.ts';
+import type { Client } from '../service/client.ts';
+import type { SourceClients } from '../store/source-clients.ts';
+import { explainFolder } from './explain-folder.ts';
+import { recordActivity } from './record-activity.ts';
+import type { RunnableKind } from './runnable-kind.ts';
+import { unlessAbandoned } from './watch-run.ts';
+import type { UnitsOf } from './workers/units.ts';
+
+/** What a run needs from its process. */
+export type RunSurroundings<Settings extends JobSettings> = {
+  readonly config: PipelineConfig;
+  readonly job: Settings;
+  readonly db: Database;
+  /** Null for a plan, which sends nothing. */
+  readonly client: Client | null;
+  readonly sourceClients: SourceClients;
+  readonly progress: Progress;
+  /** Aborts when the run has to end. If the reason is a KnownError, it becomes the problem of the run. */
+  readonly draining: AbortSignal;
+  /** Opens the distribution of units to workers. Omitted if runs do all the work themselves. */
+  readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
+  /**
+   * Called with the target of the run, as soon as the service has named the account and before anything else
+   * is read or sent.
+   */
+  readonly onTarget?: (target: RunTarget) => void;
+  /** Called with the id of the run's record before anything else happens. If it throws, the run ends. */
+  readonly onBegun?: (runId: string) => Promise<void>;
+  /** Aborts when the run is abandoned. Its leases are then released, even if its work has not ended. */
+  readonly abandoned?: AbortSignal;
+};
+
+export type RecordedRunOptions<Settings extends JobSettings> = RunSurroundings<Settings> & {
+  readonly kind: Pick<RunnableKind<Settings>, 'nouns'>;
+  readonly options: RunOptions;
+  /** What the record of the run says. */
+  readonly record: { readonly job: string; readonly kind: string; readonly trace_id?: string | null };
+  /** Names of the leases that the run holds. The first one is for itself alone. */
+  readonly leases: readonly string[];
+  readonly explainBusy?: LeaseOptions['explainBusy'];
+};
+
+/**
+ * The frame of a run: takes its leases, writes its record, records its activity, and ends the record with the
+ * result of the work, or with its failure.
+ *
+ * @throws KnownError `already_running` (exit 5), and whatever the work throws.
+ */
+export function recordRun<Settings extends JobSettings, Result>(
+  options: RecordedRunOptions<Settings>,
+  work: (run: Run<Settings>) => Promise<{ readonly result: Result; readonly end: Omit<RunEnd, 'runId'> }>,
+): Promise<Result> {
+  const { db, job, config, client, draining, abandoned, record, leases: names, explainBusy } = options;
+  const ttlMs = config.api.leaseSeconds * 1_000;
+  return withLeases(db, { names, ttlMs, draining, explainBusy }, async ({ owner, heartbeat }) => {
+    const service = client === null ? {} : { service: config.api.url };
+    const runId = await beginRun(db, { ...record, ...service });
+    await settleDeadRuns(db, { job: record.job, currentRunId: runId });
+    const activity = recordActivity(db, { ...options, runId });
+    try {
+      await options.onBegun?.(runId);
+      const working = work({
+        ...options,
+        progress: activity.progress,
+        client: activity.client,
+        nouns: options.kind.nouns,
+        runId,
+        owner,
+        isLeaseHeld: () => abandoned?.aborted !== true && heartbeat.isHeld(),
+        spread: options.openSpread?.({ runId, owner, job: job.name }),
+      });
+      const { result, end } = await unlessAbandoned(working, abandoned);
+      await activity.stop();
+      await endRun(db, { runId, ...end });
+      return result;
+    } catch (cause) {
+      const error = explainError(cause, options);
+      const known = (error instanceof KnownError ? error : explainFailure(error))?.details;
+      const exitCode = known?.exitCode ?? EXIT.crash;
+      const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
+      const [problem, problemCode] = [known?.message ?? 'a bug', known?.code ?? 'crash'];
+      await activity.stop();
+      // If the database itself failed, the next run settles the record of this one.
+      await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
+      throw error;
+    } finally {
+      options.progress.end();
+    }
+  });
+}
+
+/** Converts an error about the data folder, or of a read that was told to end, to one that says so. */
+export function explainError(
+  error: unknown,
+  { config, draining }: Pick<RunSurroundings<JobSettings>, 'config' | 'draining'>,
+): unknown {
+  return explainFolder(error, config.database.dataFolder) ?? explainAbort(error, draining);
+}
