@@ -1,4 +1,5 @@
 import { isObject } from '../core/text/exact-json.ts';
+import { plural } from '../core/text/plural.ts';
 import { parseStorable } from '../core/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
@@ -31,7 +32,9 @@ export function readListing(shape: RecordShape, list: FoundList): Listing {
   }
   const problem =
     list.problem ??
-    (unreadable.length > 0 ? `${unreadable.length} of ${list.items.length} items could not be read` : null);
+    (unreadable.length > 0
+      ? `${unreadable.length} of ${plural(list.items.length, 'item')} could not be read`
+      : null);
   return { records: [...records.values()], unreadable, problem };
 }
 

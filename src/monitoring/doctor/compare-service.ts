@@ -1,6 +1,7 @@
 import type { Exchange } from '../../core/http/exchange.ts';
 import type { ServiceDescription } from '../../core/http/service-description.ts';
 import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';
 import { putAt, valueAt } from '../../service/description/member-paths.ts';
@@ -114,7 +115,7 @@ async function compareList(
       ? {}
       : { paging: { by: 'cursor', parameter: 'cursor', path: cursor.path } }),
   };
-  const seen = `${records.items.length} records in ${records.path === '' ? 'a bare list' : records.path}`;
+  const seen = `${plural(records.items.length, 'record')} in ${records.path === '' ? 'a bare list' : records.path}`;
   const next = fromServiceAnswer(service, operation, { answer: asked.answer, input: {} }).list?.next ?? null;
   if (Object.keys(proposal).length > 0)
     return differs(point, seen, { operations: { [operation]: proposal } });

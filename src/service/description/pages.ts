@@ -1,6 +1,7 @@
 import type { Exchange, ListPage, NextPage } from '../../core/http/exchange.ts';
 import type { Paging, ServiceDescription } from '../../core/http/service-description.ts';
 import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import { valueAt } from './member-paths.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -64,7 +65,7 @@ export function findNextPage(
   if (pages !== null && pages > (at ?? 1)) return more(`the answer is page ${at ?? 1} of ${pages}`, next);
   const total = numberIn(said, lists.totals);
   const all = total ?? numberIn(said, lists.counts) ?? 0;
-  if (all > items) return more(`the list contains ${items} of ${all} items`, next, { total: all });
+  if (all > items) return more(`the list contains ${items} of ${plural(all, 'item')}`, next, { total: all });
 
   const isStated =
     total !== null || pages !== null || lists.more.some((name) => valueAt(said, name) !== undefined);
@@ -72,7 +73,7 @@ export function findNextPage(
   const isFull = size === null ? PAGE_SIZES.some((one) => items % one === 0) : items >= size;
   if (isStated || items === 0 || !isFull) return null;
   return more(
-    `the answer has ${items} items, as many as a full page (if the service has no pages, say paging: {by: none} in section service, docs/service.md)`,
+    `the answer has ${plural(items, 'item')}, as many as a full page (if the service has no pages, say paging: {by: none} in section service, docs/service.md)`,
     next,
     { isGuess: true },
   );
@@ -105,11 +106,12 @@ export async function joinPages(
     const { next } = page;
     if (next === null || (next.isGuess && ignoresGuesses)) return { items, problem: null };
     if (next.total !== null && items.length >= next.total) return { items, problem: null };
-    const why = next.total === null ? next.why : `the list contains ${items.length} of ${next.total} items`;
+    const why =
+      next.total === null ? next.why : `the list contains ${items.length} of ${plural(next.total, 'item')}`;
     if (number >= next.pagesAtMost)
       return {
         items,
-        problem: `${why}, and only ${number} pages are read (limits.pages in section service)`,
+        problem: `${why}, and only ${plural(number, 'page is', 'pages are')} read (limits.pages in section service)`,
       };
     const isRepeated = JSON.stringify(next.query) === JSON.stringify(asked);
     if (next.query === null || isRepeated || !mayAskMore()) return { items, problem: why };
