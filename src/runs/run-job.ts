@@ -189,7 +189,7 @@ async function account<Settings extends JobSettings>(
   const end = await options.kind
     .flow(run)
     .catch((error: unknown) => {
-      throw explainFolder(error, options.config.database.dataFolder) ?? explainAbort(error, options.draining);
+      throw explainFolder(error, options.config) ?? explainAbort(error, options.draining);
     })
     .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
@@ -268,6 +268,6 @@ export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
   if (stop.kind === 'entries_stranded') return `The run did its work. But ${stop.message}`;
-  const isSentence = stop.kind === 'overdue' || stop.kind === 'units_given_up' || stop.kind === 'unanswered';
+  const isSentence = ['overdue', 'units_given_up', 'unanswered', 'journal_lost'].includes(stop.kind);
   return isSentence ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }

@@ -98,7 +98,7 @@ async function runInPhase(
       });
       return exitCode;
     } catch (cause) {
-      const error = explainFolder(cause, config.database.dataFolder) ?? explainAbort(cause, draining);
+      const error = explainFolder(cause, config) ?? explainAbort(cause, draining);
       const details = (error instanceof KnownError ? error : explainFailure(error))?.details;
       const exitCode = details?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
