@@ -1,6 +1,7 @@
 import { readCodeRows } from '../../src/codes/load-codes.ts';
 import type { Finding } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
+import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
 import type { Check, Patient } from '../../src/runs/doctor-check.ts';
@@ -33,7 +34,7 @@ async function lookAtCodes(
   const { rows, warnings } = readCodeRows(path);
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
   const problems = [...warnings, ...(unknown ?? [])];
-  const count = rows.length === 1 ? '1 code' : `${rows.length.toLocaleString('en')} codes`;
+  const count = plural(rows.length, 'code');
   const mirror =
     unknown === null
       ? 'their owners were not checked, because no run of mirror-account has read the account yet'
@@ -81,7 +82,7 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
     return {
       status: 'problem',
       about,
-      what: `Events name ${orders === 1 ? 'an order' : `${orders.toLocaleString('en')} orders`} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
+      what: `Events name ${plural(orders, 'order')} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
       why: WHY,
       fix: 'Turn the other channel off for this brand, or do not run this job. List the orders that it has credited:  npx influencer-sync ledger seed FILE',
     };

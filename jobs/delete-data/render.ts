@@ -1,6 +1,6 @@
 import type { Block, CountLine } from '../../src/render/block.ts';
 import type { ReportRenderer } from '../../src/render/report-renderer.ts';
-import { clause, formatBytes, formatCount, plural } from '../../src/render/text.ts';
+import { clause, formatBytes, plural } from '../../src/render/text.ts';
 import type { DeleteDataReport } from './report.ts';
 
 /** Renders what a run of `delete-data` removed. */
@@ -58,7 +58,7 @@ function describePruned({ details }: DeleteDataReport, isPlan: boolean): readonl
     ({ table, rows, bytes, days }) =>
       ({
         kind: 'item',
-        text: `${table}: ${formatCount(rows)} rows, ${formatBytes(bytes)}, older than ${days} days`,
+        text: `${table}: ${plural(rows, 'row')}, ${formatBytes(bytes)}, older than ${plural(days, 'day')}`,
       }) as const,
   );
   return [{ kind: 'section', title: isPlan ? 'A run would delete' : 'Deleted because of its age', parts }];

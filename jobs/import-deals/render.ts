@@ -1,7 +1,7 @@
 import type { Block, CountLine, Sum } from '../../src/render/block.ts';
 import { describeRefusals, describeSums, formatSum } from '../../src/render/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
-import { clause, formatCount, plural } from '../../src/render/text.ts';
+import { clause, plural } from '../../src/render/text.ts';
 import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/reports/doubts/doubts.ts';
 import {
   attentionToFiles,
@@ -17,7 +17,7 @@ type Summary = RunSummary<DealsReport>;
 
 /** Renders what a run of `import-deals` did and the state of every creator. */
 export const renderDeals: ReportRenderer<DealsReport> = {
-  did: ({ created }) => `${formatCount(created)} deals created`,
+  did: ({ created }) => `${plural(created, 'deal')} created`,
   sum: sumOfCreators,
   attention: (report) => {
     const { counts } = report;

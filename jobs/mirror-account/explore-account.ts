@@ -1,3 +1,4 @@
+import { plural } from '../../src/core/text/plural.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { Budget } from '../../src/ledger/sending/ask.ts';
 import { type Discovery, discoverDeals } from '../../src/mirror/discover-deals.ts';
@@ -190,7 +191,7 @@ async function describeSearch(
   const waiting = await countDuePrefixes(db, { askedBefore });
   if (waiting > 0)
     problems.push(
-      `The search for deals is not finished: ${waiting} prefixes of handles wait for the next run. Others may exist. Raise autocomplete_budget to finish in one run.`,
+      `The search for deals is not finished: ${plural(waiting, 'prefix of handles waits', 'prefixes of handles wait')} for the next run. Others may exist. Raise autocomplete_budget to finish in one run.`,
     );
   const uncovered = findUncovered(await askedPrefixes(db));
   if (uncovered !== null) problems.push(uncovered);

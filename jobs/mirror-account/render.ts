@@ -87,7 +87,7 @@ function describeChanges({ report: { counts, details } }: Summary): readonly Blo
   if (details.plan !== null) return [];
   const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_discovered, 'new deal')}.`;
   if (!counts.published) {
-    const staged = `Nothing was published: ${plural(details.staged, 'record')} read so far wait for the next run and are not read again.`;
+    const staged = `Nothing was published: ${plural(details.staged, 'record that was read waits', 'records that were read wait')} for the next run, which does not read ${details.staged === 1 ? 'it' : 'them'} again.`;
     return [{ kind: 'text', text: `${asked} ${staged}` }];
   }
   const rows = KINDS.map(([label, kind]) => [label, ...cells(counts[kind])]);

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../src/core/source.ts';
 import { fileName } from '../../src/core/text/file-name.ts';
+import { plural } from '../../src/core/text/plural.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type StagedFile } from '../../src/intake/files/replace-rows.ts';
 import { CLICKS } from './decide-clicks.ts';
@@ -36,7 +37,10 @@ async function findRepeated(
   const [first] = rows;
   if (first === undefined) return null;
   const { line, again, isEqual } = first;
-  const more = first.all === '1' ? '' : `, and ${Number(first.all) - 1} more rows occur several times`;
+  const more =
+    first.all === '1'
+      ? ''
+      : `, and ${plural(Number(first.all) - 1, 'more row occurs', 'more rows occur')} several times`;
   return isEqual
     ? {
         code: 'clicks_repeated',

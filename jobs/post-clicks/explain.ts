@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { fileName } from '../../src/core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
+import { plural } from '../../src/core/text/plural.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
@@ -49,7 +50,7 @@ export async function explainClicks(db: Database, text: string): Promise<readonl
           otherwise: 'no file that is still known',
           lines: rows.map((row) => ({
             at: row.at,
-            text: `${row.day}: ${row.clicks} clicks of ${row.written}${row.country === '' ? '' : ` from ${row.country}`}, ${fileName(row.uri)} line ${row.line} (source ${row.source})`,
+            text: `${row.day}: ${plural(Number(row.clicks), 'click')} of ${row.written}${row.country === '' ? '' : ` from ${row.country}`}, ${fileName(row.uri)} line ${row.line} (source ${row.source})`,
             detail: describe(row),
           })),
         },

@@ -22,7 +22,7 @@ type Summary = RunSummary<ClicksReport>;
 
 /** Renders what a run of `post-clicks` did and the state of all clicks. */
 export const renderClicks: ReportRenderer<ClicksReport> = {
-  did: ({ posted }) => `${formatCount(posted)} clicks posted`,
+  did: ({ posted }) => `${plural(posted, 'click')} posted`,
   sum: sumOfClicks,
   attention: (report) => {
     const { refused, held, in_doubt: doubts } = report.counts;

@@ -69,7 +69,7 @@ function describeDispositions({ report, isPlan = false }: Summary): readonly Blo
   const { waiting, excluded } = counts;
   const reasons = Object.entries(excluded).map(([reason, orders]) => ({ reason, orders }));
   const known = counts.submitted - counts.added;
-  const requests = `in ${plural(counts.requests, 'request')}${known > 0 ? `; ${formatCount(known)} were in the account already` : ''}`;
+  const requests = `in ${plural(counts.requests, 'request')}${known > 0 ? `; ${plural(known, 'was', 'were')} in the account already` : ''}`;
   const cost = `in ${plural(counts.requests_ready, 'request')}, for ${costOf(counts.ready)} credits at most`;
   const lines: readonly CountLine[] = [
     ['submitted', counts.submitted, { note: requests, color: 'green', always: true }],

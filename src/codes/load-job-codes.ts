@@ -1,6 +1,7 @@
 import { layoutFolders } from '../config/layout-folders.ts';
 import type { JobSettings } from '../core/config.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
+import { plural } from '../core/text/plural.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
 import { findUnknownOwners } from '../mirror/find-unknown-owners.ts';
 import { type Run, sourcesOf } from '../ops/run.ts';
@@ -32,7 +33,7 @@ export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes>
     );
   if (unknown.length > UNKNOWN_SHOWN)
     progress.note(
-      `${unknown.length - UNKNOWN_SHOWN} more owners in codes.csv are unknown; doctor lists them.`,
+      `${plural(unknown.length - UNKNOWN_SHOWN, 'more owner in codes.csv is', 'more owners in codes.csv are')} unknown; doctor lists all.`,
     );
   return loaded;
 }

@@ -1,5 +1,6 @@
 import type { ClaimSum } from './ledger.ts';
 import { formatAmounts } from './money.ts';
+import { plural } from './text/plural.ts';
 
 /** Decisions that can be made about many doubts at once. */
 export const DOUBT_DECISIONS = ['accepted', 'write_off', 'resend'] as const;
@@ -88,8 +89,7 @@ export function describeBulk({
 
 /** Formats a count: `212 entries`, `1 file`. */
 export function countOf(decision: BulkDecision, count: number): string {
-  const [one, many] = isAboutFiles(decision) ? ['file', 'files'] : ['entry', 'entries'];
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return isAboutFiles(decision) ? plural(count, 'file') : plural(count, 'entry', 'entries');
 }
 
 /** Describes what happened to an entry or a file that was settled. */

@@ -1,4 +1,5 @@
 import { formatInstant } from '../core/text/format-instant.ts';
+import { plural } from '../core/text/plural.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { type Closing, closeStatement } from '../money/close-statement.ts';
 import type { Exchange } from '../money/convert-lines.ts';
@@ -34,7 +35,7 @@ export async function closeMonth(
     action: 'close_statement',
     subjectKind: 'statement',
     subject: month,
-    summary: `The statement of ${month} is closed: ${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}.`,
+    summary: `The statement of ${month} is closed: ${plural(lines, 'line')}.`,
     reason,
     after: { lines, hash },
   });

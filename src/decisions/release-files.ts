@@ -1,5 +1,6 @@
 import type { FileDecision } from '../core/bulk.ts';
 import { fileName } from '../core/text/file-name.ts';
+import { plural } from '../core/text/plural.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { releaseFiles, requestReread, ruleNewest } from '../intake/files/release-files.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
@@ -92,7 +93,7 @@ export async function rereadFilesAgain(
   const record = { action: 'reread_file', subjectKind: 'file', reason } as const;
   if (filter !== undefined) {
     const count = await request(files.map(({ sourceFileId }) => sourceFileId));
-    const summary = `The next run reads ${count} files again, if they still exist in the same version.`;
+    const summary = `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version.`;
     return { files: count, auditId: await audit({ ...record, subject: null, summary, filter }) };
   }
   let count = 0;

@@ -1,6 +1,7 @@
 import { databasePlace } from '../config/locate.ts';
 import type { PipelineConfig } from '../core/config.ts';
 import type { Progress } from '../core/progress.ts';
+import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import type { Run, RunOptions } from '../ops/run.ts';
 import type { Client } from '../service/client.ts';
@@ -106,7 +107,9 @@ async function decideNewLedger(
   await bindAccount(db, accountId);
   const compared = { folders, machineId, isShared, accountId };
   const claims = await beginAuditedLedger(db, { ...compared, ...newLedger });
-  progress.note(`This run starts a new ledger. ${claims} claims of another ledger do not count in it.`);
+  progress.note(
+    `This run starts a new ledger. ${plural(claims, 'claim')} of another ledger ${claims === 1 ? 'does' : 'do'} not count in it.`,
+  );
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { withPath } from '../core/text/folder-problem.ts';
 import type { Database } from '../db/connect.ts';
 import { boundAccount } from './bind-account.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
@@ -44,8 +45,10 @@ export function openSpool(folder: string, owner: string): Spool {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = openSync(join(folder, owner + ENDING), 'a', 0o600);
       try {
-        writeSync(file, `${JSON.stringify(answer)}\n`);
-        fsyncSync(file);
+        withPath(folder, () => {
+          writeSync(file, `${JSON.stringify(answer)}\n`);
+          fsyncSync(file);
+        });
       } finally {
         closeSync(file);
       }

@@ -1,6 +1,6 @@
 import { isObject } from '../core/text/exact-json.ts';
+import { plural } from '../core/text/plural.ts';
 import { parseStorable } from '../core/text/storable-json.ts';
-import { specifiedService } from '../service/description/schema.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
 import { redact } from './redact.ts';
@@ -13,12 +13,6 @@ export type Listing = {
   /** Why the list may be incomplete, so that missing records may still exist. Null if it is complete. */
   readonly problem: string | null;
 };
-
-/**
- * Keys under which lists have been observed, the most reliable first. If no key exists, any single list is accepted. The client has already read what the
- * description of a service says differently.
- */
-const { keys: LIST_KEYS } = specifiedService.lists;
 
 /**
  * Reads a list of records.
@@ -38,49 +32,33 @@ export function readListing(shape: RecordShape, list: FoundList): Listing {
   }
   const problem =
     list.problem ??
-    (unreadable.length > 0 ? `${unreadable.length} of ${list.items.length} items could not be read` : null);
+    (unreadable.length > 0
+      ? `${unreadable.length} of ${plural(list.items.length, 'item')} could not be read`
+      : null);
   return { records: [...records.values()], unreadable, problem };
 }
 
 export type FoundList =
-  | { readonly items: readonly unknown[]; readonly problem: string | null; readonly answer?: unknown }
+  | { readonly items: readonly unknown[]; readonly problem: string | null }
   | { readonly items: null; readonly problem: string; readonly raw: unknown };
-
-/**
- * Finds the list of an answer, whatever its key: a bare array, or an array under a key of the top level or one level
- * below. `findMore` determines whether it goes on.
- */
-export function findList(text: string): FoundList {
-  const parsed = parseStorable(text);
-  // The text is not stored, because it may come from a proxy.
-  if (parsed === null)
-    return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
-  const { value } = parsed;
-  if (Array.isArray(value)) return toFound(value, value);
-  const raw = redact(value, true);
-  if (!isObject(value))
-    return { items: null, problem: `the answer is ${describeType(value)}, not a list`, raw };
-  const found = listIn(value) ?? listInOnly(value);
-  if (found === null) return { items: null, problem: 'the answer contains no list', raw };
-  return toFound(found, value);
-}
-
-function toFound(items: readonly unknown[], answer: unknown): FoundList {
-  return { items, problem: items.length === 0 ? EMPTY : null, answer };
-}
 
 /** A list without any brand or dealflow may be the result of a fault. */
 const EMPTY = 'the list is empty';
 
-function listIn(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
-  const named = LIST_KEYS.map((key) => record[key]).find(Array.isArray);
-  if (named !== undefined) return named;
-  const lists = Object.values(record).filter(Array.isArray);
-  return lists.length === 1 ? (lists[0] ?? null) : null;
-}
-
-/** Finds the list in an answer such as `{data: {brands: […]}}`. */
-function listInOnly(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
-  const inner = Object.values(record).filter(isObject);
-  return inner.length === 1 && inner[0] !== undefined ? listIn(inner[0]) : null;
+/**
+ * Reads the items of a list as values that can be stored, or says why an answer has none.
+ *
+ * @param items what the client found in the answer, and in its further pages. Omitted: nothing.
+ */
+export function findList(text: string, items?: readonly unknown[]): FoundList {
+  const parsed = parseStorable(items === undefined ? text : JSON.stringify(items));
+  // The text is not stored, because it may come from a proxy.
+  if (parsed === null)
+    return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
+  const { value } = parsed;
+  if (Array.isArray(value)) return { items: value, problem: value.length === 0 ? EMPTY : null };
+  const problem = isObject(value)
+    ? 'the answer contains no list'
+    : `the answer is ${describeType(value)}, not a list`;
+  return { items: null, problem, raw: redact(value, true) };
 }

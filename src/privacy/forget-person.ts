@@ -1,6 +1,7 @@
 import { type CustomerKeys, requireCustomerKeys } from '../config/require-settings.ts';
 import type { PipelineConfig } from '../core/config.ts';
 import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
+import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
@@ -76,7 +77,7 @@ async function forget(db: Database, options: Forgetting): Promise<Certificate> {
     await noteSearched(trx, tombstone);
     if (found.length === 0 || isDryRun) return;
     const after = Object.fromEntries(found.map(({ place, rows, action }) => [place, { rows, action }]));
-    const summary = `Searched ${tables} tables for the address of a forgotten customer: found in ${found.length} columns.`;
+    const summary = `Searched ${tables} tables for the address of a forgotten customer: found in ${plural(found.length, 'column')}.`;
     await audit(trx, { action: 'redact_customer', ...subject, summary, after });
   });
   return {

@@ -2,6 +2,7 @@ import { layoutFolders } from '../config/layout-folders.ts';
 import { requireCustomerKeys } from '../config/require-settings.ts';
 import type { PipelineConfig, SourceSettings } from '../core/config.ts';
 import type { ConsentRule, StatedCustomer } from '../core/customer.ts';
+import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { customerHasher, fingerprintOf } from '../intake/customers/map/customer-hash.ts';
@@ -68,7 +69,7 @@ export function recoverCustomers(db: Database, options: RecoverCustomersOptions)
     const fingerprint = fingerprintOf(keys.current);
     return inTransaction(db, async (trx) => {
       const lost = await replaceLostKey(trx, { fingerprint, rekey: rekeyingOf(keys) });
-      const summary = `A new key takes the place of a lost one: ${lost.restored} of ${lost.customers} customers are restored from ${files} files.`;
+      const summary = `A new key takes the place of a lost one: ${lost.restored} of ${plural(lost.customers, 'customer')} restored from ${plural(files, 'file')}.`;
       const after = { ...lost, files, files_gone: filesGone };
       await audit(trx, {
         action: 'replace_lost_key',

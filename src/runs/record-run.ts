@@ -105,5 +105,5 @@ export function explainError(
   error: unknown,
   { config, draining }: Pick<RunSurroundings<JobSettings>, 'config' | 'draining'>,
 ): unknown {
-  return explainFolder(error, config.database.dataFolder) ?? explainAbort(error, draining);
+  return explainFolder(error, config) ?? explainAbort(error, draining);
 }

@@ -2,6 +2,7 @@ import { backfillRunName } from '../core/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../core/config.ts';
 import { formatAmounts } from '../core/money.ts';
 import type { Progress } from '../core/progress.ts';
+import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { auditOfJob } from '../ops/record-audit.ts';
@@ -79,7 +80,7 @@ export async function continueRenamedJob(
       return renamed;
     });
     progress.note(
-      `${job.name} continues ${old}, which the configuration no longer names: it reads the same sources. Its decisions and ${entries} ledger entries are now those of ${job.name}.`,
+      `${job.name} continues ${old}, which the configuration no longer names: it reads the same sources. Its decisions and ${plural(entries, 'ledger entry', 'ledger entries')} are now those of ${job.name}.`,
     );
   });
 }
@@ -103,9 +104,10 @@ export async function describeStranded(
   const amounts = formatAmounts(stranded.filter(({ amount }) => /[1-9]/.test(amount)));
   const atLeast = stranded.some(({ isPart }) => isPart) ? 'at least ' : '';
   const money = amounts === '' ? '' : ` (${amounts})`;
-  const [verb, whose] = names.length === 1 ? ['job', 'that name'] : ['jobs', 'those names'];
+  const [noun, whose] = names.length === 1 ? ['job', 'that name'] : ['jobs', 'those names'];
+  const wait = entries === 1 ? 'waits or is' : 'wait or are';
   return {
-    what: `${atLeast}${entries} ledger entries${money} wait or are in doubt under the ${verb} ${names.join(', ')}, which the configuration does not name, so no run posts them.`,
+    what: `${atLeast}${plural(entries, 'ledger entry', 'ledger entries')}${money} ${wait} in doubt under the ${noun} ${names.join(', ')}, which the configuration does not name, so no run posts them.`,
     fix: `Configure a job with ${whose} and the same sources, and run it.`,
   };
 }

@@ -188,6 +188,6 @@ export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
   if (stop.kind === 'entries_stranded') return `The run did its work. But ${stop.message}`;
-  const isSentence = stop.kind === 'overdue' || stop.kind === 'units_given_up' || stop.kind === 'unanswered';
+  const isSentence = ['overdue', 'units_given_up', 'unanswered', 'journal_lost'].includes(stop.kind);
   return isSentence ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }

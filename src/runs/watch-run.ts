@@ -2,6 +2,7 @@ import type { JobTiming } from '../core/config.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Progress } from '../core/progress.ts';
+import { plural } from '../core/text/plural.ts';
 
 export type WatchRunOptions = {
   readonly timing: Pick<JobTiming, 'deadlineMinutes' | 'stepMinutes' | 'stallMinutes'>;
@@ -65,13 +66,16 @@ export function watchRun({
 
   function overdueBecause(now: number): string | null {
     const { deadlineMinutes, stepMinutes, stallMinutes } = timing;
-    if (isOver(now - movedAt, stallMinutes))
-      return `${subject} made no progress for ${stallMinutes} minutes (stall_minutes) in step ${step.name} and was ended.`;
-    if (isOver(now - step.beganAt, stepMinutes))
-      return `The step ${step.name} took longer than ${stepMinutes} minutes (step_minutes), and the run was ended.`;
-    if (isOver(now - beganAt, deadlineMinutes))
-      return `${subject} took longer than ${deadlineMinutes} minutes (deadline_minutes) and was ended.`;
-    return null;
+    const over = (ms: number, minutes: number | null): string | null =>
+      minutes !== null && ms >= minutes * MS_PER_MINUTE ? plural(minutes, 'minute') : null;
+    const stalled = over(now - movedAt, stallMinutes);
+    if (stalled !== null)
+      return `${subject} made no progress for ${stalled} (stall_minutes) in step ${step.name} and was ended.`;
+    const inStep = over(now - step.beganAt, stepMinutes);
+    if (inStep !== null)
+      return `The step ${step.name} took longer than ${inStep} (step_minutes), and the run was ended.`;
+    const inAll = over(now - beganAt, deadlineMinutes);
+    return inAll === null ? null : `${subject} took longer than ${inAll} (deadline_minutes) and was ended.`;
   }
   function check(): void {
     const now = performance.now();
@@ -130,10 +134,6 @@ export async function unlessAbandoned<Result>(
   } finally {
     abandoned.removeEventListener('abort', onAbort);
   }
-}
-
-function isOver(elapsedMs: number, minutes: number | null): boolean {
-  return minutes !== null && elapsedMs >= minutes * MS_PER_MINUTE;
 }
 
 function overdue(message: string): KnownError {

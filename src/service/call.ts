@@ -62,8 +62,17 @@ function isAnswered(exchange: Exchange): exchange is Answered {
   return kind !== 'key_refused' && kind !== 'refused' && kind !== 'rate_limited';
 }
 
-function joinIfPaged(first: Answered, send: Parameters<typeof joinPages>[1]): Promise<Answered> | Answered {
-  return first.nextPage ? joinPages(first, send) : first;
+/** The answer with the items of all pages. An answer that does not show how to ask for another page is as received. */
+async function joinIfPaged(
+  first: Answered,
+  send: (page: Readonly<Record<string, string>>) => Promise<Exchange>,
+): Promise<Answered> {
+  if (!first.list?.next?.query) return first;
+  const { items, problem } = await joinPages(first.list, async (page) => {
+    const next = await send(page);
+    return (isAnswered(next) ? next.list : undefined) ?? { problem: 'it was not answered' };
+  });
+  return { ...first, text: JSON.stringify({ items, has_more: problem !== null }) };
 }
 
 /** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */

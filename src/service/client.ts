@@ -8,7 +8,7 @@ import { specifiedService } from './description/schema.ts';
 import {
   fromServiceAnswer,
   isAsSpecified,
-  LISTS,
+  isList,
   operationAt,
   toServiceRequest,
 } from './description/translate.ts';
@@ -83,10 +83,7 @@ export function createClient(options: ClientOptions): Client {
     const text = mask(exchange.text, exchange.status >= 200 && exchange.status <= 299);
     const answer = { ...exchange, text };
     if (options.asReceived === true) return answer;
-    // Headers may say that a list goes on.
-    const { link, 'x-total-count': total } = answer.headers;
-    const isPaged = LISTS.includes(operation) && (link ?? total) !== undefined;
-    return isTranslated || isPaged
+    return isTranslated || isList(operation)
       ? fromServiceAnswer(service, operation, { answer, input })
       : { ...answer, verdict: judge(answer) };
   };

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { LedgerSettings } from '../core/config.ts';
 import type { FileStore, StoredFile } from '../core/source.ts';
+import { namePath } from '../core/text/folder-problem.ts';
 import { parseObjectUri, pathOfFileUri } from './parse-source-uri.ts';
 import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 import { explainS3Error } from './s3/explain-s3-error.ts';
@@ -28,7 +29,9 @@ export function openFileStore(settings: FileStoreSettings): FileStore {
 /** Writes a file atomically: to a temporary name in the same folder first, and then renames it. */
 async function put(path: string, write: (path: string) => Promise<void>): Promise<void> {
   const partial = `${path}.${process.pid}.partial`;
-  await write(partial);
+  await write(partial).catch((error: unknown) => {
+    throw namePath(error, partial);
+  });
   await rename(partial, path);
 }
 

@@ -56,7 +56,7 @@ describe('a small CSV file', () => {
 
   it('has one cell for each column in every row, and no text in a column without a name', () => {
     expect(problemsIn('name,note\nA\nB,1,2\nC,3')).toEqual([
-      [2, null, null, 'The row has 1 cells, and the header has 2.'],
+      [2, null, null, 'The row has 1 cell, and the header has 2.'],
       [3, null, null, 'The row has 3 cells, and the header has 2.'],
     ]);
     expect(problemsIn('name,,note\nA,,1\n')).toEqual([]);

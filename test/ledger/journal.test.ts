@@ -1,5 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
@@ -9,6 +17,7 @@ import { type ClaimPlace, readJournal } from '../../src/ledger/continuity/journa
 import { closedName } from '../../src/ledger/continuity/journal-names.ts';
 import { readLineCount } from '../../src/ledger/continuity/line-count.ts';
 import type { NotedClaims } from '../../src/ledger/continuity/mark.ts';
+import { explainFolder } from '../../src/runs/explain-folder.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const LEDGER = { ledgerId: randomUUID(), accountId: 'A1', mark: null };
@@ -65,11 +74,34 @@ it('nothing is sent by a process whose journal is closed or cannot be written; i
   expect(readdirSync(folder)).toEqual([closedName(LEDGER.ledgerId, '1', owner)]);
 
   writeFileSync(join(folder, 'no folder'), '');
-  const broken = openJournal({ ...LEDGER, folder: join(folder, 'no folder'), owner: randomUUID() });
-  await broken.claimed([place(2)]);
-  expect(broken.last()).toBeNull();
-  await expect(broken.writing(place(2))).rejects.toThrow(/ENOTDIR|EEXIST/);
-  await broken.close();
+  expect(() => openJournal({ ...LEDGER, folder: join(folder, 'no folder'), owner: randomUUID() })).toThrow(
+    /ENOTDIR|EEXIST/,
+  );
+});
+
+it('a journal that cannot be opened in one of its places is left in none, and names the path', () => {
+  const [folder, copyFolder] = [makeTestFolder(), makeTestFolder()];
+  const owner = randomUUID();
+  const open = join(copyFolder, `${owner}.open.ndjson`);
+  symlinkSync('/dev/full', open);
+  const failure = (() => {
+    try {
+      openJournal({ ...LEDGER, folder, copyFolder, owner });
+    } catch (error) {
+      return error;
+    }
+    return null;
+  })();
+  expect(failure).toMatchObject({ code: 'ENOSPC', path: open });
+  expect(readdirSync(folder)).toEqual([]);
+  const config = { database: { dataFolder: folder }, ledger: { stateFolder: copyFolder } };
+  expect(explainFolder(failure, config as never)?.details).toMatchObject({
+    code: 'state_folder_unusable',
+    message: 'The state folder cannot be used: its file system is full (ENOSPC).',
+    where: open,
+    help: expect.stringContaining('XDG_STATE_HOME'),
+    exitCode: 2,
+  });
 });
 
 it('a journal in two places is written in both, closed in both, and only then known to be whole without its count', async () => {

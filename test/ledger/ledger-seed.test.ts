@@ -144,7 +144,7 @@ describe('orders that were credited elsewhere', () => {
     workshop.write('seed.csv', 'order_platform,order_id\nshopify,1,001\nshopify\n');
     expect((await seed(workshop)).event.problems, '1,001 is not the order 1').toMatchObject([
       { where: 'seed.csv:2', message: expect.stringContaining('The row has 3 cells') },
-      { where: 'seed.csv:3', message: expect.stringContaining('The row has 1 cells') },
+      { where: 'seed.csv:3', message: expect.stringContaining('The row has 1 cell') },
     ]);
     workshop.write('seed.csv', 'order_platform,order_id,Order_ID\nshopify,o1,o2\n');
     expect((await seed(workshop)).event.problems, 'which one?').toMatchObject([

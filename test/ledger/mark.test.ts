@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { FileStore } from '../../src/core/source.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark } from '../../src/ledger/continuity/mark.ts';
+import { openFileStore } from '../../src/store/file-store.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const [LEDGER, OTHER] = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000'];
@@ -148,4 +149,24 @@ it('a mark that cannot be reached stops what needs it; closing and pruning are t
   });
   await mark.keep({ owner: randomUUID(), path: '/x', name: 'x' });
   await mark.prune(NOW);
+});
+
+it('a mark in a folder that cannot be used says which path, why, and what to do, and nothing is sent', async () => {
+  const folder = makeTestFolder();
+  const owner = randomUUID();
+  const at = (uri: string) =>
+    createMark({ store: openFileStore({ uri } as never), uri, journals: join(folder, 'journals') });
+  const partial = join(folder, `${partName(owner, '1')}.${process.pid}.partial`);
+  symlinkSync('/dev/full', partial);
+  const help = expect.stringMatching(/^Let the user .* write to the folder of ledger\.mark_uri(?!.*s3:)/);
+  await expect(at(folder).note({ owner, newest: '1', text: 'x' })).rejects.toMatchObject({
+    message: `The mark of the ledger cannot be written. ${partial}: its file system is full (ENOSPC).`,
+    details: { code: 'mark_unavailable', where: folder, help, exitCode: 2 },
+  });
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  await expect(at(file).fetch({ all: false })).rejects.toMatchObject({
+    message: `The mark of the ledger cannot be read. ${file}: a file is where a folder must be (ENOTDIR).`,
+    details: { code: 'mark_unavailable', help, safe: 'Nothing was read or sent.', exitCode: 2 },
+  });
 });

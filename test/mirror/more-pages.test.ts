@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { findMore } from '../../src/mirror/more-pages.ts';
-import { serviceSchema } from '../../src/service/description/schema.ts';
+import { findNextPage, joinPages } from '../../src/service/description/pages.ts';
+import { serviceSchema, specifiedService } from '../../src/service/description/schema.ts';
 import { fromServiceAnswer } from '../../src/service/description/translate.ts';
 import { openStory, rowsOf } from './story.ts';
 import type { StubService } from './stub-service.ts';
 
 const PATH = '/v1/account/search_brands';
 
-function find(
-  answer: unknown,
-  headers: Record<string, string> = {},
-  of: { items?: number; itemsSoFar?: number } = {},
-) {
-  const { items = 2, itemsSoFar = items } = of;
-  return findMore({ answer, headers, items, itemsSoFar, path: PATH });
+function find(answer: unknown, headers: Record<string, string> = {}, of: { items?: number } = {}) {
+  const { items = 2 } = of;
+  const page = { query: {}, path: PATH, received: answer, content: answer, headers, items };
+  return findNextPage(specifiedService, null, page);
 }
 
 describe('a list goes on', () => {
@@ -24,6 +21,8 @@ describe('a list goes on', () => {
     ['next elsewhere', { next: 'https://host/v1/account/delete_webhook?page=2' }, null],
     ['a number of the next page', { meta: { next_page: 3 } }, { page: '3' }],
     ['a cursor', { next_cursor: 'eyJ' }, { cursor: 'eyJ' }],
+    ['a cursor, and that there is more', { has_more: true, cursor: 'eyJ' }, { cursor: 'eyJ' }],
+    ['a next page that is an object', { next: { id: 'eyJ' } }, null],
     ['more, on a page', { pagination: { has_more: true, page: 1 } }, { page: '2' }],
     ['more, from somewhere', { has_more: true }, null],
     ['pages', { page: 2, pages: 5 }, { page: '3' }],
@@ -32,7 +31,7 @@ describe('a list goes on', () => {
     ['a total and an offset', { total: 7, offset: 4 }, { offset: '6' }],
     ['a count that is larger', { count: 3 }, null],
   ])('if it says so: %s', (_what, answer, next) => {
-    expect(find(answer)).toMatchObject({ kind: 'more', next, isGuess: false });
+    expect(find(answer)).toMatchObject({ query: next, isGuess: false });
   });
 
   it.each<[string, Record<string, string>, Record<string, string> | null]>([
@@ -44,14 +43,16 @@ describe('a list goes on', () => {
     ['a link to another host or path', { link: '<https://elsewhere/orders?page=3>; rel=next' }, null],
     ['a total', { 'x-total-count': '12' }, null],
     ['pages', { 'x-total-pages': '2' }, null],
+    ['the next page', { 'x-next-page': '2', 'x-page': '1', 'x-per-page': '2' }, { page: '2' }],
   ])('if a header says so: %s', (_what, headers, next) => {
-    expect(find([], headers)).toMatchObject({ kind: 'more', next });
+    expect(find([], headers)).toMatchObject({ query: next });
   });
 
   it('if it is as long as a page would be, and nothing says that it is whole', () => {
     for (const items of [10, 20, 25, 50, 100, 1_000])
-      expect(find([], {}, { items })).toMatchObject({ kind: 'more', isGuess: true });
-    expect(find({ limit: 7 }, {}, { items: 7 })).toMatchObject({ kind: 'more' });
+      expect(find([], {}, { items })).toMatchObject({ isGuess: true });
+    expect(find({ limit: 7 }, {}, { items: 7 })).toMatchObject({ isGuess: true });
+    expect(find({ count: 10 }, {}, { items: 10 }), 'it may count this page').toMatchObject({ isGuess: true });
     for (const whole of [
       { total: 50 },
       { next: null },
@@ -59,7 +60,7 @@ describe('a list goes on', () => {
       { page: 1, pages: 1 },
       { limit: 100 },
     ])
-      expect(find(whole, {}, { items: 50 })).toEqual({ kind: 'whole' });
+      expect(find(whole, {}, { items: 50 })).toBeNull();
   });
 
   it('and otherwise it is whole', () => {
@@ -72,13 +73,31 @@ describe('a list goes on', () => {
       { total: 2, page: 1, pages: 1 },
       { has_more: 'false' },
     ])
-      expect(find(answer)).toEqual({ kind: 'whole' });
-    expect(find({ total: 12, page: 6, pages: 6 }, {}, { items: 2, itemsSoFar: 12 })).toEqual({
-      kind: 'whole',
+      expect(find(answer)).toBeNull();
+    expect(find({ __proto__: { next: 'x' }, constructor: 3 }, { link: '<broken' })).toBeNull();
+    expect(find({ cursor: { before: null, after: null } }, { 'x-next-page': '' })).toBeNull();
+  });
+
+  it('until its pages together have as many items as it says', async () => {
+    const page = (from: number) => ({ items: [from, from + 1], next: find({ total: 6, page: from / 2 }) });
+    const asked: unknown[] = [];
+    const joined = await joinPages(page(2), async ({ page: number }) => {
+      asked.push(number);
+      return page(Number(number) * 2);
     });
-    expect(find({ __proto__: { next: 'x' }, constructor: 3 }, { link: '<broken' })).toEqual({
-      kind: 'whole',
-    });
+    expect(joined).toEqual({ items: [2, 3, 4, 5, 6, 7], problem: null });
+    expect(asked).toEqual(['2', '3']);
+  });
+
+  it('no further than the description of the service says, and says so', async () => {
+    let number = 0;
+    const page = () => {
+      number += 1;
+      if (number > 300) throw new Error('it never ends');
+      return { items: [number], next: find({ next_cursor: `c${number}` }) };
+    };
+    const { items, problem } = await joinPages(page(), async () => page());
+    expect([items.length, problem]).toEqual([200, expect.stringContaining('limits.pages')]);
   });
 });
 
@@ -193,8 +212,7 @@ it('a list of a service that has no pages, and says so in its description, is wh
   const answer = { kind: 'answer', status: 200, text: JSON.stringify(items), headers: {} } as const;
   const more = (paging: { readonly by: 'none' } | null) => {
     const service = serviceSchema.parse({ ids: 'text', operations: { search_brands: { paging } } });
-    const { text } = fromServiceAnswer(service, 'search_brands', { answer, input: {} });
-    return find(JSON.parse(text), {}, { items: 10 }).kind;
+    return fromServiceAnswer(service, 'search_brands', { answer, input: {} }).list?.next;
   };
-  expect([more(null), more({ by: 'none' })]).toEqual(['more', 'whole']);
+  expect([more(null), more({ by: 'none' })]).toEqual([expect.objectContaining({ isGuess: true }), null]);
 });

@@ -3,8 +3,17 @@ import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answe
 import { findList, readListing } from '../../src/mirror/read-listing.ts';
 import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
 import { cutSize, ignoresQuestion, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
+import { specifiedService } from '../../src/service/description/schema.ts';
+import { fromServiceAnswer } from '../../src/service/description/translate.ts';
 import { knowDeals, openStory, rowsOf } from './story.ts';
 import { dealRecord } from './stub-service.ts';
+
+/** The list of an answer, as the client finds it. */
+function listOf(text: string) {
+  const answer = { kind: 'answer', status: 200, text, headers: {} } as const;
+  const { list } = fromServiceAnswer(specifiedService, 'search_brands', { answer, input: {} });
+  return findList(text, list?.items);
+}
 
 const ACME = { id: 4819, name: 'Acme' };
 const HOME = { id: 'B_HOME', name: 'Home', color: 'green' };
@@ -22,7 +31,7 @@ describe('the answer to a listing:', () => {
     ['one level down', { data: { brands: [ACME, HOME] } }],
     ['a total that fits', { items: [ACME, HOME], total: 2, next: null, has_more: false }],
   ])('%s', (_what, body) => {
-    const { records, problem, unreadable } = readListing(brandShape, findList(JSON.stringify(body)));
+    const { records, problem, unreadable } = readListing(brandShape, listOf(JSON.stringify(body)));
     expect(records.map(({ id, fields }) => [id, fields.name])).toEqual([
       ['4819', 'Acme'],
       ['B_HOME', 'Home'],
@@ -40,13 +49,13 @@ describe('the answer to a listing:', () => {
     ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer contains no list'],
     ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is not JSON'],
   ])('%s is not a list, which is reported', (_what, text, problem) => {
-    expect(readListing(brandShape, findList(text))).toMatchObject({ records: [], problem });
+    expect(readListing(brandShape, listOf(text))).toMatchObject({ records: [], problem });
   });
 
   it('items that are not records are stored separately, and the listing is incomplete', () => {
     const listing = readListing(
       brandShape,
-      findList(JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }])),
+      listOf(JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }])),
     );
     expect(listing.records).toHaveLength(1);
     expect(listing.problem).toBe('4 of 5 items could not be read');
@@ -61,7 +70,7 @@ describe('the answer to a listing:', () => {
   it('IDs are opaque text: numbers of any length, letters, surrounding blanks', () => {
     const body =
       '[{"id": 12345678901234567890}, {"id": "D_FSSI4P"}, {"dealflow_id": " X "}, {"dashboard_id": 7}]';
-    expect(readListing(dealflowShape, findList(body)).records.map(({ id }) => id)).toEqual([
+    expect(readListing(dealflowShape, listOf(body)).records.map(({ id }) => id)).toEqual([
       '12345678901234567890',
       'D_FSSI4P',
       'X',

@@ -67,6 +67,6 @@ test('a source whose orders had global ids by an own layout is held once the lay
   workshop.drop('2.csv', toFile(BULK_HEADER, [bulk(7001)]));
   const { events, finished } = await workshop.run();
   expect(finished).toMatchObject({ held_files: 1 });
-  expect(JSON.stringify(events)).toContain('1 of its orders are known under another id');
+  expect(JSON.stringify(events)).toContain('1 of its orders is known under another id');
   expect(await workshop.posted()).toEqual(['gid://shopify/Order/7001']);
 });

@@ -4,14 +4,14 @@ import type { ServiceDescription } from '../../src/core/http/service-description
 import type { WebhookEvent } from '../../src/core/http/webhook-event.ts';
 import type { ClaimedEntry, Effect } from '../../src/core/ledger.ts';
 import { type DeliveryFate, startReceiver } from '../../src/ledger/receiver/start-receiver.ts';
-import { createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
+import { type Ask, createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
 import { readBatchAnswer, readLookupAnswer, readUpdateAnswer } from '../../src/ledger/sending/classify.ts';
 import { readProfile } from '../../src/ledger/sending/read-profile.ts';
 import type { RequestGate } from '../../src/ledger/sending/request-gate.ts';
 import { createSender } from '../../src/ledger/sending/send.ts';
 import { sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { findList, readListing } from '../../src/mirror/read-listing.ts';
+import { readListing } from '../../src/mirror/read-listing.ts';
 import { readSuggestions } from '../../src/mirror/read-suggestions.ts';
 import { brandShape, dealflowShape, type RecordShape } from '../../src/mirror/record-shapes.ts';
 import { createPopulation } from '../../src/sandbox/search/population.ts';
@@ -112,9 +112,10 @@ const steps = {
   brands: (place: Place) => list(place, 'search_brands', brandShape, ['4819', '5207']),
   dealflows: (place: Place) => list(place, 'search_dealflows', dealflowShape, ['D_FSSI4P', 'D_K2WQ7N']),
   search: async (place: Place) => {
-    const answer = await ask(place, 'autocomplete', { query: { q: 'mira' } });
-    if (answer.kind !== 'answer') return answer.kind;
-    const read = readSuggestions(findList(answer.text));
+    const questions = { ask: (...asked: Parameters<Ask>) => ask(place, ...asked) };
+    const answer = await askPages(questions, { operation: 'autocomplete', query: { q: 'mira' } });
+    if (answer.kind !== 'list') return answer.kind;
+    const read = readSuggestions(answer.list);
     if (!('deals' in read)) return 'failed';
     const found = read.deals.map(({ dealId }) => dealId);
     if (found.length === 1 && found[0] === DEAL) return 'ok';

@@ -96,8 +96,9 @@ export async function cancelBackfill(
     if (!(await endBackfill(trx, backfillId, { job, start, from: CANCELLABLE, to: 'cancelled' })))
       return 'does_not_apply';
     const { planned, accepted, inDoubt } = await readBackfillProgress(trx, backfill);
-    const rest = plural(planned - accepted - inDoubt, 'order');
-    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} were not posted and return to their earlier state.`;
+    const left = planned - accepted - inDoubt;
+    const rest = plural(left, 'order was', 'orders were');
+    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} not posted and ${left === 1 ? 'returns to its' : 'return to their'} earlier state.`;
     return { action: 'cancel_backfill', to: 'cancelled', summary };
   });
 }

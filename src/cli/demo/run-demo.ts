@@ -10,6 +10,7 @@ import type { JobSettings, PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { packageFile } from '../../core/package/package-file.ts';
+import { plural } from '../../core/text/plural.ts';
 import { renderReportPage } from '../../render/html/report-page.ts';
 import { renderRunSummary } from '../../render/report-renderer.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
@@ -158,7 +159,7 @@ function runFailed(output: Output, { summary, renderer }: PerformedJob): KnownEr
 function postedTwice(count: number): KnownError {
   return new KnownError({
     code: 'demo_failed',
-    message: `The second run posted ${count} orders.`,
+    message: `The second run posted ${plural(count, 'order')}.`,
     help: 'This must not happen. Please report it with the output above.',
     exitCode: EXIT.crash,
   });

@@ -7,7 +7,7 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import { fetchRejectedRows } from '../../intake/read/fetch-raw-rows.ts';
 import { encodeRows } from '../../render/csv.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { plural } from '../../render/text.ts';
 import { listRejected, type RejectedFilter } from '../../reports/files/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
 
@@ -53,7 +53,7 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   else await write(path, bytes);
   for (const { uri, rows: missing } of gone)
     output.warn(
-      `${fileName(uri)} (${formatCount(missing)} rows) is gone or was replaced, so its rows are missing here.`,
+      `${fileName(uri)} (${plural(missing, 'row')}) is gone or was replaced, so its rows are missing here.`,
     );
   if (path === '-') return EXIT.ok;
   output.emit({ event: 'exported', path, rows: rows.length });

@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/exit-code.ts';
+import { plural } from '../../core/text/plural.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -62,7 +63,7 @@ export const queryCommand: CommandDefinition = {
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
         output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
-        if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
+        if (result.isCut) output.warn(`There are more than ${plural(limit, 'row')} (--limit).`);
         return EXIT.ok;
       }),
     );

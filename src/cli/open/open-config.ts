@@ -124,7 +124,7 @@ export async function withDatabase<Result>(
     }
     return await work(db);
   } catch (error) {
-    throw explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, dataFolder) ?? error;
+    throw explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, config) ?? error;
   } finally {
     forget();
     await db.destroy();

@@ -57,7 +57,7 @@ async function showHashKey(output: Output, options: ConfigOptions): Promise<Exit
 function describe(previous: PreviousKey): string {
   const { fingerprint, rotatedAt, customers, customersInAll, forgotten, orders } = previous;
   if (fingerprint === null) return 'One key is in force, and there is no previous one.';
-  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} forgotten customers`;
+  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${plural(forgotten, 'forgotten customer')}`;
   const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
   const ofOrders =
     orders === 0
@@ -82,7 +82,7 @@ async function retireHashKey(output: Output, options: HashKeyOptions): Promise<E
   const previous = await withDatabase(config, (db) => retire(db, { config, reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
-    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${formatCount(previous.forgotten)} forgotten customers are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
+    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
   );
   return EXIT.ok;
 }
@@ -112,7 +112,7 @@ async function retire(
         action: 'retire_hash_key',
         subjectKind: 'key',
         subject: previous.fingerprint,
-        summary: `The previous key of customers is retired; ${customers} customers and ${forgotten} forgotten ones are no longer known.`,
+        summary: `The previous key of customers is retired; ${plural(customers, 'customer')} and ${plural(forgotten, 'forgotten customer')} are no longer known.`,
         reason,
         before: { customers, forgotten },
       });
@@ -141,11 +141,11 @@ async function replaceLostHashKey(output: Output, options: HashKeyOptions): Prom
   const { restored, customers, files, filesGone, forgotten } = recovered;
   output.emit({ event: 'hash_key_replaced', ...recovered });
   output.print(
-    `The new key is in force. ${formatCount(restored)} customers from ${plural(files, 'file')} count as submitted; ${formatCount(customers)} were known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
+    `The new key is in force. ${plural(restored, 'customer')} from ${plural(files, 'file')} ${restored === 1 ? 'counts' : 'count'} as submitted; ${plural(customers, 'was', 'were')} known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
   );
   if (forgotten > 0)
     output.warn(
-      `${formatCount(forgotten)} customers had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
+      `${plural(forgotten, 'customer')} had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
     );
   return EXIT.ok;
 }

@@ -1,5 +1,6 @@
 import { type Pruned, RETENTION_CLASSES, type RetentionSettings } from '../../core/privacy/retention.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
+import { plural } from '../../core/text/plural.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { formatBytes, formatCount } from '../../render/text.ts';
@@ -36,6 +37,6 @@ export function renderPruned(
     ...(isCutShort ? ['Stopped before the end. Run the command again to continue.'] : []),
     isDryRun
       ? `Nothing was changed.${total > 0 ? ' To delete these rows:  npx influencer-sync prune --yes' : ''}`
-      : `Deleted ${formatCount(total)} rows. Postgres reuses their space; the files of the tables do not shrink.`,
+      : `Deleted ${plural(total, 'row')}. Postgres reuses their space; the files of the tables do not shrink.`,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { plural } from '../../core/text/plural.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
 import {
   addConfigOptions,
@@ -81,7 +82,7 @@ async function performWork(output: Output, options: WorkOptions): Promise<ExitCo
       const worker = await openWorker(db, { config, queue: work.queue, client, log, kinds, concurrency });
       output.emit({ event: 'working', kinds, concurrency });
       output.print(
-        `Working: ${kinds.join(', ')}, ${concurrency} at a time each, ${api.concurrency} requests in flight. Stop with Ctrl-C.`,
+        `Working: ${kinds.join(', ')}, ${concurrency} at a time each, ${plural(api.concurrency, 'request')} in flight. Stop with Ctrl-C.`,
       );
       await untilAborted(stopping.signal);
       const timer = setTimeout(() => {

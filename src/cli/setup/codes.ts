@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import type { CodeProblem } from '../../core/report.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { plural } from '../../core/text/plural.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -71,11 +72,12 @@ async function checkCodes(output: Output, options: CodesCheckOptions): Promise<E
     const about = `codes of ${name}`;
     for (const problem of checked.problems) show(toFinding(about, 'problem', problem));
     for (const problem of checked.warnings) show(toFinding(about, 'warning', problem));
-    const unchecked = checked.unchecked === 0 ? '' : `; ${checked.unchecked} were not checked`;
+    const unchecked =
+      checked.unchecked === 0 ? '' : `; ${plural(checked.unchecked, 'row was', 'rows were')} not checked`;
     show({
       status: 'ok',
       about,
-      what: `The service knows the owners of ${checked.known} of ${rows.length} rows${unchecked}.`,
+      what: `The service knows the owners of ${checked.known} of ${plural(rows.length, 'row')}${unchecked}.`,
     });
   }
   output.emit({ event: 'codes_checked', ...counts });

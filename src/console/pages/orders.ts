@@ -76,7 +76,7 @@ async function showList(visit: Visit): Promise<Shown> {
   ]);
   return {
     title: 'Orders',
-    content: html`<p>${countUpTo(count, COUNT_LIMIT)} orders, newest day first, as of the last refresh of the reports.</p>
+    content: html`<p>${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest day first, as of the last refresh of the reports.</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },

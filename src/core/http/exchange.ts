@@ -9,8 +9,8 @@ export type Exchange =
       readonly text: string;
       /** What the answer says by the description of this service. Omitted: what it says by the specification. */
       readonly verdict?: Verdict;
-      /** The next page of a list. Omitted or null: this is the last page, or none is known. */
-      readonly nextPage?: NextPage | null;
+      /** The list in the answer of an operation that lists records. Omitted: there is none. */
+      readonly list?: ListPage;
     }
   | {
       readonly kind: 'failure';
@@ -40,10 +40,22 @@ export type Verdict = {
   readonly doubt?: string;
 };
 
-/** How to ask for the next page of a list. */
+/** One page of a list. */
+export type ListPage = {
+  readonly items: readonly unknown[];
+  /** Null if the list is whole, as far as this page shows. */
+  readonly next: NextPage | null;
+};
+
 export type NextPage = {
-  /** Query parameters to add. */
-  readonly query: Readonly<Record<string, string>>;
+  /** Why the list may go on, after "the list is not complete:". */
+  readonly why: string;
+  /** Query parameters to add. Null if the answer does not show how to ask for the next page. */
+  readonly query: Readonly<Record<string, string>> | null;
+  /** The number of all items, if only that says so: a list with as many is whole. */
+  readonly total: number | null;
+  /** True if only the number of items suggests it. */
+  readonly isGuess: boolean;
   /** A list with more pages is not read to its end. */
   readonly pagesAtMost: number;
 };

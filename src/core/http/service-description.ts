@@ -29,6 +29,11 @@ export type ServiceDescription = {
     readonly keys: readonly string[];
     readonly more: readonly string[];
     readonly totals: readonly string[];
+    readonly counts: readonly string[];
+    readonly page: readonly string[];
+    readonly pages: readonly string[];
+    readonly offset: readonly string[];
+    readonly page_size: readonly string[];
   };
   readonly ids: 'as_specified' | 'text' | 'number';
   readonly limits: {

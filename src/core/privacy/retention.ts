@@ -1,3 +1,4 @@
+import { plural } from '../text/plural.ts';
 /** Classes of data with a retention period, by their names in `retention:` of the configuration. */
 export const RETENTION_CLASSES = [
   'order_versions',
@@ -32,6 +33,6 @@ export type Pruned = {
 /** Describes the settings: `rejected_rows 365 days, notices 90 days`. Empty if nothing is pruned. */
 export function sayRetention(retention: RetentionSettings): string {
   return RETENTION_CLASSES.flatMap((name) =>
-    retention[name] === null ? [] : [`${name} ${retention[name]} days`],
+    retention[name] === null ? [] : [`${name} ${plural(retention[name], 'day')}`],
   ).join(', ');
 }

@@ -4,6 +4,7 @@ import type { KnownError, Problem, RowProblem } from '../known-error.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { foldHeader } from './fold.ts';
 import { hasAddress, maskAddresses } from './mask-addresses.ts';
+import { plural } from './plural.ts';
 
 /**
  * A small CSV file that a person or a query writes, for example codes.csv: its columns, in any order, and what
@@ -119,7 +120,13 @@ export function describeProblems(problems: readonly RowProblem[], file: string):
       help,
     })),
     ...(more > 0
-      ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix the rows above first.' }]
+      ? [
+          {
+            where: file,
+            message: `${plural(more, 'more row')} cannot be used.`,
+            help: 'Fix the rows above first.',
+          },
+        ]
       : []),
   ];
 }
@@ -269,7 +276,7 @@ function widthOf(names: readonly string[], records: readonly Line[]): number {
 function raggedRow({ cells, line }: Line, width: number): RowProblem {
   return {
     ...{ line, column: null, value: null },
-    reason: `The row has ${cells.length} cells, and the header has ${width}.`,
+    reason: `The row has ${plural(cells.length, 'cell')}, and the header has ${width}.`,
     help:
       cells.length < width
         ? 'Write the commas of blank cells too: otherwise it is unclear which cell is missing.'

@@ -1,5 +1,6 @@
 import type { Problem } from '../known-error.ts';
 import { maskAddresses } from './mask-addresses.ts';
+import { plural } from './plural.ts';
 
 /** An error of the YAML parser: its code, its message, and the offsets of its range. */
 type YamlError = { readonly code: string; readonly message: string; readonly pos: readonly [number, number] };
@@ -61,7 +62,7 @@ export function findYamlProblem(
 }
 
 function spaces(count: number): string {
-  return count === 1 ? '1 space' : `${count} spaces`;
+  return plural(count, 'space');
 }
 
 /** Longer lines are truncated. Their beginning is enough to identify them. */

@@ -6,6 +6,7 @@ import {
   validate,
   validateDetailed,
 } from 'node-cron';
+import { plural } from '../text/plural.ts';
 
 /** The local times that a cron expression names. */
 export type CronPattern = {
@@ -106,7 +107,7 @@ const NEVER_FIRES = 'never fires: there is no such day';
 export function problemOfCron(expression: string): string | null {
   const fields = expression.split(/\s+/);
   if (fields.length !== 5) {
-    const count = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`;
+    const count = plural(fields.length, 'field');
     return `is not a cron expression (it has ${count})`;
   }
   const large = fields.find((field, index) => stepsOf(field).some((step) => step > (SIZES[index] ?? 0)));

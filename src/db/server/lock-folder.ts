@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { namePath, withPath } from '../../core/text/folder-problem.ts';
 
 /** Result code of SQLite for a file that another process has locked. */
 const SQLITE_BUSY = 5;
@@ -39,13 +40,13 @@ export function lockFolder(folder: string): () => void {
  * @returns a function that releases the lock. Null if another process holds it.
  */
 export function lockFile(path: string): (() => void) | null {
-  const lock = new DatabaseSync(path);
+  const lock = withPath(path, () => new DatabaseSync(path));
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
     if (isBusy(error)) return null;
-    throw error;
+    throw namePath(error, path);
   }
   return () => lock.close();
 }

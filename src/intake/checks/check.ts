@@ -1,6 +1,7 @@
 import type { Sample } from '../../core/checks/check-result.ts';
 import type { CheckAction, Expectations, FileCheckName } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
+import { plural } from '../../core/text/plural.ts';
 
 /**
  * A check is a pure function of the statistics of a file and of earlier files. It has no other input, so a
@@ -70,7 +71,7 @@ export function learning(
   seen: string,
   { have, need }: { readonly have: number; readonly need: number },
 ): Judgement {
-  const expected = `learning: ${have} of ${need} ${need === 1 ? 'day' : 'days'}`;
+  const expected = `learning: ${have} of ${plural(need, 'day')}`;
   return { subject: null, verdict: 'learning', seen, expected, message: null, sample: null };
 }
 

@@ -1,4 +1,5 @@
 import type { RejectedRow } from '../../core/record.ts';
+import { plural } from '../../core/text/plural.ts';
 
 /** A problem with a row, without its position. */
 export type Fault = Omit<RejectedRow, 'line' | 'record'>;
@@ -43,7 +44,7 @@ export function ragged(found: number, expected: number): Fault {
     code: 'ragged_row',
     column: null,
     value: null,
-    reason: `The row has ${found} cells, the header has ${expected}.`,
+    reason: `The row has ${plural(found, 'cell')}, the header has ${expected}.`,
     help: isMore
       ? 'A cell that contains the delimiter must be in quotes.'
       : 'Cells are missing at its end, or the row was cut. Export the file again, or fill them in.',

@@ -1,5 +1,6 @@
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { CsvRecord, LostRow, RejectedRow } from '../../core/record.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type Fault, ragged } from './check-record.ts';
 
 /** The rows of a chunk that are passed on. */
@@ -80,7 +81,7 @@ export class RowWidths {
     if (this.#excess < MAX_EXCESS_CELLS || this.#excess * 2 <= this.#cells) return;
     throw new FileHeld({
       code: 'rows_too_wide',
-      message: `${this.#excess} of the first ${this.#cells} cells are beyond the ${this.#headerWidth} columns of the header; the row on line ${line} has ${cells} cells. Reading stopped there.`,
+      message: `${this.#excess} of the first ${this.#cells} cells are beyond the ${plural(this.#headerWidth, 'column')} of the header; the row on line ${line} has ${cells} cells. Reading stopped there.`,
       help: 'These rows do not fit the header. Export the file again, or check that it was saved with one delimiter.',
     });
   }

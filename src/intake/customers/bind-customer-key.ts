@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { readPreviousKey } from './rekey-customers.ts';
 
@@ -49,7 +50,7 @@ function keyChanged(since: Date): KnownError {
 function previousKeyMissing(customers: number, forgotten: number): KnownError {
   return new KnownError({
     code: 'previous_customer_key_missing',
-    message: `${customers} customers and ${forgotten} forgotten ones are known only under the previous key.`,
+    message: `${plural(customers, 'customer')} and ${forgotten} forgotten ${customers + forgotten === 1 ? 'one is' : 'ones are'} known only under the previous key.`,
     where: 'customers.previous_hash_key',
     help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
     safe: 'Nothing was read or sent.',

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { ConsentCount, OptionalColumn, OptionalField } from '../../core/customer.ts';
 import type { HoldReason } from '../../core/source.ts';
+import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
@@ -100,7 +101,7 @@ async function findReason(
   if (stored !== staged.toSubmit) {
     return {
       code: 'rows_do_not_add_up',
-      message: `${staged.toSubmit} customers were to be stored, but ${stored} are.`,
+      message: `${plural(staged.toSubmit, 'customer was', 'customers were')} to be stored, but ${stored} ${stored === 1 ? 'is' : 'are'}.`,
       help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
     };
   }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** Minimum number of rows for judging shares. A share of a handful of rows is not significant. */
@@ -27,14 +28,14 @@ export async function judgeRows(
   if (used + rejected !== rowsRead) {
     return {
       code: 'rows_do_not_add_up',
-      message: `${rowsRead} rows were read, but ${used + rejected} are accounted for (${used} ${usedAs}, ${rejected} rejected).`,
+      message: `${plural(rowsRead, 'row was', 'rows were')} read, but ${used + rejected} ${used + rejected === 1 ? 'is' : 'are'} accounted for (${used} ${usedAs}, ${rejected} rejected).`,
       help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
     };
   }
   if (rowsRead >= MIN_FOR_SHARE && rejected > rowsRead * maxRejectedShare) {
     return {
       code: 'too_many_rejected',
-      message: `${rejected} of ${rowsRead} rows cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
+      message: `${rejected} of ${plural(rowsRead, 'row')} cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
       help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
     };
   }
@@ -54,7 +55,7 @@ async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Pr
   const [row] = rows;
   if (row === undefined) return '';
   const column = row.column_name === null ? '' : ` in column ${row.column_name}`;
-  return `Most common: ${row.code}${column}, ${row.rows} rows, first on line ${row.line_no}.`;
+  return `Most common: ${row.code}${column}, ${plural(Number(row.rows), 'row')}, first on line ${row.line_no}.`;
 }
 
 /** Renders a share for a message: 0.055 is `5.5 %`. */

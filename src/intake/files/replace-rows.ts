@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { CONFLICTING_STATES, type HoldReason } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
+import { plural } from '../../core/text/plural.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from './source-ages.ts';
@@ -94,7 +95,7 @@ export async function holdConflicting(
   const more = Number(first.all) - 1;
   return {
     code: CONFLICTING_STATES,
-    message: `Line ${first.line} ${more === 0 ? 'states' : `and ${more} more rows state`} something else than ${fileName(first.uri)}, and nothing says which of the two files is newer. Until that is known, neither counts where they differ.`,
+    message: `Line ${first.line} ${more === 0 ? 'states' : `and ${plural(more, 'more row')} state`} something else than ${fileName(first.uri)}, and nothing says which of the two files is newer. Until that is known, neither counts where they differ.`,
     help: `Put the date of the export into the names of the files of ${source}, or set its age. If this file is the newer one: files release NAME --newest --reason '…'. If you do not need it: files release NAME --reason '…'.`,
     isTransient: true,
   };

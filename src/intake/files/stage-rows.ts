@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
@@ -64,7 +65,7 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
       totals.used !== staged + passed
         ? {
             code: 'rows_do_not_add_up',
-            message: `${staged} rows were to be stored, but ${totals.used - passed} are.`,
+            message: `${plural(staged, 'row was', 'rows were')} to be stored, but ${totals.used - passed} ${totals.used - passed === 1 ? 'is' : 'are'}.`,
             help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
           }
         : ((await judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` })) ??

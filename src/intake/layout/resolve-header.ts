@@ -2,6 +2,7 @@ import { FileHeld } from '../../core/held/file-held.ts';
 import { LAYOUT_FIELDS, type Layout, type LayoutField, type OtherLayouts } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { plural } from '../../core/text/plural.ts';
 import { extendHeader } from './conditional-columns.ts';
 
 /** The index of a column, and its header as written. */
@@ -136,7 +137,7 @@ function mismatch(header: readonly string[], { layout, others, missing, fitting 
   const what = found.length === 0 ? 'none of the wanted columns' : quoteAll(found);
   return new FileHeld({
     code: 'header_mismatch',
-    message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${header.length} columns it has ${what}.`,
+    message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${plural(header.length, 'column')} it has ${what}.`,
     help: helpFor(header, fitting?.name ?? null, found.length),
   });
 }

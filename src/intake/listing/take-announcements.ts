@@ -1,6 +1,7 @@
 import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { ReadFor } from '../../core/layout.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Run } from '../../ops/run.ts';
 import { coversFile } from '../../store/list-files.ts';
 import type { ObjectName } from '../../store/parse-source-uri.ts';
@@ -33,7 +34,7 @@ export async function takeAnnouncements(
     });
     if (notUnderstood > 0)
       progress.note(
-        `${notUnderstood} ${notUnderstood === 1 ? 'message' : 'messages'} in the queue of source ${name} announced no object of S3 and stayed there, for its dead-letter queue.`,
+        `${plural(notUnderstood, 'message')} in the queue of source ${name} announced no object of S3 and stayed there, for its dead-letter queue.`,
       );
     return true;
   } catch (error) {

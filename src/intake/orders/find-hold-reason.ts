@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { DB } from '../../db/tables.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
@@ -54,7 +55,7 @@ export async function findHoldReason(
   if (orders >= MIN_FOR_SHARE && totals.cancelled > orders * thresholds.maxCancelledShare) {
     return {
       code: 'too_many_cancelled',
-      message: `${totals.cancelled} of ${orders} orders are cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
+      message: `${totals.cancelled} of ${plural(orders, 'order')} ${totals.cancelled === 1 ? 'is' : 'are'} cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
       help: `Check the export. If it is correct, raise ${limitOf(source, 'max_cancelled_share')}.`,
     };
   }
@@ -83,21 +84,21 @@ async function judgeAlike(
     const words = await commonestStatus(trx, { sourceFileId, expected, unlisted: alike.unlistedStatus });
     return {
       code: 'unlisted_status',
-      message: `${alike.unlistedStatus} of ${alike.open} orders have a status that neither the layout nor the job names${words}. None of them would be credited.`,
+      message: `${alike.unlistedStatus} of ${plural(alike.open, 'order')} ${alike.unlistedStatus === 1 ? 'has' : 'have'} a status that neither the layout nor the job names${words}. None of them would be credited.`,
       help: `If these orders count, add the status to include of the job. If they do not, add it to status.known of the layout. To read such files anyway, set ${limitOf(source, 'max_unlisted_share')}: 1.`,
     };
   }
   if (isShare(alike.otherCurrency, alike.open, maxUnlistedShare)) {
     return {
       code: 'other_currency',
-      message: `${alike.otherCurrency} of ${alike.open} orders are in another currency than ${expected.currency ?? ''}, which the source gives.`,
+      message: `${alike.otherCurrency} of ${plural(alike.open, 'order')} ${alike.otherCurrency === 1 ? 'is' : 'are'} in another currency than ${expected.currency ?? ''}, which the source gives.`,
       help: `Check that the file belongs to this source. If its shop sells in several currencies, remove currency from sources.${source}, or set ${limitOf(source, 'max_unlisted_share')}: 1.`,
     };
   }
   if (isShare(alike.zeroRevenue, alike.credited, maxZeroRevenueShare)) {
     return {
       code: 'zero_revenue',
-      message: `${alike.zeroRevenue} of ${alike.credited} orders to be credited have no ${expected.revenue} (0 or blank). They would credit nothing.`,
+      message: `${alike.zeroRevenue} of ${plural(alike.credited, 'order')} to be credited ${alike.zeroRevenue === 1 ? 'has' : 'have'} no ${expected.revenue} (0 or blank), and would credit nothing.`,
       help: `Check which column the layout reads as ${expected.revenue}, and the revenue setting of the job. If these orders are really free of charge, set ${limitOf(source, 'max_zero_revenue_share')}: 1.`,
     };
   }

@@ -44,7 +44,7 @@ export async function judgeOrderIds(
   if (shared === 0 && row.nameless === '0') return null;
   const what =
     shared > 0
-      ? `${shared} of its orders are known under another id`
+      ? `${shared} of its orders ${shared === 1 ? 'is' : 'are'} known under another id`
       : 'orders without a name cannot be compared with those that are known';
   return {
     code: 'order_id_column_changed',

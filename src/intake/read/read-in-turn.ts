@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../core/config.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { SourceFile } from '../../core/source.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type Run, throwIfDraining } from '../../ops/run.ts';
 import { readAhead } from '../decode/read-ahead.ts';
 import {
@@ -135,7 +136,7 @@ function sourceUnavailable(
 ): KnownError {
   const { source, unavailable, found, cause } = options;
   const { message, where = source.uri } = cause.details;
-  const count = `${unavailable} of ${found} ${found === 1 ? 'file' : 'files'}`;
+  const count = `${unavailable} of ${plural(found, 'file')}`;
   return new KnownError({
     ...cause.details,
     message: `Source ${source.name} cannot be read: ${count} failed, more than half. ${message}`,

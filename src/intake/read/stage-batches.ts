@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../core/config.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { RejectedRow } from '../../core/record.ts';
+import { plural } from '../../core/text/plural.ts';
 import { type Run, throwIfDraining } from '../../ops/run.ts';
 import { inSpan } from '../../ops/spans.ts';
 
@@ -68,7 +69,7 @@ class RejectedSoFar {
     const [commonest] = [...this.#byCode].sort(([, one], [, other]) => other - one);
     throw new FileHeld({
       code: 'too_many_rejected',
-      message: `${this.#rejected} of the first ${this.#rowsRead} rows cannot be used (most common: ${commonest?.[0]}, ${commonest?.[1]} rows; the last is on line ${last.line}: ${last.code}). Reading stopped there.`,
+      message: `${this.#rejected} of the first ${this.#rowsRead} rows cannot be used (most common: ${commonest?.[0]}, ${plural(commonest?.[1] ?? 0, 'row')}; the last is on line ${last.line}: ${last.code}). Reading stopped there.`,
       help: `Correct the export or its layout. To read such files to their end, set sources.${this.#source}.limits.max_rejected_share: 1.`,
     });
   }

@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../core/config.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout } from '../../core/layout.ts';
+import { plural } from '../../core/text/plural.ts';
 
 /**
  * Whether the day or the month comes first in numeric dates: 4/5/2026 is the 5th of April (MDY) or the 4th of
@@ -72,14 +73,14 @@ export function watchDates(layout: Layout, source: Given): DateWatch | null {
       if (proofs[other].dates > 0) {
         throw new FileHeld({
           code: 'date_order_contradicted',
-          message: `${count(proofs[other].dates)} with ${FIRST[other]} first (the first on line ${proofs[other].line})${proofs[used].dates > 0 ? `, and ${count(proofs[used].dates)} with ${FIRST[used]} first (line ${proofs[used].line})` : ''}. The layout ${layout.name} reads ${FIRST[used]} first, so dates up to the 12th would be read wrongly.`,
+          message: `${plural(proofs[other].dates, 'date')} with ${FIRST[other]} first (the first on line ${proofs[other].line})${proofs[used].dates > 0 ? `, and ${plural(proofs[used].dates, 'date')} with ${FIRST[used]} first (line ${proofs[used].line})` : ''}. The layout ${layout.name} reads ${FIRST[used]} first, so dates up to the 12th would be read wrongly.`,
           help: `If the file has ${FIRST[other]} first, set ${setting} to ${other}. If a spreadsheet has rewritten some of its dates, export it again. With ${setting} set to ${used}, rows with other dates are rejected one by one.`,
         });
       }
       if (either === 0 || proofs[used].dates > 0 || !orders.includes(other)) return;
       throw new FileHeld({
         code: 'date_order_unknown',
-        message: `Every date of the file is the 12th of a month or earlier, so they do not show whether ${FIRST.DMY} or ${FIRST.MDY} is first (${count(either)}). The layout ${layout.name} would read ${FIRST[used]} first.`,
+        message: `Every date of the file is the 12th of a month or earlier, so they do not show whether ${FIRST.DMY} or ${FIRST.MDY} is first (${plural(either, 'date')}). The layout ${layout.name} would read ${FIRST[used]} first.`,
         help: `Set ${setting} to MDY (4/5/2026 is the 5th of April) or DMY (the 4th of May). The tool does not guess.`,
       });
     },
@@ -90,10 +91,6 @@ type Proof = { dates: number; line: number };
 
 const FIRST = { MDY: 'the month', DMY: 'the day' } as const;
 const DIGITS_FIRST = /^\s*'?(\d{1,2})[/.\- ](\d{1,2})[/.\- ]\d/;
-
-function count(dates: number): string {
-  return dates === 1 ? '1 date' : `${dates} dates`;
-}
 
 /**
  * Returns the order of a pattern that begins with day or month in digits; null for others, such as iso or

@@ -4,6 +4,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasTable } from '../../db/has-table.ts';
 import { boundAccount } from '../bind-account.ts';
@@ -119,7 +120,7 @@ function swapped(
   ];
   return new KnownError({
     code: 'ledger_swapped',
-    message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, but ledger ${shortLedgerId(markedLedgerId)} has posted from here. The database lacks ${describeMissing(missing)}.`,
+    message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${plural(newest.claims, 'claim')}`}, but ledger ${shortLedgerId(markedLedgerId)} has posted from here. The database lacks ${describeMissing(missing)}.`,
     where: describeJournals(config),
     help: help.join('\n'),
     safe: SAFE,
@@ -158,7 +159,7 @@ function moved(
 function incomplete(claims: number): KnownError {
   return new KnownError({
     code: 'ledger_incomplete',
-    message: `The ledger was recovered, but ${claims} claims are still missing that no journal on this machine describes.`,
+    message: `The ledger was recovered, but ${plural(claims, 'claim is', 'claims are')} still missing that no journal on this machine describes.`,
     help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims. Their orders may then be posted again:\n  ${RECOVER} --accept-undescribed`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
@@ -170,8 +171,7 @@ function describeMissing({ entries, accepted, amounts, from, to }: WentBack['mis
   if (entries === 0) return 'claims, none of which was sent';
   const money = formatAmounts(amounts);
   const when = from === null || to === null ? '' : `, posted between ${timeOf(from)} and ${timeOf(to)}`;
-  const count = entries === 1 ? '1 order' : `${entries} orders`;
-  return `${count}${money === '' ? '' : ` (${money})`}${when}; the service accepted ${accepted} of them`;
+  return `${plural(entries, 'order')}${money === '' ? '' : ` (${money})`}${when}; the service accepted ${accepted} of them`;
 }
 
 function timeOf(at: Date): string {

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { namePath } from '../../core/text/folder-problem.ts';
 import { type ClaimPlace, type JournalHead, parseClosedLine, parseHead } from './journal-lines.ts';
 import { CLOSED_ENDING, OPEN_ENDING, parseJournalName } from './journal-names.ts';
 
@@ -81,8 +82,7 @@ export async function* linesOf(path: string): AsyncIterable<string> {
       yield* lines;
     }
   } catch (error) {
-    // An error of reading an open file does not name it (EISDIR, EIO).
-    throw error instanceof Error ? Object.assign(error, { path }) : error;
+    throw namePath(error, path);
   }
   if (rest !== '') yield rest;
 }

@@ -13,7 +13,10 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
 import type { ClaimedEntry, Outcome } from '../../core/ledger.ts';
+import { findFolderProblem, withPath } from '../../core/text/folder-problem.ts';
 import { lockFile } from '../../db/server/lock-folder.ts';
 import {
   answerLine,
@@ -74,7 +77,9 @@ type OpenFile = { readonly folder: string; readonly path: string; readonly file:
 /**
  * Opens the journal of this process. The file exists before the first claim, so a claim that is not in it was
  * never sent. While the process lives, it holds a lock file next to the journal, which tells other processes
- * that it may still write. If the journal cannot be opened, nothing can be sent: `writing` throws the reason.
+ * that it may still write.
+ *
+ * @throws the error of the file system if the journal cannot be opened: nothing may be claimed then.
  */
 export function openJournal(options: JournalOptions): Journal {
   const { folder, copyFolder = null, ledgerId, owner, mark } = options;
@@ -92,12 +97,12 @@ export function openJournal(options: JournalOptions): Journal {
     if (files.length === 0) throw new Error('the journal is closed');
     try {
       const chained = chainLines(lines, end);
-      for (const { file } of files) writeWhole(file, chained.text);
+      for (const { file, path } of files) withPath(path, () => writeWhole(file, chained.text));
       count?.note(chained.end);
       end = chained.end;
     } catch (error) {
-      failure = error;
-      throw error;
+      failure = unwritable(error);
+      throw failure;
     }
   }
 
@@ -126,7 +131,8 @@ export function openJournal(options: JournalOptions): Journal {
     count = openLineCount(owner);
     write([head]);
   } catch (error) {
-    failure = error;
+    for (const open of files.splice(0)) closeFile(open, true);
+    throw error instanceof KnownError ? error.details.cause : error;
   }
 
   return {
@@ -192,6 +198,21 @@ export function openJournal(options: JournalOptions): Journal {
     unlock();
     return isClosed;
   }
+}
+
+/** Says which journal cannot be written, and why. */
+function unwritable(error: unknown): unknown {
+  const problem = findFolderProblem(error);
+  if (problem === null) return error;
+  const { path, reason, code } = problem;
+  return new KnownError({
+    code: 'journal_unwritable',
+    message: `The journal ${path} cannot be written: ${reason} (${code}). Nothing is sent without it.`,
+    help: 'Free space, or let the user of influencer-sync write there, and run again: what was not sent waits.',
+    safe: 'Claims that are not in the journal were not sent.',
+    exitCode: EXIT.crash,
+    cause: error,
+  });
 }
 
 function openFile(folder: string, owner: string): OpenFile {

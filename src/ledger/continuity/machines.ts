@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { namePath, withPath } from '../../core/text/folder-problem.ts';
 import type { Database } from '../../db/connect.ts';
 
 /*
@@ -35,13 +36,17 @@ const FORGOTTEN_AFTER = '90 days';
 /**
  * Reads the id of this machine. @param folder the folder of the journals. @returns null if nothing has been
  * posted from here.
+ *
+ * @throws the error of the file system if it cannot be read: another id would be another machine.
  */
 export function readMachineId(folder: string): string | null {
+  const path = join(folder, FILE);
   try {
-    const id = readFileSync(join(folder, FILE), 'utf8').trim();
+    const id = readFileSync(path, 'utf8').trim();
     return /^[0-9a-f-]{36}$/.test(id) ? id : null;
-  } catch {
-    return null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw namePath(error, path);
   }
 }
 
@@ -50,13 +55,18 @@ function ensureMachineId(folder: string): string {
   if (known !== null) return known;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const made = randomUUID();
-  // If another process has created the file first, its id is used.
+  const path = join(folder, FILE);
+  const write = (flag: string): string => {
+    withPath(path, () => writeFileSync(path, `${made}\n`, { flag, mode: 0o600 }));
+    return made;
+  };
   try {
-    writeFileSync(join(folder, FILE), `${made}\n`, { flag: 'wx', mode: 0o600 });
-  } catch {
-    return readMachineId(folder) ?? made;
+    return write('wx');
+  } catch (error) {
+    // If another process has created the file first, its id is used. A full disk may have left it empty.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return readMachineId(folder) ?? write('w');
   }
-  return made;
 }
 
 /** Reads where the ledger is, and which other machines may know claims that it lacks. */

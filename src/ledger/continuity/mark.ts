@@ -5,6 +5,7 @@ import pLimit from 'p-limit';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { FileStore, StoredFile } from '../../core/source.ts';
+import { findFolderProblem } from '../../core/text/folder-problem.ts';
 import { isOutdated, namesIn } from './journal-folder.ts';
 import { CLOSED_ENDING, type JournalName, parseJournalName, partName } from './journal-names.ts';
 import type { ClosedJournal } from './settle-journals.ts';
@@ -205,14 +206,21 @@ function unavailable(
   { uri, doing }: { readonly uri: string; readonly doing: 'read' | 'written' },
 ): KnownError {
   const known = cause instanceof KnownError ? cause : null;
-  const why = known?.message ?? (cause instanceof Error ? cause.message : String(cause));
+  const problem = findFolderProblem(cause);
+  const why =
+    problem === null
+      ? (known?.message ?? (cause instanceof Error ? cause.message : String(cause)))
+      : `${problem.path}: ${problem.reason} (${problem.code}).`;
+  const needs = /^s3:/i.test(uri)
+    ? 'The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it.'
+    : 'Let the user of influencer-sync write to the folder of ledger.mark_uri, keep space free, and put nothing else into it.';
   return new KnownError({
     code: 'mark_unavailable',
     message: `The mark of the ledger cannot be ${doing}. ${why}`,
     where: uri,
-    help: `${known === null ? '' : `${known.details.help}\n`}The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it. Nothing is posted without the mark, because it shows whether the database was restored.`,
+    help: `${known === null ? '' : `${known.details.help}\n`}${needs} Nothing is posted without the mark, because it shows whether the database was restored.`,
     safe: doing === 'read' ? 'Nothing was read or sent.' : 'Claims that are not in the mark were not sent.',
-    exitCode: known?.details.exitCode ?? EXIT.crash,
+    exitCode: known?.details.exitCode ?? (problem === null ? EXIT.crash : EXIT.configuration),
     cause,
   });
 }

@@ -1,20 +1,18 @@
-import type { Exchange, Verdict } from '../../core/http/exchange.ts';
+import type { ListPage, Verdict } from '../../core/http/exchange.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';
-import { joinPages } from '../../service/description/pages.ts';
 import { judge } from '../../service/description/verdict.ts';
 import type { Said } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
-
-type AnswerHeaders = Extract<Exchange, { kind: 'answer' }>['headers'];
 
 /** The result of a read-only request to the service. Returned, never thrown. */
 export type Answer =
   | {
       readonly kind: 'answer';
       readonly text: string;
-      readonly headers: AnswerHeaders;
+      /** The list in the answer. Omitted: there is none. */
+      readonly list?: ListPage;
       readonly fetchedAt: Date;
     }
   /** A status that means so, with a reason in JSON: the service itself confirms that the object does not exist. */
@@ -76,19 +74,7 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
     const first = toAnswer(sent, fetchedAt);
     // `sendRepeatable` has counted the others.
     if (first.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(first.problem);
-    const { exchange } = sent;
-    if (first.kind !== 'answer' || exchange.kind === 'failure' || !exchange.nextPage) return first;
-    // The age of a list is that of its first page.
-    const startedAt = fetchedAt;
-    const { text } = await joinPages(exchange, async (page) => {
-      const query = { ...input.query, ...page };
-      const next = await sendRepeatable(
-        { client, gate, begin },
-        { operation, input: { ...input, query }, read },
-      );
-      return next?.outcome.kind === 'accepted' ? next.exchange : null;
-    });
-    return { ...first, text, headers: {}, fetchedAt: startedAt };
+    return first;
   };
 }
 
@@ -99,8 +85,8 @@ function read(_text: string, { kind, reason }: Verdict): Said {
 
 function toAnswer({ exchange, outcome }: Sent, fetchedAt: Date): Answer {
   if (exchange.kind === 'failure') return { kind: 'failed', problem: exchange.reason, fetchedAt };
-  const { status, text, headers, verdict = judge(exchange) } = exchange;
-  if (outcome.kind === 'accepted') return { kind: 'answer', text, headers, fetchedAt };
+  const { status, text, list, verdict = judge(exchange) } = exchange;
+  if (outcome.kind === 'accepted') return { kind: 'answer', text, ...(list && { list }), fetchedAt };
   if (outcome.kind === 'throttled')
     return { kind: 'failed', problem: `HTTP ${status}: the service asks to slow down`, fetchedAt };
   if (outcome.kind === 'in_doubt' && status < 300)

@@ -47,10 +47,10 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
   progress.begin({ name: 'post', label: `Posting ${nouns.items}`, unit: nouns.items, total });
 
+  const journal = await ledger.openJournal();
   const open = openRequestGate(run, client, backfill);
   const { gate } = open;
   const send = createSender(client);
-  const journal = await ledger.openJournal();
   const { claim, record } = createClaimerAndRecorder(db, {
     owner,
     runId,

@@ -1,10 +1,11 @@
 import type { Exchange } from '../../core/http/exchange.ts';
 import type { ServiceDescription } from '../../core/http/service-description.ts';
 import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';
 import { putAt, valueAt } from '../../service/description/member-paths.ts';
-import { operationAt } from '../../service/description/translate.ts';
+import { fromServiceAnswer, operationAt } from '../../service/description/translate.ts';
 import { judge } from '../../service/description/verdict.ts';
 
 /** One point of the description, compared with what the service answered. */
@@ -114,12 +115,11 @@ async function compareList(
       ? {}
       : { paging: { by: 'cursor', parameter: 'cursor', path: cursor.path } }),
   };
-  const seen = `${records.items.length} records in ${records.path === '' ? 'a bare list' : records.path}`;
-  const more = saysMore(asked, records.items.length, service);
+  const seen = `${plural(records.items.length, 'record')} in ${records.path === '' ? 'a bare list' : records.path}`;
+  const next = fromServiceAnswer(service, operation, { answer: asked.answer, input: {} }).list?.next ?? null;
   if (Object.keys(proposal).length > 0)
     return differs(point, seen, { operations: { [operation]: proposal } });
-  if (more !== null && described.paging === null)
-    return unclear(point, `${seen}, and the answer says that there are more (${more}): describe its paging`);
+  if (next?.query === null) return unclear(point, `${seen}, but ${next.why}: describe its paging`);
   return fits(point, seen);
 }
 
@@ -128,18 +128,6 @@ function isCursor({ path, value }: Member): boolean {
   return (
     /(^|\.)(next_cursor|cursor|next_token|next_page_token|end_cursor)$/i.test(path) && isFilledText(value)
   );
-}
-
-function saysMore(
-  { answer, value }: Exclude<Asked, { problem: string }>,
-  items: number,
-  service: ServiceDescription,
-) {
-  if (answer.headers.link !== undefined) return null;
-  const total =
-    service.lists.totals.map((path) => numberText(valueAt(value, path))).find((text) => text !== null) ??
-    answer.headers['x-total-count'];
-  return Number(total ?? 0) > items ? `${items} of ${String(total)}` : null;
 }
 
 /** Proposes names for the id and the name of a record that has neither under the described names. */

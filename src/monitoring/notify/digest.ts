@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { PipelineConfig } from '../../core/config.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
@@ -12,7 +13,6 @@ import { listOpenProblems } from '../../reports/notices/list-notices.ts';
 import { readCredited } from '../../reports/status/read-overview.ts';
 import { addUp } from './amounts.ts';
 import { titleOf } from './problems/index.ts';
-import { count } from './problems/problem-finder.ts';
 import { minutesOf } from './routes.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,7 +59,7 @@ async function summarise(db: Database, yesterday: string): Promise<object> {
   const lines = [
     problems.length === 0
       ? 'No problem is open.'
-      : `${count(problems.length, 'problem')} open: ${problems.map(({ kind, job }) => `${titleOf(kind)}${job === null ? '' : ` (${job})`}`).join(', ')}.`,
+      : `${plural(problems.length, 'problem')} open: ${problems.map(({ kind, job }) => `${titleOf(kind)}${job === null ? '' : ` (${job})`}`).join(', ')}.`,
     doubtful === 0
       ? 'Nothing is in doubt.'
       : `In doubt: ${doubtful.toLocaleString('en')}, ${formatAmounts(doubts)}.`,

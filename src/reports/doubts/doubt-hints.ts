@@ -19,7 +19,7 @@ export function describeHint({ counted, doubtIds, unproven, amount, currency, re
     return `${when} the service counted no order more than is proven. ${doubts === 1 ? 'This order was probably not recorded' : `These ${doubts} orders were probably not recorded`}, unless the total was late.`;
   const more = `${when} the service counted exactly ${plural(unproven, 'order')} more than is proven`;
   if (counted === 'some')
-    return `${more}, and ${doubts} are in doubt. So ${unproven} of them ${unproven === 1 ? 'was' : 'were'} probably recorded; the total does not say which.`;
+    return `${more}, and ${plural(doubts, 'is', 'are')} in doubt. So ${unproven} of them ${unproven === 1 ? 'was' : 'were'} probably recorded; the total does not say which.`;
   const sum =
     amount === null ? '. Amounts cannot be compared' : `, with exactly ${formatMoney(amount, currency)}`;
   return `${more}${sum}. ${doubts === 1 ? 'This order was' : `These ${doubts} orders were`} probably recorded.`;

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { ClaimSum } from '../../core/ledger.ts';
+import { formatAmounts } from '../../core/money.ts';
+import { formatCount, plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 
 export type WaitingClaims = {
@@ -25,4 +27,13 @@ export async function readWaitingClaims(db: Database): Promise<WaitingClaims> {
     accepted: rows.reduce((sum, { accepted }) => sum + Number(accepted), 0),
     amounts: rows.map(({ currency, amount }) => ({ currency, amount })),
   };
+}
+
+/** Describes them in sentences. Null if there are none. */
+export function describeWaitingClaims({ claims, accepted, amounts }: WaitingClaims): string | null {
+  if (claims === 0) return null;
+  const were = `${plural(claims, 'order')} (${formatAmounts(amounts)}) ${claims === 1 ? 'was' : 'were'}`;
+  const [whose, it, they] =
+    claims === 1 ? ['its claim was', 'it', 'It is'] : ['their claims were', 'them', 'They are'];
+  return `${were} sent, but ${whose} lost with an earlier state of the database, and no file has stated ${it} since. The service accepted ${formatCount(accepted)} of ${formatCount(claims)}. ${they} not posted again.`;
 }

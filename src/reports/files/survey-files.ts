@@ -136,7 +136,9 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
     });
   const nouns = readFor === 'orders' ? 'orders' : 'rows';
   const whys = [
-    ...(known.rejectedRows === 0 ? [] : [`${known.rejectedRows} of its rows were rejected`]),
+    ...(known.rejectedRows === 0
+      ? []
+      : [`${known.rejectedRows} of its rows ${known.rejectedRows === 1 ? 'was' : 'were'} rejected`]),
     ...(olderOrders === 0
       ? []
       : [

@@ -1,14 +1,15 @@
 import type { PipelineConfig } from '../../core/config.ts';
-import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { wrap } from '../../core/text/wrap.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from '../../render/render-blocks.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { formatCount } from '../../render/text.ts';
 import { describeFindings } from '../checks/describe-findings.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
+import { describeWaitingClaims } from '../doubts/waiting-claims.ts';
 import { describeHeldFile } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { renderNotified } from '../notices/notices.ts';
@@ -207,9 +208,8 @@ function renderHeld({ status }: StatusInput, terminal: Terminal): string {
 
 /** Renders claims that the database lost and whose orders no file has contained since. */
 function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, terminal: Terminal): string {
-  const { claims, accepted, amounts } = waitingClaims;
-  if (claims === 0) return '';
-  const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
+  const text = describeWaitingClaims(waitingClaims);
+  if (text === null) return '';
   return terminal.style('yellow', wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }));
 }
 

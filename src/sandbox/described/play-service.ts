@@ -5,7 +5,7 @@ import { putAt, valueAt } from '../../service/description/member-paths.ts';
 import {
   fromServiceRequest,
   isAsSpecified,
-  LISTS,
+  isList,
   operationAt,
   toServiceAnswer,
 } from '../../service/description/translate.ts';
@@ -75,7 +75,7 @@ function writeSuccess(
 ): Answer {
   const { paging, yes } = operationAt(service, name);
   const status = yes?.statuses?.[0] ?? answer.status;
-  if (paging === null || paging.by === 'none' || !LISTS.includes(name) || !Array.isArray(answer.body))
+  if (paging === null || paging.by === 'none' || !isList(name) || !Array.isArray(answer.body))
     return { ...answer, status, body: toServiceAnswer(service, name, { body: answer.body }) };
   const { items, page, headers } = cutPage(paging, answer.body, query);
   return {
@@ -117,7 +117,7 @@ function cutPage(
           ? { 'x-total-count': String(all.length) }
           : isLast
             ? {}
-            : { link: `</next?page=${number + 1}>; rel="next"` },
+            : { link: `<?page=${number + 1}>; rel="next"` },
   };
 }
 

@@ -1,45 +1,137 @@
-import type { Exchange, NextPage } from '../../core/http/exchange.ts';
-import type { Paging } from '../../core/http/service-description.ts';
-import { isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import type { Exchange, ListPage, NextPage } from '../../core/http/exchange.ts';
+import type { Paging, ServiceDescription } from '../../core/http/service-description.ts';
+import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { plural } from '../../core/text/plural.ts';
 import { valueAt } from './member-paths.ts';
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string>>;
+
+/** A page as it was answered. */
+export type AnsweredPage = {
+  /** The query with which it was asked for, and the path of the operation. */
+  readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly path: string;
+  /** The answer as received, and its content without the envelope. */
+  readonly received: unknown;
+  readonly content: unknown;
+  readonly headers: Extract<Exchange, { readonly kind: 'answer' }>['headers'];
+  readonly items: number;
+};
 
 /** The parameters with which the first page is asked for. */
-export function firstPage(paging: Paging | null): Readonly<Record<string, string>> {
+export function firstPage(paging: Paging | null): Query {
   if (paging === null || !('size' in paging) || paging.size === null || paging.size_parameter === null)
     return {};
   return { [paging.size_parameter]: String(paging.size) };
 }
 
+/** A list of so many items, or a multiple, is as long as a page would be. */
+const PAGE_SIZES = [10, 25];
+
 /**
- * Finds out how to ask for the page after an answer. A Link header is followed even if no paging is described, because
- * it is a standard (RFC 8288).
+ * Finds out whether a list may go on after a page, and how to ask for more. If no paging is described, the header Link
+ * tells (RFC 8288), or a member under one of the names in `lists`. A list that does not say that it is whole and is as
+ * long as a page would be may go on.
  *
- * @returns null if it is the last one.
+ * @returns null if the list is whole, as far as this page shows.
  */
 export function findNextPage(
+  { lists, limits }: ServiceDescription,
   paging: Paging | null,
-  answered: {
-    /** The query with which this page was asked for. */
-    readonly query: Query;
-    /** The answer as received. */
-    readonly received: unknown;
-    readonly link: string | string[] | undefined;
-    readonly items: number;
-    readonly pagesAtMost: number;
-  },
+  page: AnsweredPage,
 ): NextPage | null {
-  const query = queryAfter(paging ?? { by: 'link' }, answered);
-  return query === null ? null : { query, pagesAtMost: answered.pagesAtMost };
+  const { path, items } = page;
+  const more = (why: string, query: Query | null, sign: Partial<NextPage> = {}): NextPage => ({
+    ...{ why, query, total: null, isGuess: false, pagesAtMost: limits.pages },
+    ...sign,
+  });
+  if (paging !== null) {
+    const query = queryAfter(paging, page);
+    return query === null ? null : more('it has another page', query);
+  }
+  const link = readNextLink(page.headers.link);
+  if (link !== null) return more('a Link header names a next page', toQuery(link, path));
+  const said = saidBy(page);
+  const at = numberIn(said, lists.page);
+  const offset = numberIn(said, lists.offset);
+  const counted = at === null ? null : { page: String(at + 1) };
+  const next = counted ?? (offset === null ? null : { offset: String(offset + items) });
+  const filled = lists.more.filter((name) => isFilled(valueAt(said, name)));
+  if (filled[0] !== undefined) {
+    const stated = filled.map((name) => statedQuery(name, { said, path })).find((query) => query !== null);
+    return more(`the answer says that there is more (${filled[0]})`, stated ?? next);
+  }
+  const pages = numberIn(said, lists.pages);
+  if (pages !== null && pages > (at ?? 1)) return more(`the answer is page ${at ?? 1} of ${pages}`, next);
+  const total = numberIn(said, lists.totals);
+  const all = total ?? numberIn(said, lists.counts) ?? 0;
+  if (all > items) return more(`the list contains ${items} of ${plural(all, 'item')}`, next, { total: all });
+
+  const isStated =
+    total !== null || pages !== null || lists.more.some((name) => valueAt(said, name) !== undefined);
+  const size = numberIn(said, lists.page_size);
+  const isFull = size === null ? PAGE_SIZES.some((one) => items % one === 0) : items >= size;
+  if (isStated || items === 0 || !isFull) return null;
+  return more(
+    `the answer has ${plural(items, 'item')}, as many as a full page (if the service has no pages, say paging: {by: none} in section service, docs/service.md)`,
+    next,
+    { isGuess: true },
+  );
 }
 
-function queryAfter(
-  paging: Paging,
-  { query, received, link, items }: Parameters<typeof findNextPage>[1],
-): NextPage['query'] | null {
+/**
+ * Reads the further pages of a list, as far as its answers show how.
+ *
+ * @param send asks for a page with these parameters added.
+ * @param options.mayAskMore called before each further page; if it returns false, the list is left unfinished.
+ * @param options.ignoresGuesses true if a full page that says nothing about more is taken for a whole list.
+ * @returns `problem` says why other items may exist. Null if the list is whole.
+ */
+export async function joinPages(
+  first: ListPage,
+  send: (query: Query) => Promise<ListPage | { readonly problem: string }>,
+  options: { readonly mayAskMore?: () => boolean; readonly ignoresGuesses?: boolean } = {},
+): Promise<{ readonly items: readonly unknown[]; readonly problem: string | null }> {
+  const { mayAskMore = () => true, ignoresGuesses = false } = options;
+  const items: unknown[] = [];
+  const seen = new Set<string>();
+  let page = first;
+  let asked: Query = {};
+  for (let number = 1; ; number += 1) {
+    const before = seen.size;
+    for (const item of page.items) seen.add(JSON.stringify(item));
+    items.push(...page.items);
+    if (number > 1 && page.items.length > 0 && seen.size === before)
+      return { items, problem: `page ${number} repeats what was listed before` };
+    const { next } = page;
+    if (next === null || (next.isGuess && ignoresGuesses)) return { items, problem: null };
+    if (next.total !== null && items.length >= next.total) return { items, problem: null };
+    const why =
+      next.total === null ? next.why : `the list contains ${items.length} of ${plural(next.total, 'item')}`;
+    if (number >= next.pagesAtMost)
+      return {
+        items,
+        problem: `${why}, and only ${plural(number, 'page is', 'pages are')} read (limits.pages in section service)`,
+      };
+    const isRepeated = JSON.stringify(next.query) === JSON.stringify(asked);
+    if (next.query === null || isRepeated || !mayAskMore()) return { items, problem: why };
+    asked = next.query;
+    const answered = await send(asked);
+    if ('problem' in answered)
+      return { items, problem: `${why}, and page ${number + 1} could not be read: ${answered.problem}` };
+    page = answered;
+  }
+}
+
+function queryAfter(paging: Paging, { query, received, headers, items }: AnsweredPage): Query | null {
   if (paging.by === 'none') return null;
-  if (paging.by === 'link') return readLinkQuery(link);
+  if (paging.by === 'link') {
+    const link = readNextLink(headers.link);
+    // Its host and path do not count: the description says that the list is paged so.
+    return link === null
+      ? null
+      : Object.fromEntries(URL.parse(link, 'http://host.invalid')?.searchParams ?? []);
+  }
   if (paging.by === 'cursor') {
     const cursor = valueAt(received, paging.path);
     const text = typeof cursor === 'string' ? cursor : numberText(cursor);
@@ -48,6 +140,47 @@ function queryAfter(
   if (items === 0 || (paging.size !== null && items < paging.size)) return null;
   const asked = Number(query[paging.parameter] ?? (paging.by === 'page' ? paging.first : 0));
   return { [paging.parameter]: String(asked + (paging.by === 'page' ? 1 : items)) };
+}
+
+/** What may speak about paging: members of the answer and of what stands beside or around the list, and headers. */
+function saidBy({ received, content, headers }: AnsweredPage): Readonly<Record<string, unknown>> {
+  const named = Object.entries(headers).map(([name, value]) => [
+    name.replace(/^x-/, '').replaceAll('-', '_'),
+    value,
+  ]);
+  const outer = [received, content].filter(isObject);
+  const inner = outer.flatMap((one) => Object.values(one).filter(isObject));
+  return Object.assign(Object.create(null), Object.fromEntries(named), ...inner, ...outer);
+}
+
+/** The query that a member states: an address, or a value whose name tells the parameter. */
+function statedQuery(
+  name: string,
+  { said, path }: { readonly said: Readonly<Record<string, unknown>>; readonly path: string },
+): Query | null {
+  const value = valueAt(said, name);
+  const text = typeof value === 'string' ? value.trim() : numberText(value);
+  if (text === null) return null;
+  if (/^(https?:|[/?])/.test(text)) return toQuery(text, path);
+  const [, parameter = null] = /(?:^|\.)(?:next_)?(page|cursor|offset|page_token)$/.exec(name) ?? [];
+  const named = /(?:^|\.)next$/.test(name) ? 'page' : parameter;
+  return named === null ? null : { [named]: text };
+}
+
+/** Empty, false and zero say nothing. */
+function isFilled(value: unknown): boolean {
+  if (typeof value === 'string') return !['', '0', 'false', 'null'].includes(value.trim());
+  if (Array.isArray(value) || isObject(value)) return Object.values(value).some(isFilled);
+  return value === true || !['0', null].includes(numberText(value));
+}
+
+function numberIn(said: unknown, names: readonly string[]): number | null {
+  for (const name of names) {
+    const value = valueAt(said, name);
+    const text = typeof value === 'string' ? value.trim() : numberText(value);
+    if (text !== null && /^\d{1,9}$/.test(text)) return Number(text);
+  }
+  return null;
 }
 
 /**
@@ -64,45 +197,9 @@ export function readNextLink(header: string | string[] | undefined): string | nu
   return null;
 }
 
-/**
- * The query of the next page. Its host and path do not count: the description says that the list is paged so. A link
- * without a query asks for the same page again, which leaves the list unfinished.
- */
-function readLinkQuery(link: string | string[] | undefined): NextPage['query'] | null {
-  const next = readNextLink(link);
-  if (next === null) return null;
-  return Object.fromEntries(URL.parse(next, 'http://host.invalid')?.searchParams ?? []);
-}
-
-/**
- * Reads the further pages of a list, and joins them to one answer with all items. A page that cannot be read, that
- * repeats the page before, or that is one too many leaves the list unfinished: the answer then says that it goes on.
- *
- * @param send asks for a page with these parameters added; null if it was not answered.
- */
-export async function joinPages(
-  first: Extract<Exchange, { readonly kind: 'answer' }>,
-  send: (query: NextPage['query']) => Promise<Exchange | null>,
-): Promise<Extract<Exchange, { readonly kind: 'answer' }>> {
-  const items = [...itemsOf(first.text)];
-  let page = first;
-  let pages = 1;
-  while (page.nextPage !== undefined && page.nextPage !== null && pages < page.nextPage.pagesAtMost) {
-    const next = await send(page.nextPage.query);
-    pages += 1;
-    if (next === null || next.kind === 'failure' || next.status < 200 || next.status > 299) break;
-    const found = itemsOf(next.text);
-    if (next.text === page.text && found.length > 0) break;
-    items.push(...found);
-    page = next;
-  }
-  const isWhole = page.nextPage === undefined || page.nextPage === null;
-  const text = JSON.stringify({ items, has_more: !isWhole });
-  return { ...first, text, nextPage: null };
-}
-
-function itemsOf(text: string): readonly unknown[] {
-  const answer = parseExactJson(text);
-  if (Array.isArray(answer)) return answer;
-  return isObject(answer) && Array.isArray(answer.items) ? answer.items : [];
+/** The query of a link. Null if it leads to another path: only the query of the same operation is followed. */
+function toQuery(link: string, path: string): Query | null {
+  const url = URL.parse(link, `http://service${path}`);
+  if (url === null || url.search === '' || !url.pathname.endsWith(path)) return null;
+  return Object.fromEntries(url.searchParams);
 }

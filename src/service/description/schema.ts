@@ -11,6 +11,10 @@ import { operation } from './operation-schema.ts';
  * A description begins with what the specification says, and ends with where our default comes from.
  */
 
+function names(...members: readonly string[]) {
+  return z.array(path).readonly().default(members);
+}
+
 /** The schema of section `service`. */
 export const serviceSchema = z
   .strictObject({
@@ -144,6 +148,8 @@ export const serviceSchema = z
             'next_page',
             'next_cursor',
             'next_page_url',
+            'next_url',
+            'next_page_token',
             'next_offset',
             'has_more',
             'has_next',
@@ -155,16 +161,31 @@ export const serviceSchema = z
             'next_token',
           ])
           .describe(
-            'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. Source: usual names.',
+            'Members that say, when filled, that the list goes on. It is then not whole, and nothing is marked as gone. An address is followed, and so are a page, a cursor and an offset. Source: usual names.',
           ),
-        totals: z
-          .array(path)
-          .readonly()
-          .default(['total', 'total_count', 'total_results', 'count'])
-          .describe('Members with the number of all items. Source: usual names.'),
+        totals: names('total', 'total_count', 'total_results', 'total_items').describe(
+          'Members with the number of all items. Source: usual names.',
+        ),
+        counts: names('count').describe(
+          'Members with the number of all items or of those in the answer: only a larger number means something. Source: usual names.',
+        ),
+        page: names('page', 'current_page', 'page_number').describe(
+          'Members with the number of this page. Source: usual names.',
+        ),
+        pages: names('pages', 'total_pages', 'last_page', 'page_count', 'num_pages').describe(
+          'Members with the number of all pages. Source: usual names.',
+        ),
+        offset: names('offset', 'skip').describe(
+          'Members with the number of items before this page. Source: usual names.',
+        ),
+        page_size: names('limit', 'per_page', 'page_size').describe(
+          'Members with the number of items of a full page. Source: usual names.',
+        ),
       })
       .prefault({})
-      .describe('Answers that list records. How they are paged is set for each operation.'),
+      .describe(
+        'Answers that list records. How an operation is paged is set in operations. If it is not, these members tell, beside or around the list, and headers of the same names (X-Total-Count).',
+      ),
     ids: z
       .enum(['as_specified', 'text', 'number'])
       .default('as_specified')

@@ -1,6 +1,7 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import type { OperationDescription, ServiceDescription } from '../../core/http/service-description.ts';
 import { exactNumber, isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import { accountSearchOperations } from '../contract/account-search.ts';
 import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
 import { findNextPage, firstPage } from './pages.ts';
 import { specifiedService } from './schema.ts';
@@ -19,8 +20,10 @@ export type Input = {
 
 type Answer = Extract<Exchange, { readonly kind: 'answer' }>;
 
-/** The operations that list records of the account. */
-export const LISTS: readonly string[] = ['search_brands', 'search_dealflows', 'autocomplete'];
+/** True for an operation that lists records of the account. */
+export function isList(operation: string): operation is keyof typeof accountSearchOperations {
+  return Object.hasOwn(accountSearchOperations, operation);
+}
 
 /** Members of requests that are ids of the service. */
 const IDS = ['deal_id', 'collab_id', 'brand_id', 'dealflow_id', 'dashboard_id', 'outreach_id', 'assigned_to'];
@@ -75,8 +78,8 @@ export function fromServiceRequest(service: ServiceDescription, operation: strin
 }
 
 /**
- * Reads an answer of the service in the words of the contract: the content without its envelope, a list in `items`,
- * members under their names. The verdict is about the answer as it was received.
+ * Reads an answer of the service in the words of the contract: the content without its envelope, members under their
+ * names, and the list. The verdict is about the answer as it was received.
  */
 export function fromServiceAnswer(
   service: ServiceDescription,
@@ -88,27 +91,25 @@ export function fromServiceAnswer(
   const received = parse(answer.text);
   if (answer.status < 200 || answer.status > 299 || received === undefined) return { ...answer, verdict };
   const content = openEnvelope(received, described.envelope ?? service.answers.envelope);
-  const isList = LISTS.includes(operation);
-  const items = isList ? findItems(service, described, { received, content }) : null;
+  const found = isList(operation) ? findItems(service, described, { received, content }) : null;
+  const items = found?.map((item) => moveMembers(item, reversed(described.items)));
+  const isPlain = content === received && described.list === null && movesOf(described.items).length === 0;
   const own =
-    items === null
+    items === undefined
       ? withTextIds(moveMembers(content, reversed(described.answer)), service.ids)
-      : listed(service, described, { items, content, total: answer.headers['x-total-count'] });
+      : isPlain
+        ? received
+        : { ...withoutLists(content), items };
   const text = own === received ? answer.text : JSON.stringify(own);
   // A no within the envelope is one, too.
   const inner = own === received ? verdict : judge({ status: answer.status, text }, service);
-  return {
-    ...answer,
-    text,
-    verdict: withInner(verdict, inner),
-    nextPage:
-      items === null
-        ? null
-        : findNextPage(described.paging, {
-            ...{ query: input.query ?? {}, received, link: answer.headers.link },
-            ...{ items: items.length, pagesAtMost: service.limits.pages },
-          }),
-  };
+  const read = { ...answer, text, verdict: withInner(verdict, inner) };
+  if (items === undefined || !isList(operation)) return read;
+  const next = findNextPage(service, described.paging, {
+    ...{ query: input.query ?? {}, received, content, headers: answer.headers, items: items.length },
+    path: described.path ?? accountSearchOperations[operation].path,
+  });
+  return { ...read, list: { items, next } };
 }
 
 /** A no or a doubt in the content counts, unless the description states what a yes is, and the answer is one. */
@@ -131,12 +132,12 @@ export function toServiceAnswer(
   const { body, page = {} } = content;
   const described = operationAt(service, operation);
   const envelope = described.envelope ?? service.answers.envelope;
-  const isList = LISTS.includes(operation) && Array.isArray(body);
-  const own = isList
+  const isBareList = isList(operation) && Array.isArray(body);
+  const own = isBareList
     ? body.map((item) => moveMembers(item, movesOf(described.items)))
     : moveMembers(body, movesOf(described.answer));
   const members = Object.entries(page);
-  const path = (isList ? described.list : null) ?? envelope ?? (members.length > 0 ? 'items' : null);
+  const path = (isBareList ? described.list : null) ?? envelope ?? (members.length > 0 ? 'items' : null);
   let written = path === null ? own : putAt({}, path, own);
   for (const [at, value] of members) written = putAt(written, at, value);
   return withYes(written, described);
@@ -188,44 +189,23 @@ function findItems(
   { received, content }: { readonly received: unknown; readonly content: unknown },
 ): readonly unknown[] | null {
   if (Array.isArray(content)) return content;
+  const inner = isObject(content) ? Object.values(content).filter(isObject) : [];
   const paths = list === null ? ['items', ...lists.keys] : [list];
-  const found = paths
-    .flatMap((path) => [valueAt(received, path), valueAt(content, path)])
-    .find(Array.isArray);
-  return found ?? null;
+  const among = (values: readonly unknown[]) =>
+    paths.flatMap((path) => values.map((value) => valueAt(value, path))).find(Array.isArray);
+  const named = among([received, content]);
+  if (named !== undefined || list !== null) return named ?? null;
+  return onlyListIn(content) ?? (inner.length === 1 ? (among(inner) ?? onlyListIn(inner[0])) : null);
 }
 
-/**
- * The answer of a list in the contract's words, with what stands around the list: it may say that there is more. With
- * paging, only the pages say so.
- */
-function listed(
-  { lists }: ServiceDescription,
-  { items: names, paging }: OperationDescription,
-  {
-    items,
-    content,
-    total: counted,
-  }: {
-    readonly items: readonly unknown[];
-    readonly content: unknown;
-    readonly total: string | string[] | undefined;
-  },
-): unknown {
-  const moved = items.map((item) => moveMembers(item, reversed(names)));
-  if (paging !== null) return { items: moved, has_more: false };
-  const more = lists.more.some(
-    (path) => ![undefined, null, false, ''].includes(valueAt(content, path) as null),
-  );
-  const said = lists.totals.map((path) => numberText(valueAt(content, path))).find((text) => text !== null);
-  const total = said ?? (typeof counted === 'string' && /^\d{1,9}$/.test(counted) ? counted : null);
-  const around = isObject(content) ? Object.entries(content).filter(([, one]) => !Array.isArray(one)) : [];
-  return {
-    ...Object.fromEntries(around),
-    items: moved,
-    ...(more ? { has_more: true } : {}),
-    ...(total === null ? {} : { total: exactNumber(total) }),
-  };
+function onlyListIn(value: unknown): readonly unknown[] | null {
+  const lists = isObject(value) ? Object.values(value).filter(Array.isArray) : [];
+  return lists.length === 1 ? (lists[0] ?? null) : null;
+}
+
+function withoutLists(content: unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(content)) return {};
+  return Object.fromEntries(Object.entries(content).filter(([, one]) => !Array.isArray(one)));
 }
 
 function withIds(value: unknown, ids: ServiceDescription['ids']): unknown {

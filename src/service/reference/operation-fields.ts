@@ -77,7 +77,7 @@ function describeOne(schema: JsonSchema): string {
   if (schema.title !== undefined) return schema.title;
   if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
   if (schema.type === 'array')
-    return `list of ${schema.items === undefined ? 'anything' : plural(schema.items)}`;
+    return `list of ${schema.items === undefined ? 'anything' : describeItems(schema.items)}`;
   if (typeof schema.type !== 'string') return 'anything';
   const { minimum, maximum } = schema;
   const word = WORDS[schema.type] ?? schema.type;
@@ -85,7 +85,7 @@ function describeOne(schema: JsonSchema): string {
   return minimum === undefined ? word : `${word} from ${minimum}`;
 }
 
-function plural(items: JsonSchema): string {
+function describeItems(items: JsonSchema): string {
   const type = describeType(items);
   if (type === 'object') return 'objects';
   return type.replace(/^list(?= of)/, 'lists').replace(/address$/, 'addresses');

@@ -24,7 +24,7 @@ describe.each(ENGINES)('the column that identifies orders, on %s:', (engine) => 
         kind: 'held',
         reason: {
           code: 'order_id_column_changed',
-          message: expect.stringContaining('1 of its orders are known under another id'),
+          message: expect.stringContaining('1 of its orders is known under another id'),
         },
       });
       expect(await currentOrders(shop)).toEqual(before);

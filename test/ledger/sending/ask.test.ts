@@ -44,7 +44,7 @@ describe('the answer to a question', () => {
       asked: 2,
       left: 7,
       at: 1_000,
-      said: { kind: 'answer', text: '{"a":1}', headers: {} },
+      said: { kind: 'answer', text: '{"a":1}' },
     });
   });
 

@@ -1,4 +1,5 @@
 import type { LayoutField, MoneyFormat } from '../../../core/layout.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import type { Assignment } from './assign-columns.ts';
@@ -161,7 +162,7 @@ function exclusionsText({
 function noteOf(field: LayoutField, { cells }: MeasuredColumn): string {
   if (field === 'order_id')
     return `     # ${cells.counts.size === cells.filled ? 'different on each row that was looked at' : 'the same on several rows: line items'}`;
-  if (field === 'codes') return `     # filled on ${cells.filled} of ${cells.rows} rows`;
+  if (field === 'codes') return `     # filled on ${cells.filled} of ${plural(cells.rows, 'row')}`;
   return '';
 }
 

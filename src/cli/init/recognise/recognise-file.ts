@@ -141,7 +141,7 @@ async function asItsLayoutSplits(
     return {
       file: found.file,
       code: 'rows_unreadable',
-      why: `Its header is that of ${layout.title}, but none of its first ${top.rejected.length} rows can be read. Line ${fault.line}: ${fault.reason} Export the file again, without opening it in another program.`,
+      why: `Its header is that of ${layout.title}, but ${top.rejected.length === 1 ? 'its row cannot' : `none of its first ${top.rejected.length} rows can`} be read. Line ${fault.line}: ${fault.reason} Export the file again, without opening it in another program.`,
     };
   return { ...found, top, splitting: layout };
 }

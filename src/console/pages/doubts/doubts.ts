@@ -2,7 +2,7 @@ import type { DoubleCredit, Doubt } from '../../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../../render/text.ts';
+import { formatCount, formatDuration } from '../../../render/text.ts';
 import {
   type DoubtKey,
   type DoubtSum,
@@ -10,7 +10,11 @@ import {
   listDoubts,
   sumDoubts,
 } from '../../../reports/doubts/list-doubts.ts';
-import { readWaitingClaims, type WaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
+import {
+  describeWaitingClaims,
+  readWaitingClaims,
+  type WaitingClaims,
+} from '../../../reports/doubts/waiting-claims.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { anchor, countUpTo, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
 import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -155,10 +159,9 @@ ${table(
 ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
 }
 
-function lostClaims({ claims, accepted, amounts }: WaitingClaims): Html | null {
-  if (claims === 0) return null;
-  return html`<h2>Sent, but lost from the database</h2>
-<p>${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since. The service accepted ${formatCount(accepted)} of them. They are not posted again.</p>`;
+function lostClaims(waiting: WaitingClaims): Html | null {
+  const text = describeWaitingClaims(waiting);
+  return text === null ? null : html`<h2>Sent, but lost from the database</h2>\n<p>${text}</p>`;
 }
 
 /** Null if the text is not a valid key; the list then starts at the beginning. */

@@ -1,4 +1,5 @@
 import type { Expectations, HeaderAction, HeaderChange } from '../../../core/checks/expectations.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
 import { type Check, type Judgement, learning } from '../check.ts';
 
@@ -14,7 +15,7 @@ export const header: Check = {
   isOfNewFiles: false,
   applies: (seen) => seen.header.length > 0,
   judge({ seen, history, expectations }) {
-    const text = `${seen.header.length} columns`;
+    const text = plural(seen.header.length, 'column');
     const latest = history.findLast((file) => file.header.length > 0);
     // Names of columns are kept of the latest file only; on which days there were files is known of all.
     const [oldest] = history;

@@ -1,3 +1,4 @@
+import { plural } from '../../../core/text/plural.ts';
 import { type Check, type CheckInput, formatShare, type Judgement, learning, notJudged } from '../check.ts';
 import { medianOf, shareRange, spreadOf } from '../expected-range.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
@@ -89,5 +90,5 @@ function ageOf({ orders, arrivedAt }: CheckInput['seen']): number | null {
 
 function formatAge(hours: number): string {
   const [count, unit] = hours < 48 ? [Math.round(hours), 'hour'] : [Math.round(hours / 24), 'day'];
-  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+  return plural(count, unit);
 }

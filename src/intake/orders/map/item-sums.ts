@@ -2,6 +2,7 @@ import { FileHeld } from '../../../core/held/file-held.ts';
 import type { MoneyFormat, SummedField } from '../../../core/layout.ts';
 import { hasFittingDecimals } from '../../../core/money.ts';
 import type { DecimalText, OrderItem } from '../../../core/order.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { type Fault, OTHER_CURRENCY } from '../../map/fault.ts';
 import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';
@@ -110,7 +111,7 @@ const FIELDS = ['total', 'subtotal', 'refunded'] as const;
 export function holdRepeated(orders: number): FileHeld {
   return new FileHeld({
     code: 'repeated_rows',
-    message: `Every row of the file occurs at least twice, in each of its ${orders} orders. Their amounts would be added up twice.`,
+    message: `Every row of the file occurs at least twice: the amounts of ${plural(orders, 'order')} would be added up twice.`,
     help: 'The file was probably joined from two exports. Export it again. If the export has a column with an id of the item, name it under grouping.item of the layout.',
   });
 }

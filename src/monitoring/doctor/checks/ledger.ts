@@ -31,7 +31,7 @@ export const ledger: Check = {
             {
               status: 'warning',
               about: ABOUT,
-              what: `${unreadable} lines of the spool are unusable and were set aside.`,
+              what: `${plural(unreadable, 'unusable line of the spool was', 'unusable lines of the spool were')} set aside.`,
               why: 'Each was an answer of the service, and its order stays in doubt.',
               fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
             },

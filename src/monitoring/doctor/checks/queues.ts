@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../../core/config.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
+import { plural } from '../../../core/text/plural.ts';
 import type { Check } from '../../../runs/doctor-check.ts';
 import { openQueue } from '../../../store/queue/open-queue.ts';
 import { readQueueState } from '../../../store/queue/take-events.ts';
@@ -20,9 +21,9 @@ async function lookAtQueue({ name, events, region, profile }: SourceSettings): P
   try {
     const queue = await openQueue({ url: events.queue, region, profile });
     const { waiting, hasDeadLetters } = await readQueueState(queue).finally(() => queue.close());
-    const count = `${waiting.toLocaleString('en')} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+    const count = plural(waiting, 'message waits', 'messages wait');
     if (!hasDeadLetters) return [withoutDeadLetters(about, count)];
-    const what = `${count}; all names are listed every ${events.listEveryHours} hours.`;
+    const what = `${count}; all names are listed every ${plural(events.listEveryHours, 'hour')}.`;
     return [{ status: 'ok', about, what }];
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;

@@ -1,5 +1,6 @@
 import type { JobSettings } from '../../../core/config.ts';
 import type { Finding } from '../../../core/finding.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
 import type { Check, Patient } from '../../../runs/doctor-check.ts';
@@ -56,7 +57,7 @@ async function isLate(
     return {
       status: 'warning',
       about,
-      what: `It last ran ${Math.round(restedMs / 3_600_000)} hours ago, more than ${SLOTS_MISSED} slots.`,
+      what: `It last ran ${plural(Math.round(restedMs / 3_600_000), 'hour')} ago, more than ${SLOTS_MISSED} slots.`,
       why: `${itemsOf(kinds, job)} wait.`,
       fix: 'Check that `npx influencer-sync serve` runs with this configuration.',
     };
@@ -66,7 +67,7 @@ async function isLate(
   return {
     status: 'warning',
     about,
-    what: `A run took ${Math.round(longestS / 60)} minutes, and slots are ${Math.round(intervalMs / 60_000)} minutes apart.`,
+    what: `A run took ${plural(Math.round(longestS / 60), 'minute')}, and slots are ${plural(Math.round(intervalMs / 60_000), 'minute')} apart.`,
     why: 'Slots that are due during a run are skipped, or queue up.',
     fix: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit past orders with `backfill`.',
   };

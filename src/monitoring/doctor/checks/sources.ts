@@ -7,6 +7,7 @@ import type { Layout, Purpose } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { checkSource } from '../../../intake/layout/check-source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
@@ -51,7 +52,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
     let shown = '';
     for (const { check } of readers) shown += await check(file);
-    const number = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
+    const number = plural(files, 'file');
     const count = since === null ? number : `${number} of ${since} or later`;
     return [
       {
@@ -77,7 +78,7 @@ function weaklyVersioned(
   return {
     status: 'warning',
     about,
-    what: `The store names no ETag for ${withoutEtag} of ${files} files.`,
+    what: `The store names no ETag for ${withoutEtag} of ${plural(files, 'file')}.`,
     why: 'Their versions are identified by size and modification time, and only their size shows whether they were read completely.',
     fix: 'Put files there through the S3 interface, not directly into its folder. Or read the folder itself: the tool identifies its files by their content.',
   };

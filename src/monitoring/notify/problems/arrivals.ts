@@ -1,6 +1,7 @@
+import { plural } from '../../../core/text/plural.ts';
 import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
 import { listFindings } from '../../../reports/checks/read-checks.ts';
-import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+import type { Found, ProblemFinder } from './problem-finder.ts';
 
 export const filesUnusual: ProblemFinder = {
   kind: 'files_unusual',
@@ -19,7 +20,7 @@ export const filesUnusual: ProblemFinder = {
           severity: 'warning',
           since: oldest.foundAt,
           amounts: [],
-          summary: `${count(mine.length, 'check')} found something unusual in files of ${job.name}. The files were not held: ${checks}.`,
+          summary: `${plural(mine.length, 'check')} found something unusual in files of ${job.name}. The files were not held: ${checks}.`,
           command: 'npx influencer-sync checks',
           page: '/checks',
         },

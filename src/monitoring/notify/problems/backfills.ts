@@ -1,4 +1,5 @@
 import { backfillRunName } from '../../../core/backfill.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import {
   listUnfinishedBackfills,
@@ -6,7 +7,7 @@ import {
 } from '../../../reports/list-unfinished-backfills.ts';
 import { type ListedRun, listRuns } from '../../../reports/runs/list-runs.ts';
 import { addUp } from '../amounts.ts';
-import { count, type Found, type ProblemFinder, wordsOf } from './problem-finder.ts';
+import { type Found, type ProblemFinder, wordsOf } from './problem-finder.ts';
 
 export const backfillStopped: ProblemFinder = {
   kind: 'backfill_stopped',
@@ -27,7 +28,7 @@ export const backfillStopped: ProblemFinder = {
         severity: 'error',
         since: run.finishedAt ?? run.startedAt,
         amounts: addUp(left),
-        summary: `Backfill ${backfillId} of ${job} stopped before its end: ${whyOf(backfill, run)} ${count(orders, 'order')} of its plan ${orders === 1 ? 'is' : 'are'} not posted yet. It does not continue by itself.`,
+        summary: `Backfill ${backfillId} of ${job} stopped before its end: ${whyOf(backfill, run)} ${plural(orders, 'order')} of its plan ${orders === 1 ? 'is' : 'are'} not posted yet. It does not continue by itself.`,
         command: `npx influencer-sync backfill resume ${backfillId}`,
         page: `/backfills/${backfillId}`,
       });

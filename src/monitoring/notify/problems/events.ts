@@ -1,5 +1,6 @@
+import { plural } from '../../../core/text/plural.ts';
 import { listUnreadEvents } from '../../../reports/list-unread-events.ts';
-import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+import type { Found, ProblemFinder } from './problem-finder.ts';
 
 export const eventsUnread: ProblemFinder = {
   kind: 'events_unread',
@@ -25,5 +26,5 @@ export const eventsUnread: ProblemFinder = {
 function sayWhy({ what, events, proposal }: Awaited<ReturnType<typeof listUnreadEvents>>[number]): string {
   return what === 'signature'
     ? `Events are signed with the account's secret, but in another way than service.events says, and were refused. These settings fit: ${proposal ?? ''}.`
-    : `${count(events, 'event')} of orders had no order id where service.events.members says, and settled nothing.`;
+    : `${plural(events, 'event')} of orders had no order id where service.events.members says, and settled nothing.`;
 }

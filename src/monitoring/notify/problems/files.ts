@@ -1,4 +1,5 @@
-import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+import { plural } from '../../../core/text/plural.ts';
+import type { Found, ProblemFinder } from './problem-finder.ts';
 
 export const filesHeld: ProblemFinder = {
   kind: 'files_held',
@@ -15,7 +16,7 @@ export const filesHeld: ProblemFinder = {
         severity: 'warning',
         since: runs.find(({ job: { name } }) => name === job.name)?.run.startedAt ?? at,
         amounts: [],
-        summary: `${count(held.length, 'file')} of ${job.name} ${held.length === 1 ? 'is' : 'are'} held, and none of ${held.length === 1 ? 'its' : 'their'} rows count: ${codes}.`,
+        summary: `${plural(held.length, 'file')} of ${job.name} ${held.length === 1 ? 'is' : 'are'} held, and none of ${held.length === 1 ? 'its' : 'their'} rows count: ${codes}.`,
         command: 'npx influencer-sync files --state held',
         page: '/files?state=held',
       });

@@ -1,3 +1,4 @@
+import { plural } from '../../../core/text/plural.ts';
 import { nextSlotOf } from '../../../ops/schedule/next-slots.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
 import type { Found, ProblemFinder, Situation } from './problem-finder.ts';
@@ -27,7 +28,7 @@ export const mirrorStale: ProblemFinder = {
         severity: 'warning',
         since: new Date(last),
         amounts: [],
-        summary: `No run of ${job.name} has finished for more than ${hours} hours, so its mirror is out of date.`,
+        summary: `No run of ${job.name} has finished for more than ${plural(hours, 'hour')}, so its mirror is out of date.`,
         command: `npx influencer-sync run ${job.name}`,
         page: `/runs?job=${encodeURIComponent(job.name)}`,
       });

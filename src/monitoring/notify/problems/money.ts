@@ -1,6 +1,7 @@
 import { isUnexplained } from '../../../core/money/reconciliation.ts';
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { compare } from '../../../ledger/continuity/compare-ledger.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubts/list-doubts.ts';
@@ -8,7 +9,7 @@ import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
 import { addUp } from '../amounts.ts';
-import { count, type Found, nounsOf, type ProblemFinder, singular } from './problem-finder.ts';
+import { countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
 
 export const doubts: ProblemFinder = {
   kind: 'doubts',
@@ -28,8 +29,8 @@ export const doubts: ProblemFinder = {
         amounts: addUp(sums),
         summary:
           doubtful === 1
-            ? `1 ${singular(items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
-            : `${doubtful.toLocaleString('en')} ${items} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
+            ? `${countOf(1, items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
+            : `${countOf(doubtful, items)} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
         page: `/doubts?job=${encodeURIComponent(name)}`,
       });
@@ -49,7 +50,7 @@ export const creditedTwice: ProblemFinder = {
       severity: 'error',
       since: at,
       amounts: addUp(credits),
-      summary: `The service accepted ${count(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
+      summary: `The service accepted ${plural(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
       command: 'npx influencer-sync review',
       page: '/doubts',
     }));
@@ -67,7 +68,7 @@ export const entriesRefused: ProblemFinder = {
       if (job === undefined) return [];
       const refused = sums.reduce((total, { entries }) => total + entries, 0);
       const { items } = nounsOf(kinds, job.kind);
-      const what = refused === 1 ? `1 ${singular(items)}` : `${refused.toLocaleString('en')} ${items}`;
+      const what = countOf(refused, items);
       const amounts = addUp(sums);
       return [
         {
@@ -104,7 +105,7 @@ export const ordersHeld: ProblemFinder = {
           severity: 'warning',
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups.map(({ amount, currency }) => ({ amount, currency }))),
-          summary: `${count(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
         },
@@ -131,7 +132,7 @@ export const totalsDiffer: ProblemFinder = {
           currency: accountCurrency,
         })),
       ),
-      summary: `For ${count(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
+      summary: `For ${plural(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
       command: 'npx influencer-sync reconcile',
       page: '/deals',
     }));

@@ -2,6 +2,7 @@ import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
 import type { Problem, ProblemKind } from '../../../core/notify/notice.ts';
 import type { HeldFile } from '../../../core/report.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
 import type { Database } from '../../../db/connect.ts';
 import type { ListedRun } from '../../../reports/runs/list-runs.ts';
@@ -54,13 +55,13 @@ export function nounsOf(kinds: Situation['kinds'], name: string): Pick<RunnableK
 }
 
 /** For example `order` for `orders`. All nouns of kinds form their plural so, and `entries` does not. */
-export function singular(items: string): string {
+function singular(items: string): string {
   return items.endsWith('ies') ? `${items.slice(0, -3)}y` : items.replace(/s$/, '');
 }
 
-/** For example `1 file`, `2 files`. */
-export function count(items: number, one: string, many = `${one}s`): string {
-  return `${items.toLocaleString('en')} ${items === 1 ? one : many}`;
+/** For example `2 orders`. */
+export function countOf(number: number, items: string): string {
+  return plural(number, singular(items), items);
 }
 
 /** Longer texts add nothing, and some channels truncate them. */

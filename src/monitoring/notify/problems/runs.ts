@@ -1,8 +1,9 @@
 import { EXIT } from '../../../core/exit-code.ts';
+import { plural } from '../../../core/text/plural.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import type { ListedRun } from '../../../reports/runs/list-runs.ts';
-import { count, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
+import { countOf, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
 
 /** Problem codes of runs that could not reach the service or were rejected by it. */
 const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
@@ -107,7 +108,7 @@ export const rowsRejected: ProblemFinder = {
         severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
-        summary: `Run ${run.runId} of ${job.name} could not use ${count(rejected, 'row')} in its files.`,
+        summary: `Run ${run.runId} of ${job.name} could not use ${plural(rejected, 'row')} in its files.`,
         command: `npx influencer-sync rejected --run ${run.runId}`,
         page: '/rejected',
       };
@@ -127,7 +128,7 @@ export const budgetLow: ProblemFinder = {
         severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
-        summary: `Run ${run.runId} of ${job.name} left ${left.toLocaleString('en')} ${kind.nouns.items} for later, because its budget was spent.`,
+        summary: `Run ${run.runId} of ${job.name} left ${countOf(left, kind.nouns.items)} for later, because its budget was spent.`,
         command: `npx influencer-sync plan ${job.name}`,
         page: `/runs/${run.runId}`,
       };
@@ -147,7 +148,7 @@ export const mirrorDrifted: ProblemFinder = {
         severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
-        summary: `Run ${run.runId} of ${job.name} found ${count(fields, 'field')} that the service sends in another form than before.`,
+        summary: `Run ${run.runId} of ${job.name} found ${plural(fields, 'field')} that the service sends in another form than before.`,
         command: `npx influencer-sync runs --job ${job.name}`,
         page: `/runs/${run.runId}`,
       };

@@ -1,6 +1,7 @@
+import { plural } from '../../../core/text/plural.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slots.ts';
-import { count, type Found, type ProblemFinder, type Situation } from './problem-finder.ts';
+import type { Found, ProblemFinder, Situation } from './problem-finder.ts';
 
 export const jobLate: ProblemFinder = {
   kind: 'job_late',
@@ -20,12 +21,12 @@ const TOLD = {
   late: {
     severity: 'warning',
     say: ({ job, slots }: SlotTrouble) =>
-      `${count(slots, 'slot')} of ${job} ${slots === 1 ? 'is' : 'are'} due, but no process has started ${slots === 1 ? 'it' : 'them'}. Check that \`serve\` runs with this configuration.`,
+      `${plural(slots, 'slot')} of ${job} ${slots === 1 ? 'is' : 'are'} due, but no process has started ${slots === 1 ? 'it' : 'them'}. Check that \`serve\` runs with this configuration.`,
   },
   missed: {
     severity: 'error',
     say: ({ job, slots }: SlotTrouble) =>
-      `${count(slots, 'slot')} of ${job} came due while no process ran, and ${slots === 1 ? 'was' : 'were'} not caught up.`,
+      `${plural(slots, 'slot')} of ${job} came due while no process ran, and ${slots === 1 ? 'was' : 'were'} not caught up.`,
   },
 } as const;
 
