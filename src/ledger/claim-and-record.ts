@@ -10,6 +10,7 @@ import {
   type Claiming,
   claimSteps,
   readBack,
+  sentBody,
   toClaimed,
 } from './claim.ts';
 import { gather, MAX_ITEMS, oneAtATime } from './group-commit.ts';
@@ -53,6 +54,7 @@ export function createClaimerAndRecorder(
 ): { readonly claim: ClaimEntry; readonly record: RecordAnswer } {
   const claims = gather<string, ClaimedEntry | null>();
   const answers = gather<Answer, Recorded>();
+  const body = sentBody(db, options.ledgerId);
   let heads = options.heads;
   let isClaiming = false;
 
@@ -83,7 +85,7 @@ export function createClaimerAndRecorder(
       await toRecord.settle(recordAnswers(db, toRecord.items, 'direct'));
       return;
     }
-    const claiming = { ...options, claimId: randomUUID(), heads };
+    const claiming = { ...options, claimId: randomUUID(), body, heads };
     const statement = claimAndRecord(db, { entryIds: toClaim.items, claiming, answers: toRecord.items });
     isClaiming = true;
     void toClaim.settle(claimed(toClaim.items, claiming, statement)).then(() => {

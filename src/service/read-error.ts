@@ -1,3 +1,4 @@
+import { parseJson } from '../core/text/exact-json.ts';
 import { replaceAddresses } from '../core/text/mask-addresses.ts';
 import { valueAt } from './description/member-paths.ts';
 import { specifiedService } from './description/schema.ts';
@@ -19,7 +20,7 @@ export function readErrorText(
   body: string,
   reasons: readonly string[] = specifiedService.answers.reasons,
 ): string | null {
-  const text = textOf(parse(body), body, reasons);
+  const text = textOf(parseJson(body), body, reasons);
   return text === null ? null : toSafeText(text);
 }
 
@@ -44,18 +45,8 @@ export function toSafeText(text: string): string | null {
     : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
 }
 
-const NOT_JSON = Symbol('not JSON');
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return NOT_JSON;
-  }
-}
-
 function textOf(value: unknown, body: string, reasons: readonly string[]): string | null {
-  if (value === NOT_JSON) return /^\s*</.test(body) ? withoutTags(body.slice(0, MAX_READ)) : body;
+  if (value === undefined) return /^\s*</.test(body) ? withoutTags(body.slice(0, MAX_READ)) : body;
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return null;
   if (Array.isArray(value)) return listed(value);

@@ -8,7 +8,6 @@ import {
   chainLines,
   claimLine,
   closedLine,
-  headLine,
   type JournalHead,
   type JournalledClaim,
   parseClosedLine,
@@ -28,7 +27,7 @@ function place(claimNo: number): ClaimPlace {
     ...{
       ledgerId: 'L',
       claimNo: String(claimNo),
-      claimId: `id-${claimNo}`,
+      claimId: `00000000-0000-4000-8000-${String(claimNo).padStart(12, '0')}`,
       accountId: 'A1',
       effect: 'referral' as const,
     },
@@ -104,21 +103,30 @@ describe('a journal', () => {
   });
 
   it('whose lines are numbered tells how far it goes, and that a line is missing, added or changed', async () => {
-    const { text, end } = chainLines([headLine(HEAD), claimLine(place(1), 0)]);
-    const more = chainLines([writingLine('1'), answerLine('1', REFUSED)], end);
-    const [head = '', ...lines] = `${text}${more.text}`.trimEnd().split('\n');
+    const begun = chainLines([JSON.stringify(HEAD)]);
+    const claimed = chainLines([claimLine(place(1), 0), writingLine('1')], begun.end);
+    const answered = chainLines([answerLine('1', REFUSED)], claimed.end);
+    const [head = '', ...lines] = Buffer.concat([begun.bytes, claimed.bytes, answered.bytes])
+      .toString()
+      .trimEnd()
+      .split('\n');
     const readLines = async (changed: readonly string[]) => (await read(changed, head)).summary;
-    expect(await readLines(lines)).toMatchObject({ end: more.end, isDamaged: false });
-    expect(more.end.lines).toBe(4);
-    expect(await readLines(lines.slice(0, 1))).toMatchObject({ end, isDamaged: false });
+    expect(await readLines(lines)).toMatchObject({ end: answered.end, isDamaged: false });
+    expect(answered.end.lines).toBe(4);
+    expect(await readLines(lines.slice(0, 2))).toMatchObject({ end: claimed.end, isDamaged: false });
     const [claim = '', writing = '', answer = ''] = lines;
     for (const changed of [
       [claim, answer],
       [claim, writing, writing, answer],
       [claim.replace('"1.00"', '"2.00"'), writing, answer],
+      [claim, writing.replace('"n":3', '"n":3,"m":1'), answer],
       [claim, writing, answerLine('1', REFUSED)],
     ])
       expect(await readLines(changed)).toMatchObject({ isDamaged: true });
+    // Within the last write, no line follows that would show it. The sum that the process has counted does.
+    const replaced = await readLines([claim.replace('"1.00"', '"2.00"'), writing]);
+    expect(replaced).toMatchObject({ isDamaged: false, end: { lines: claimed.end.lines } });
+    expect(replaced?.end?.sum).not.toBe(claimed.end.sum);
   });
 
   it('is read line by line whatever its answers contain, in pieces of any size', async () => {
@@ -143,10 +151,29 @@ describe('a journal', () => {
     },
   );
 
-  it('is damaged by a claim whose number is none', async () => {
-    const line = claimLine(place(1), 0).replace('"claim":1', '"claim":"x"');
-    expect((await read([line])).summary).toMatchObject({ isDamaged: true, last: null });
-    expect(parseClosedLine(closedLine(place(1)).replace('"claimNo":1', '"claimNo":1.5'))).toBeNull();
+  it.each([
+    ['"claim":1', '"claim":"x"'],
+    ['"claim":1', '"claim":1.5'],
+    ['"claim":1', '"claim":-1'],
+    ['"claim":1', '"claim":"9223372036854775808"'],
+    ['"claim":1', '"claim":9223372036854775808'],
+    ['"entry":"1"', '"entry":"9223372036854775808"'],
+    ['"entry":"1"', '"entry":null'],
+    ['"attempt":1', '"attempt":2147483648'],
+    ['"id":"0', '"id":"x'],
+  ])('is damaged by a claim that no ledger can have made: %s is %s', async (written, damaged) => {
+    const line = claimLine(place(1), 0);
+    expect(line).toContain(written);
+    const { summary } = await read([line.replace(written, damaged), claimLine(place(2), 0)]);
+    expect(summary).toMatchObject({ isDamaged: true, last: { entryId: '2' }, open: [{ entryId: '2' }] });
+    const closed = closedLine(place(1)).replace('"claimId"', '"id"').replace('"entryId"', '"entry"');
+    const named = (text: string) => text.replace('"id"', '"claimId"').replace('"entry"', '"entryId"');
+    expect(parseClosedLine(named(closed))).not.toBeNull();
+    const [from, to] = [written, damaged].map((text) => text.replace('"claim"', '"claimNo"')) as [
+      string,
+      string,
+    ];
+    expect(parseClosedLine(named(closed.replace(from, to)))).toBeNull();
   });
 
   it('of any size passes on at most 2,000 answered claims at a time', async () => {

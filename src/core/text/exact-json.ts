@@ -11,6 +11,23 @@ type ExactJson = {
   isRawJSON(value: unknown): value is { readonly rawJSON: string };
 };
 
+const last: { text: string; value: unknown } = { text: '', value: undefined };
+
+/**
+ * Parses JSON text; undefined if it is not JSON. The text that was parsed last is not parsed again, because an answer is
+ * judged first and read then. So do not change the value.
+ */
+export function parseJson(text: string): unknown {
+  if (text === last.text) return last.value;
+  last.text = text;
+  try {
+    last.value = JSON.parse(text);
+  } catch {
+    last.value = undefined;
+  }
+  return last.value;
+}
+
 /**
  * Parses JSON text and replaces each value by the result of `revive`, from the inside out.
  *

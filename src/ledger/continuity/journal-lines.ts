@@ -13,8 +13,9 @@ import type { Claim, Outcome } from '../../core/ledger.ts';
  *     {"answer":17,"outcome":{…}}                            when the answer is known
  *     {"closed":true,"last":{…}}                             the process ended normally; repeats its last claim
  *
- * Each line ends with its number and the CRC-32 of the lines between the head and it (`"n":3,"sum":1830210547`), so that
- * a gap, a cut in the midst and a replaced part are seen. Journals of version 0.2 lack both.
+ * Each line ends with its number. The first line of each write also has the CRC-32 of the lines between the head and it
+ * (`"n":3,"sum":1830210547`), and so has line-count.ts of all lines. So a gap, a cut in the midst and a replaced part are
+ * seen. Journals of version 0.2 have neither.
  *
  * Lines are not fsynced. They survive the death of the process, but not a power cut or a file system that was
  * forcibly shut down: it may lose the newest lines, and the journal then knows less than the database (whole-journal.ts).
@@ -47,28 +48,25 @@ export type JournalEnd = { readonly lines: number; readonly sum: number };
 const BEGINNING: JournalEnd = { lines: 0, sum: 0 };
 
 /**
- * Gives each line its number and the checksum of the lines before it.
+ * Makes the bytes of one write: gives each line its number, and the first one the checksum of the lines before it. The
+ * checksum is computed once a write, since each line of a busy process would cost a percent of posting.
  *
  * @param end of the journal so far. Omit it if the first line is the head.
  */
 export function chainLines(
   lines: readonly string[],
   end: JournalEnd = BEGINNING,
-): { readonly text: string; readonly end: JournalEnd } {
-  let { lines: number, sum } = end;
+): { readonly bytes: Buffer; readonly end: JournalEnd } {
+  let number = end.lines;
   let text = '';
   for (const line of lines) {
+    const sum = text === '' ? `,"sum":${end.sum}` : '';
     number += 1;
-    const chained = `${line.slice(0, -'}\n'.length)},"n":${number},"sum":${sum}}\n`;
-    if (number > 1) sum = crc32(chained, sum);
-    text += chained;
+    text += `${line.slice(0, -1)},"n":${number}${sum}}\n`;
   }
-  return { text, end: { lines: number, sum } };
-}
-
-/** A line of a journal, as long as it stands for itself: see `chainLines`. */
-export function headLine(head: JournalHead): string {
-  return `${JSON.stringify(head)}\n`;
+  const bytes = Buffer.from(text);
+  // The checksum begins after the head.
+  return { bytes, end: { lines: number, sum: end.lines === 0 ? end.sum : crc32(bytes, end.sum) } };
 }
 
 /** The identity and the position of a claim in the database that made it. */
@@ -93,12 +91,30 @@ export type JournalledClaim = ClaimPlace & {
  */
 type ClaimNumeral = number | string;
 
-/** At most as many digits as a bigint has. */
-const NUMERAL = /^\d{1,19}$/;
-
 function numeralOf(claimNo: string): ClaimNumeral {
   const number = Number(claimNo);
   return Number.isSafeInteger(number) ? number : claimNo;
+}
+
+const LARGEST_BIGINT = 2n ** 63n - 1n;
+const LARGEST_INTEGER = 2 ** 31 - 1;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** True for the digits of a bigint, also as a number that rounds nothing. */
+function isBigint(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
+  return typeof value === 'string' && /^\d{1,19}$/.test(value) && BigInt(value) <= LARGEST_BIGINT;
+}
+
+/** False for a claim that no ledger can have made: its line is damaged, and a database could not look it up. */
+function isPossible({ claim, id, entry, attempt }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    isBigint(claim) &&
+    isBigint(entry) &&
+    isBigint(attempt) &&
+    Number(attempt) <= LARGEST_INTEGER &&
+    UUID.test(String(id))
+  );
 }
 
 type ClaimLine = {
@@ -129,21 +145,21 @@ export function claimLine({ claim, entryId, attempt }: ClaimPlace, at: number): 
     currency,
     at,
   };
-  return `${JSON.stringify(line)}\n`;
+  return JSON.stringify(line);
 }
 
 export function writingLine(claimNo: string): string {
-  return `${JSON.stringify({ writing: numeralOf(claimNo) })}\n`;
+  return `{"writing":${JSON.stringify(numeralOf(claimNo))}}`;
 }
 
 export function answerLine(claimNo: string, outcome: Outcome): string {
-  return `${JSON.stringify({ answer: numeralOf(claimNo), outcome })}\n`;
+  return JSON.stringify({ answer: numeralOf(claimNo), outcome });
 }
 
 export function closedLine(last: ClaimPlace | null): string {
   const written =
     last === null ? null : { ...last, claim: { ...last.claim, claimNo: numeralOf(last.claim.claimNo) } };
-  return `${JSON.stringify({ closed: true, last: written })}\n`;
+  return JSON.stringify({ closed: true, last: written });
 }
 
 /** Reads the last line of a closed journal. @returns null if it is another line. */
@@ -152,7 +168,8 @@ export function parseClosedLine(text: string): { readonly last: ClaimPlace | nul
   if (line?.closed !== true) return null;
   const { last = null } = line;
   if (last === null) return { last };
-  if (!NUMERAL.test(String(last.claim.claimNo))) return null;
+  const { claim, entryId: entry, attempt } = last;
+  if (!isPossible({ claim: claim.claimNo, id: claim.claimId, entry, attempt })) return null;
   return { last: { ...last, claim: { ...last.claim, claimNo: String(last.claim.claimNo) } } };
 }
 
@@ -210,10 +227,10 @@ export async function readJournal(
     unreadable = line === null;
     if (line === null) continue;
     if (end !== null) {
-      if (line.n !== end.lines + 1 || line.sum !== end.sum) isDamaged = true;
+      if (line.n !== end.lines + 1 || (line.sum ?? end.sum) !== end.sum) isDamaged = true;
       end = { lines: end.lines + 1, sum: crc32(`${text}\n`, end.sum) };
     }
-    if (line.claim !== undefined && !NUMERAL.test(String(line.claim))) isDamaged = true;
+    if (line.claim !== undefined && !isPossible(line)) isDamaged = true;
     else if (line.claim !== undefined) {
       const claim = toClaim(head, line as ClaimLine);
       open.set(claim.claim.claimNo, claim);

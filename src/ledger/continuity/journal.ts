@@ -24,7 +24,6 @@ import {
   chainLines,
   claimLine,
   closedLine,
-  headLine,
   JOURNAL_VERSION,
   type JournalEnd,
   type JournalHead,
@@ -89,15 +88,16 @@ export function openJournal(options: JournalOptions): Journal {
   let head = '';
   let end: JournalEnd | undefined;
   let last: ClaimPlace | null = null;
-  let gathered: string[] = [];
+  const gathered: string[] = [];
   let flushed: Promise<void> | null = null;
 
   function write(lines: readonly string[]): void {
     if (failure !== null) throw failure;
     if (files.length === 0) throw new Error('the journal is closed');
+    if (lines.length === 0) return;
     try {
       const chained = chainLines(lines, end);
-      for (const { file, path } of files) withPath(path, () => writeWhole(file, chained.text));
+      for (const { file, path } of files) withPath(path, () => writeWhole(file, chained.bytes));
       count?.note(chained.end);
       end = chained.end;
     } catch (error) {
@@ -106,15 +106,14 @@ export function openJournal(options: JournalOptions): Journal {
     }
   }
 
-  /** Writes all lines that are gathered in one turn of the event loop in a single write. */
-  function flush(): Promise<void> {
+  /** Writes all lines of one turn of the event loop together: each write costs two calls of the system. */
+  function append(...lines: readonly string[]): Promise<void> {
+    gathered.push(...lines);
     flushed ??= new Promise((resolve, reject) => {
       setImmediate(() => {
-        const lines = gathered;
-        gathered = [];
         flushed = null;
         try {
-          if (lines.length > 0) write(lines);
+          write(gathered.splice(0));
           resolve();
         } catch (error) {
           reject(error);
@@ -127,7 +126,7 @@ export function openJournal(options: JournalOptions): Journal {
   try {
     for (const place of copyFolder === null ? [folder] : [folder, copyFolder])
       files.push(openFile(place, owner));
-    head = headLine(headOf(options, files[0]?.file ?? Number.NaN));
+    head = JSON.stringify(headOf(options, files[0]?.file ?? Number.NaN));
     count = openLineCount(owner);
     write([head]);
   } catch (error) {
@@ -140,35 +139,28 @@ export function openJournal(options: JournalOptions): Journal {
       const at = Date.now();
       const lines = claims.map((claim) => claimLine(claim, at));
       try {
-        write(lines);
+        await append(...lines);
         last = claims.at(-1) ?? last;
         if (last !== null && mark !== null)
           await mark.note({
             owner,
             newest: last.claim.claimNo,
-            text: chainLines([head, ...lines]).text,
+            text: String(chainLines([head, ...lines]).bytes),
           });
       } catch (error) {
         failure ??= error;
       }
     },
-    async writing({ claim }) {
-      if (failure !== null) throw failure;
-      gathered.push(writingLine(claim.claimNo));
-      await flush();
-    },
+    writing: ({ claim }) => append(writingLine(claim.claimNo)),
     answered({ claim }, outcome) {
-      if (failure !== null) return;
-      gathered.push(answerLine(claim.claimNo, outcome));
-      flush().catch(() => {});
+      append(answerLine(claim.claimNo, outcome)).catch(() => {});
     },
     last: () => last,
     async close() {
       if (files.length === 0) return;
       let isWritten = true;
       try {
-        write([...gathered, closedLine(last)]);
-        gathered = [];
+        write([...gathered.splice(0), closedLine(last)]);
       } catch {
         // The journal stays open. The next process reads and closes it.
         isWritten = false;
@@ -299,8 +291,7 @@ export function isProof(path: string, head: JournalHead): boolean {
   return boot !== null && head.boot === boot && head.file === fileIdOf(statSync(path, { bigint: true }));
 }
 
-/** Writes the whole text. A single write may take only a part of it, for example when the disk fills up. */
-function writeWhole(file: number, text: string): void {
-  const bytes = Buffer.from(text);
+/** Writes all bytes. A single write may take only a part of it, for example when the disk fills up. */
+function writeWhole(file: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }

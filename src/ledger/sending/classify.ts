@@ -1,5 +1,6 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import type { Outcome } from '../../core/ledger.ts';
+import { parseJson } from '../../core/text/exact-json.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
 import { isUnclearProfile } from './read-profile.ts';
@@ -111,7 +112,7 @@ function statedTime(date: string | string[] | undefined): Date | null {
 
 /** Parses a body as a JSON object. Returns null if it is not one. */
 export function readObject(text: string): Record<string, unknown> | null {
-  const value = parse(text);
+  const value = parseJson(text);
   return typeof value === 'object' && !Array.isArray(value)
     ? (value as Record<string, unknown> | null)
     : null;
@@ -147,16 +148,8 @@ export function readBatchAnswer(text: string, verdict: Verdict): Said {
 export function readLookupAnswer(text: string, verdict: Verdict, status: number): Said {
   if (verdict.kind === 'no') return { kind: 'nothing', why: `with a refusal: ${verdict.reason}` };
   if (text.trim() === '') return status === NO_CONTENT || verdict.isStated ? { kind: 'taken' } : NOTHING;
-  const answer = parse(text);
+  const answer = parseJson(text);
   if (answer === undefined) return NOTHING;
   const why = 'that does not say whether this is an influencer';
   return isUnclearProfile(answer) ? { kind: 'nothing', why } : { kind: 'taken' };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

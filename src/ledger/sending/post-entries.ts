@@ -75,7 +75,8 @@ export async function postEntries(
     if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
     gate.report(outcome);
-    wire.concurrency = gate.concurrency();
+    const places = gate.concurrency();
+    if (wire.concurrency !== places) wire.concurrency = places;
     return outcome;
   }
 

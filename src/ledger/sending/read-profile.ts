@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Profile } from '../../core/customer.ts';
-import { isObject } from '../../core/text/exact-json.ts';
+import { isObject, parseJson } from '../../core/text/exact-json.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { specifiedService } from '../../service/description/schema.ts';
 import { isFilled } from '../../service/description/verdict.ts';
@@ -38,7 +38,7 @@ const answer = z.looseObject({
  * @returns null for no match.
  */
 export function readProfile(body: string): Profile | null {
-  const parsed = answer.safeParse(parse(body));
+  const parsed = answer.safeParse(parseJson(body));
   if (!parsed.success || !isMatch(parsed.data)) return null;
   const said = parsed.data;
   return {
@@ -76,12 +76,4 @@ export function isUnclearProfile(value: unknown): boolean {
   const about = Object.entries(value).filter(([name]) => !ABOUT_THE_REQUEST.includes(name));
   const isKnown = about.length === 0 || about.some(([name]) => name in answer.shape);
   return !isKnown || about.some(([, one]) => isFilled(one));
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/http/exchange.ts';
 import type { ServiceDescription, Sign, StatedYes } from '../../core/http/service-description.ts';
-import { hasRepeatedMember, isObject, numberText } from '../../core/text/exact-json.ts';
+import { hasRepeatedMember, isObject, numberText, parseJson } from '../../core/text/exact-json.ts';
 import { readErrorText } from '../read-error.ts';
 import { memberAt, valueAt } from './member-paths.ts';
 import { specifiedService } from './schema.ts';
@@ -31,7 +31,7 @@ export function judge(
   const rules = rulesOf(service);
   const sign = findSign({ status, text }, rules);
   const isSuccess = status >= 200 && status <= 299;
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   const about = {
     isStated: (sign?.text ?? null) !== null,
     isOwnWord: false,
@@ -232,12 +232,4 @@ export function isFilled(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== '';
   if (value === undefined || value === null || value === false || value === 0) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
