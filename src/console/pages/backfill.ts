@@ -3,8 +3,8 @@ import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-back
 import {
   type PlanMonth,
   paceOf,
-  planLines,
   planMonths,
+  planTally,
   progressOf,
   stateOf,
 } from '../../../jobs/attribute-orders/backfill/render.ts';
@@ -17,7 +17,7 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
@@ -40,7 +40,6 @@ export const backfillPage: ConsolePage = {
       };
     const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
     const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
-    const total = plan.groups.reduce((sum, { orders }) => sum + orders, 0);
     return {
       title: `Backfill ${backfill.backfillId} of ${job}`,
       content: html`${factList([
@@ -59,8 +58,7 @@ ${problem === null ? null : html`<p class="notice red">It stopped: ${problem.rep
 ${progressMarkup(backfill, progress)}
 ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
-<p>${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.</p>
-${blockMarkup({ kind: 'counts', whole: plural(total, 'order'), meaning: 'of the period', lines: planLines(plan.groups), labelWidth: 0, total })}
+${blockMarkup(planTally(plan))}
 <h3>By month</h3>
 ${table<PlanMonth>(
   [

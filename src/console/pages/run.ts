@@ -1,7 +1,7 @@
-import { didOf, sumOf } from '../../../jobs/index.ts';
+import { didOf, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
-import type { Sum } from '../../render/block.ts';
+import type { CountsBlock } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';
@@ -88,7 +88,7 @@ async function accounting(run: ListedRun, files: RunFiles, visit: Visit): Promis
 `;
   const { sankeyPicture } = await import('../markup/sankey.ts');
   const rows = rowFlows(run.counts, files, { run, visit });
-  const sum = sumOf(run.kind, run.counts);
+  const sum = tallyOf(run.kind, run.counts);
   return html`<h2>Accounting</h2>
 ${
   rows.length === 0
@@ -150,9 +150,9 @@ function rowFlows(
 }
 
 /** The flow to the outcomes. Items in no outcome were lost, so they are shown as unaccounted for. */
-function outcomeFlows({ count: whole, whole: text, parts }: Sum): readonly Flow[] {
-  const counted = parts.reduce((sum, [count]) => sum + count, 0);
-  return [...parts, [whole - counted, 'unaccounted for'] as const].map(([count, words]) => ({
+function outcomeFlows({ count: whole, whole: text, lines, parts = lines }: CountsBlock): readonly Flow[] {
+  const counted = parts.reduce((sum, [, count]) => sum + count, 0);
+  return [...parts, ['unaccounted for', whole - counted] as const].map(([words, count]) => ({
     from: { key: 'whole', name: text.replace(/^[\d,]+ /, '') },
     to: { key: `part:${words}`, name: words },
     count,

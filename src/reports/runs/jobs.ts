@@ -1,8 +1,5 @@
-import { formatInstant } from '../../core/text/format-instant.ts';
-import { toPrintableLine } from '../../core/text/printable.ts';
-import { wrap } from '../../core/text/wrap.ts';
-import { renderTable } from '../../render/table.ts';
-import type { Terminal } from '../../render/terminal.ts';
+import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
+import { type Block, item, section, table, whole } from '../../render/block.ts';
 import type { ListedRun } from './list-runs.ts';
 import type { PausedJob } from './list-slots.ts';
 
@@ -19,38 +16,31 @@ export type ListedJob = {
   readonly paused: PausedJob | null;
 };
 
-/** Renders jobs as a table, and below it who paused which job and why. */
-export function renderJobs(
-  jobs: readonly ListedJob[],
-  { terminal, isServed }: { readonly terminal: Terminal; readonly isServed: boolean },
-): string {
-  const columns = [
-    { title: 'job', cutAt: 'never' },
-    { title: 'when', cutAt: 'never' },
-    { title: 'next slot (UTC)', cutAt: 'never' },
-    { title: 'last run', cutAt: 'never' },
-    { title: 'state', cutAt: 'never' },
-  ] as const;
-  const rows = jobs.map((job) => [
-    job.job,
-    whenOf(job),
-    job.nextSlot === null ? '' : formatInstant(job.nextSlot).slice(0, 16),
-    job.lastRun === null ? 'never' : `${job.lastRun.runId} ${job.lastRun.status}`,
-    job.paused === null ? '' : 'paused',
-  ]);
-  const notes = jobs.flatMap(({ job, kind, paused }) =>
-    paused === null
-      ? []
-      : [
-          `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${kind === null ? ' It is no longer in the configuration.' : ''}`,
-        ],
-  );
-  if (!isServed && jobs.some(({ nextSlot }) => nextSlot !== null))
-    notes.push('No process runs jobs on schedule now. Start one: npx influencer-sync serve');
-  const wrapped = notes.map((note) =>
-    wrap(toPrintableLine(note), { width: terminal.columns, indent: '  ', firstIndent: '' }),
-  );
-  return `${[renderTable(columns, rows, { terminal }), ...(wrapped.length === 0 ? [] : ['', ...wrapped])].join('\n')}\n`;
+/** Describes jobs as a table, and below it who paused which job and why. */
+export function describeJobs(jobs: readonly ListedJob[], isServed: boolean): readonly Block[] {
+  const notes = jobs.flatMap(({ job, kind, paused }) => {
+    if (paused === null) return [];
+    const gone = kind === null ? ' It is no longer in the configuration.' : '';
+    return item(
+      `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${gone}`,
+    );
+  });
+  const isIdle = !isServed && jobs.some(({ nextSlot }) => nextSlot !== null);
+  return section('Jobs', {
+    parts: [
+      table(jobs, [
+        whole('job', ({ job }) => job),
+        whole('when', whenOf),
+        whole('next slot (UTC)', ({ nextSlot }) => formatMinute(nextSlot)),
+        whole('last run', ({ lastRun }) =>
+          lastRun === null ? 'never' : `${lastRun.runId} ${lastRun.status}`,
+        ),
+        whole('state', ({ paused }) => (paused === null ? null : 'paused')),
+      ]),
+      ...notes,
+      ...(isIdle ? [item('No process runs jobs on schedule now. Start one: npx influencer-sync serve')] : []),
+    ],
+  });
 }
 
 function whenOf({ kind, schedule, timeZone, after }: ListedJob): string {

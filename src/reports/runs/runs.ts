@@ -1,9 +1,7 @@
 import type { PipelineConfig } from '../../core/config.ts';
 import { formatAmounts } from '../../core/money.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
-import { wrap } from '../../core/text/wrap.ts';
-import { renderTable } from '../../render/table.ts';
-import type { Terminal } from '../../render/terminal.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
+import { item, number, type Part, table, whole } from '../../render/block.ts';
 import { formatDuration } from '../../render/text.ts';
 import type { ListedRun } from './list-runs.ts';
 
@@ -15,36 +13,22 @@ export type DidOfRun = (kind: string, counts: object) => string;
 
 const LOST = 'its process does not respond; the next run of the job continues where it stopped';
 
-/** Renders runs as a table, and below it the problems of failed runs. */
-export function renderRuns(
-  runs: readonly ListedRun[],
-  { terminal, did }: { readonly terminal: Terminal; readonly did: DidOfRun },
-): string {
-  if (runs.length === 0) return 'Nothing has run yet.\n';
-  const columns = [
-    { title: 'run', align: 'right' },
-    { title: 'job', cutAt: 'never' },
-    { title: 'status', cutAt: 'never' },
-    { title: 'started (UTC)', cutAt: 'never' },
-    { title: 'took', align: 'right' },
-    { title: 'did', cutAt: 'never' },
-  ] as const;
-  const rows = runs.map((run) => [
-    run.runId,
-    run.job,
-    run.status,
-    formatInstant(run.startedAt).slice(0, 16),
-    run.status === 'lost' ? '' : formatDuration(run.seconds),
-    describeDid(run, did),
-  ]);
-  const problems = runs.flatMap((run) => {
-    const problem = problemOf(run);
-    return problem === null
-      ? []
-      : [wrap(`run ${run.runId}: ${problem}`, { width: terminal.columns, indent: '  ', firstIndent: '' })];
-  });
-  const table = renderTable(columns, rows, { terminal });
-  return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
+/** Describes runs as a table, and below it the problems of failed runs. */
+export function describeRuns(runs: readonly ListedRun[], did: DidOfRun): readonly Part[] {
+  return [
+    table(runs, [
+      number('run', ({ runId }) => runId),
+      whole('job', ({ job }) => job),
+      whole('status', ({ status }) => status),
+      whole('started (UTC)', ({ startedAt }) => formatMinute(startedAt)),
+      number('took', ({ status, seconds }) => (status === 'lost' ? null : formatDuration(seconds))),
+      whole('did', (run) => describeDid(run, did)),
+    ]),
+    ...runs.flatMap((run) => {
+      const problem = problemOf(run);
+      return problem === null ? [] : [item(`run ${run.runId}: ${problem}`)];
+    }),
+  ];
 }
 
 /**
