@@ -55,7 +55,7 @@ function sectionMarkup(section: Section): Html {
   const { title, count, note = '', tone, why, parts = [], help, commands } = section;
   const more = (count ?? 0) - (section.shown ?? count ?? 0);
   return html`<section class="${tone ?? 'plain'}">
-<h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html` <small>${note}</small>`}</h3>
+<h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
 ${why === undefined ? null : html`<p>${why}</p>`}
 ${parts.map(partMarkup)}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
 ${help == null ? null : html`<p class="help">${help}</p>`}

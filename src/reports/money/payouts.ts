@@ -1,9 +1,7 @@
 import type { DealPayout } from '../../core/money/reconciliation.ts';
 import { formatMoney } from '../../core/money.ts';
-import type { Block } from '../../render/block.ts';
+import { type Block, column, more, number, say, section, table, whole } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
-
-const RIGHT = { align: 'right' } as const;
 
 /** Explanation of the comparison of payouts, also for the console. */
 export const PAYOUTS_WHY =
@@ -13,44 +11,29 @@ export const PAYOUTS_WHY =
  * Describes what deals earned and what was paid out.
  * @param shown.hasMore whether these are only the largest differences.
  */
-export function payoutsSection(payouts: readonly DealPayout[], hasMore = false): Block {
+export function describePayouts(payouts: readonly DealPayout[], hasMore = false): readonly Block[] {
   if (payouts.length === 0)
-    return {
-      kind: 'text',
-      text: 'Payouts are not compared: no statement is closed, and the service reports neither payouts nor payout requests.',
-      tone: 'dim',
-    };
-  const columns = [
-    { title: 'deal', cutAt: 'never' as const },
-    { title: 'influencer' },
-    { title: 'earned', ...RIGHT },
-    { title: 'requested', ...RIGHT },
-    { title: 'paid out', ...RIGHT },
-    { title: 'before', ...RIGHT },
-    { title: 'earned less paid out', ...RIGHT },
-  ];
-  const rows = payouts.map((payout) => [
-    payout.dealId,
-    payout.influencerHandle ?? '',
-    formatMoney(payout.earnedAmount, payout.currency),
-    ...payoutCells(payout),
-  ]);
-  return {
-    kind: 'section',
-    title: 'Earned and paid out',
+    return [
+      say(
+        'Payouts are not compared: no statement is closed, and the service reports neither payouts nor payout requests.',
+        { tone: 'dim' },
+      ),
+    ];
+  const text = `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile`;
+  return section('Earned and paid out', {
     why: PAYOUTS_WHY,
     parts: [
-      { kind: 'table', columns, rows },
-      ...(hasMore
-        ? [
-            {
-              kind: 'aside' as const,
-              text: `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile`,
-            },
-          ]
-        : []),
+      table(payouts, [
+        whole('deal', ({ dealId }) => dealId),
+        column('influencer', ({ influencerHandle }) => influencerHandle),
+        number('earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
+        ...['requested', 'paid out', 'before', 'earned less paid out'].map((title, index) =>
+          number(title, (payout: DealPayout) => payoutCells(payout)[index] ?? ''),
+        ),
+      ]),
+      ...more(hasMore, text),
     ],
-  };
+  });
 }
 
 /** Formats the requested, paid and previously paid amounts and the difference, also for the console. */

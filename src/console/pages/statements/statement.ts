@@ -1,5 +1,5 @@
 import { KnownError } from '../../../core/known-error.ts';
-import { formatAmounts, formatMoney } from '../../../core/money.ts';
+import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
@@ -12,21 +12,17 @@ import {
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
+  describeLeftOut,
   describeStatement,
   describeTotal,
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
-import {
-  countOrders,
-  describeToPay,
-  HELD,
-  UNCOUNTED,
-  UNKNOWN_FEES,
-} from '../../../reports/money/uncounted.ts';
+import { describeToPay } from '../../../reports/money/uncounted.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
@@ -146,9 +142,7 @@ ${factList([
 ])}
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
-${uncountedTables(sums)}
-${unknownFeesTable(sums)}
-${heldTable(sums)}
+${leftOut(sums)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
 }
@@ -186,75 +180,10 @@ ${table(
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
-function uncountedTables({ month, uncounted, uncountedSums, returnWindowDays }: StatementSums): Html {
-  return html`${UNCOUNTED.map(({ why, title, text, help }) => {
-    const sums = uncountedSums.filter((one) => one.why === why);
-    if (sums.length === 0) return null;
-    const rows = uncounted.filter((one) => one.why === why);
-    const orders = sums.reduce((sum, one) => sum + one.orders, 0);
-    const currencies = sums.flatMap(({ currency, netAmount }) =>
-      netAmount === null ? [] : [{ currency, amount: netAmount }],
-    );
-    return html`<h2>${title}: ${plural(orders, 'order')}</h2>
-<p>${text(returnWindowDays)}${help === null ? '' : ` ${help}`}${currencies.length === 0 ? '' : ` Their net revenue is ${formatAmounts(currencies)}.`}</p>
-${table(
-  [
-    { title: 'Deal', cell: ({ dealId }) => dealId },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    { title: 'Orders', align: 'right', cell: ({ orders: count }) => formatCount(count) },
-    {
-      title: 'Net revenue',
-      align: 'right',
-      cell: ({ netAmount, currency }) => (netAmount === null ? 'unknown' : formatMoney(netAmount, currency)),
-    },
-    {
-      title: 'Would earn',
-      align: 'right',
-      cell: ({ earnedAmount, currency }) =>
-        earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
-    },
-  ],
-  rows.slice(0, PAGE_ROWS),
-  { about: title, none: '' },
-)}
-${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <code>npx influencer-sync statement --month ${month}</code></p>` : null}`;
-  })}`;
-}
-
-/** Fees whose deal or code is unknown. They are not paid. */
-function unknownFeesTable({ unknownFees }: StatementSums): Html | null {
-  if (unknownFees.length === 0) return null;
-  return html`<h2>${UNKNOWN_FEES.title}: ${plural(unknownFees.length, 'fee')}</h2>
-<p>${UNKNOWN_FEES.why} ${UNKNOWN_FEES.help}</p>
-${table(
-  [
-    { title: 'Deal or code', cell: ({ dealId, code }) => dealId ?? `code ${code ?? ''}` },
-    { title: 'Owed from', cell: ({ dueOn }) => dueOn },
-    { title: 'Fee', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-  ],
-  unknownFees.slice(0, PAGE_ROWS),
-  { about: UNKNOWN_FEES.title, none: '' },
-)}`;
-}
-
-/** Orders whose newest state is unknown. They earn what they earned before. */
-function heldTable({ held }: StatementSums): Html | null {
-  if (held.length === 0) return null;
-  return html`<h2>${HELD.title}: ${plural(countOrders(held), 'order')}</h2>
-<p>${HELD.why} ${HELD.help}</p>
-${table(
-  [
-    { title: 'Deal', cell: ({ dealId }) => dealId },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    {
-      title: 'Sent',
-      align: 'right',
-      cell: ({ sentAmount, currency }) => formatMoney(sentAmount, currency),
-    },
-  ],
-  held.slice(0, PAGE_ROWS),
-  { about: HELD.title, none: '' },
-)}`;
+/** What the statement does not contain, as the command describes it. */
+function leftOut(sums: StatementSums): Html | null {
+  const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
+  return sections.length === 0 ? null : html`<h2>Not in this statement</h2>${sections.map(blockMarkup)}`;
 }
 
 /**
