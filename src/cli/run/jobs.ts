@@ -58,7 +58,7 @@ const MAX_JOBS = 1_000;
 async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
-  const { describeJobs } = await import('../../reports/runs/jobs.ts');
+  const { describeJobs } = await import('../../reports/runs/runs.ts');
   const { listRuns } = await import('../../reports/runs/list-runs.ts');
   const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
   const config = await openConfig(options);

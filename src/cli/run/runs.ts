@@ -30,8 +30,7 @@ export const runsCommand: CommandDefinition = {
         const { section } = await import('../../render/block.ts');
         const { listRuns } = await import('../../reports/runs/list-runs.ts');
         const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
-        const { describeRuns } = await import('../../reports/runs/runs.ts');
-        const { describeSlotTroubles } = await import('../../reports/runs/slots.ts');
+        const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = await openConfig(options);

@@ -1,6 +1,7 @@
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
+import type { ColumnOf } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
@@ -68,11 +69,7 @@ export function amountList(
   return html`${amounts.map(({ currency, amount }) => html`<span class="amount">${formatMoney(amount, currency)}</span> `)}`;
 }
 
-export type TableColumn<Row> = {
-  readonly title: string;
-  readonly align?: 'right';
-  readonly cell: (row: Row) => HtmlValue;
-};
+export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
 /**
  * Renders a table. The first column is the header of its row. On a narrow window, the table scrolls on its
@@ -82,8 +79,8 @@ export type TableColumn<Row> = {
  * @param options.none text if there are no rows.
  */
 export function table<Row>(
-  columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
   { about, none }: { readonly about: string; readonly none: string },
 ): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;

@@ -1,5 +1,6 @@
 import { foldCode } from '../../core/text/fold.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { plural } from '../../render/text.ts';
 import { listAssignedCodes, listUnownedCodes } from '../../reports/codes/list-codes.ts';
@@ -44,17 +45,13 @@ ${
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>`
 }
 ${table(
-  [
-    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
-    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
-    { title: 'Codes', cell: ({ matchedValue }) => matchedValue },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
-    },
-  ],
   orders,
+  [
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column('Codes', ({ matchedValue }) => matchedValue),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+  ],
   { about: `Newest orders with ${code}`, none: 'No order has this code.' },
 )}`,
     };

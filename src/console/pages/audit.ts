@@ -1,3 +1,4 @@
+import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
@@ -27,15 +28,15 @@ ${filterForm(visit, PATH, [
   { name: 'bulk', label: 'Part of bulk action' },
 ])}
 ${table(
-  [
-    { title: 'When', cell: ({ occurredAt }) => instant(occurredAt, visit) },
-    { title: 'Who', cell: ({ actor, via }) => html`${actor} <small>${via}</small>` },
-    { title: 'What', cell: ({ summary }) => summary },
-    { title: 'Why', cell: ({ reason }) => reason },
-    { title: 'Subject', cell: (entry) => subjectOf(entry, visit) },
-    { title: 'Change', cell: changeOf },
-  ],
   rows.slice(0, PAGE_ROWS),
+  [
+    column('When', ({ occurredAt }) => instant(occurredAt, visit)),
+    column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
+    column('What', ({ summary }) => summary),
+    column('Why', ({ reason }) => reason),
+    column('Subject', (entry) => subjectOf(entry, visit)),
+    column('Change', changeOf),
+  ],
   { about: 'Changes', none: 'Nobody has changed anything yet.' },
 )}
 ${pager(visit, PATH, { after: nextKey(rows, ({ auditId }) => auditId) })}`,

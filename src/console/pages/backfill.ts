@@ -1,7 +1,6 @@
 import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
-  type PlanMonth,
   paceOf,
   planMonths,
   planTally,
@@ -15,6 +14,7 @@ import {
 import { type Backfill, backfillRunName, type PlannedFile } from '../../core/backfill.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
@@ -60,15 +60,15 @@ ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
 ${blockMarkup(planTally(plan))}
 <h3>By month</h3>
-${table<PlanMonth>(
-  [
-    { title: 'Month', cell: ({ month }) => month },
-    { title: 'To post', align: 'right', cell: ({ toPost }) => formatCount(toPost) },
-    { title: 'Known', align: 'right', cell: ({ known }) => formatCount(known) },
-    { title: 'Others', align: 'right', cell: ({ others }) => formatCount(others) },
-    { title: 'Revenue to post', align: 'right', cell: ({ revenue }) => revenue },
-  ],
+${table(
   planMonths(plan.groups),
+  [
+    column('Month', ({ month }) => month),
+    number('To post', ({ toPost }) => formatCount(toPost)),
+    number('Known', ({ known }) => formatCount(known)),
+    number('Others', ({ others }) => formatCount(others)),
+    number('Revenue to post', ({ revenue }) => revenue),
+  ],
   { about: 'The plan by month', none: 'The period has no orders.' },
 )}
 <h3>Files</h3>
@@ -108,13 +108,13 @@ ${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 
 }
 
 function filesTable(files: readonly PlannedFile[]): Html {
-  const shown = table<PlannedFile>(
-    [
-      { title: 'File', cell: ({ uri }) => fileName(uri) },
-      { title: 'Source', cell: ({ source }) => source },
-      { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    ],
+  const shown = table(
     files.slice(0, SHOWN_FILES),
+    [
+      column('File', ({ uri }) => fileName(uri)),
+      column('Source', ({ source }) => source),
+      number('Orders', ({ orders }) => formatCount(orders)),
+    ],
     { about: 'Files of the plan', none: 'No file has orders in the period.' },
   );
   return files.length > SHOWN_FILES

@@ -1,3 +1,4 @@
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { countOrders, listOrders, type OrderFilter, type OrderKey } from '../../reports/list-orders.ts';
 import { explainOrder } from '../../reports/lives/explain-order.ts';
@@ -45,12 +46,12 @@ async function find(visit: Visit, order: string): Promise<Shown> {
   return {
     title: `Orders called ${order}`,
     content: table(
-      [
-        { title: 'Order', cell: (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId) },
-        { title: 'Id', cell: ({ orderId }) => orderId },
-        { title: 'Source', cell: ({ source }) => source },
-      ],
       lives,
+      [
+        column('Order', (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId)),
+        column('Id', ({ orderId }) => orderId),
+        column('Source', ({ source }) => source),
+      ],
       {
         about: 'Orders found',
         none: 'Neither the files that were read nor the ledger have this order. Blanks, quotes and invisible characters around or in an id do not matter, anything else must match; you can enter a name with or without #.',
@@ -87,32 +88,23 @@ ${filterForm(visit, PATH, [
   { name: 'to', label: 'To', type: 'date' },
 ])}
 ${table(
-  [
-    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
-    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
-    {
-      title: 'Outcome',
-      cell: ({ disposition, reason }) =>
-        html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
-    },
-    {
-      title: 'By',
-      cell: ({ matchedBy, matchedValue }) =>
-        matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
-    },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    {
-      title: 'Deal',
-      cell: ({ dealId }) => (dealId === null ? null : anchor(dealLink(visit, dealId), dealId)),
-    },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
-    },
-    { title: 'Source', cell: ({ source, job }) => html`${source} <small>${job}</small>` },
-  ],
   rows.slice(0, PAGE_ROWS),
+  [
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column(
+      'Outcome',
+      ({ disposition, reason }) =>
+        html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
+    ),
+    column('By', ({ matchedBy, matchedValue }) =>
+      matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
+    ),
+    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    column('Deal', ({ dealId }) => (dealId === null ? null : anchor(dealLink(visit, dealId), dealId))),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+    column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
+  ],
   { about: 'Orders', none: 'No order matches the filter.' },
 )}
 ${pager(visit, PATH, { after: nextKey(rows, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,

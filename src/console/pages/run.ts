@@ -2,6 +2,7 @@ import { didOf, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import type { CountsBlock } from '../../render/block.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';
@@ -172,33 +173,26 @@ function fileHref({ source, uri }: RunFile, visit: Visit): string {
 }
 
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = table<RunFile>(
-    [
-      { title: 'File', cell: (file) => anchor(fileHref(file, visit), fileName(file.uri)) },
-      { title: 'Source', cell: ({ source }) => source },
-      {
-        title: 'State',
-        cell: ({ state, holdMessage }) =>
-          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-      },
-      { title: 'Rows', align: 'right', cell: ({ rows }) => (rows === null ? '' : formatCount(rows)) },
-      {
-        title: 'Rejected',
-        align: 'right',
-        cell: ({ rejectedRows, runId }) =>
-          rejectedRows === 0
-            ? '0'
-            : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
-      },
-      {
-        title: 'Read by',
-        cell: ({ runId }) =>
-          runId === run.runId
-            ? 'this run'
-            : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
-      },
-    ],
+  const shown = table(
     files,
+    [
+      column('File', (file) => anchor(fileHref(file, visit), fileName(file.uri))),
+      column('Source', ({ source }) => source),
+      column(
+        'State',
+        ({ state, holdMessage }) =>
+          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+      ),
+      number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
+      number('Rejected', ({ rejectedRows, runId }) =>
+        rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+      ),
+      column('Read by', ({ runId }) =>
+        runId === run.runId
+          ? 'this run'
+          : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+      ),
+    ],
     { about: 'Files of the run', none: 'The run read no new files.' },
   );
   return total > files.length

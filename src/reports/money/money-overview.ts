@@ -4,10 +4,9 @@ import { formatMoney } from '../../core/money.ts';
 import { type Block, column, more, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import { describeRuleSums } from './conflicts.ts';
-import { describePayouts } from './payouts.ts';
 import type { FoundInfluencer } from './read-customers.ts';
 import type { FirstRows, MoneyOverview } from './read-money-overview.ts';
-import { describeCompared } from './reconciliation.ts';
+import { describeCompared, describePayouts } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
 
 export type MoneyContext = {

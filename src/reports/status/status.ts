@@ -9,8 +9,7 @@ import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/d
 import { describeHeldFile } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { describeNotified } from '../notices/notices.ts';
-import { type DidOfRun, describeRuns } from '../runs/runs.ts';
-import { describeSchedule } from '../runs/slots.ts';
+import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
 import { commandOfUnit, describeUnit } from '../runs/units.ts';
 import type { Status } from './read-status.ts';
 

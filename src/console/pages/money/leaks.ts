@@ -1,5 +1,6 @@
 import type { LeakedCode } from '../../../core/money/leak.ts';
 import { findLeaks } from '../../../money/find-leaks.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
@@ -30,36 +31,31 @@ export const leaksPage: ConsolePage = {
       content: html`${moneySections(visit)}
 <p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
-${table<LeakedCode>(
-  [
-    { title: 'Code', cell: ({ code }) => code },
-    {
-      title: 'Owner',
-      cell: ({ influencerHandle, dealId }) =>
-        html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
-    },
-    { title: 'Since', cell: ({ since }) => since },
-    {
-      title: 'Orders without a link',
-      align: 'right',
-      cell: ({ withoutLink, orders, days }) =>
-        `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
-    },
-    {
-      title: 'Usual',
-      align: 'right',
-      cell: ({ usualWithoutLink, usualShare }) =>
-        `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
-    },
-    {
-      title: 'Had ordered before',
-      align: 'right',
-      cell: ({ known, returning }) =>
-        known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
-    },
-    { title: 'Acknowledged', cell: (leak) => decision(leak, visit) },
-  ],
+${table(
   rows.slice(0, PAGE_ROWS),
+  [
+    column('Code', ({ code }) => code),
+    column(
+      'Owner',
+      ({ influencerHandle, dealId }) =>
+        html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
+    ),
+    column('Since', ({ since }) => since),
+    number(
+      'Orders without a link',
+      ({ withoutLink, orders, days }) =>
+        `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
+    ),
+    number(
+      'Usual',
+      ({ usualWithoutLink, usualShare }) =>
+        `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
+    ),
+    number('Had ordered before', ({ known, returning }) =>
+      known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
+    ),
+    column('Acknowledged', (leak) => decision(leak, visit)),
+  ],
   {
     about: 'Codes that may have leaked',
     none: 'No such code was used in an unusual way in the last four weeks.',

@@ -1,9 +1,10 @@
 import { formatMoney } from '../../../core/money.ts';
 import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
-import { describeToPay } from '../../../reports/money/uncounted.ts';
+import { describeToPay } from '../../../reports/money/statement.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
@@ -38,28 +39,22 @@ ${factList([
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}
 ${table(
-  [
-    { title: 'Day', cell: ({ orderedOn, dueOn }) => orderedOn ?? dueOn },
-    { title: 'What', cell: (line) => whatOf(line, visit) },
-    {
-      title: 'Net revenue',
-      align: 'right',
-      cell: ({ netAmount, excludedAmount, currency }) =>
-        netAmount === null
-          ? null
-          : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
-    },
-    {
-      title: 'Rate',
-      align: 'right',
-      cell: ({ ratePercent, rateFrom }) =>
-        ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
-    },
-    { title: 'Earned', align: 'right', cell: ({ earnedAmount }) => formatMoney(earnedAmount, null) },
-    { title: 'Before', align: 'right', cell: ({ closedBefore }) => formatMoney(closedBefore, null) },
-    { title: 'Adds', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-  ],
   lines.slice(0, PAGE_ROWS),
+  [
+    column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+    column('What', (line) => whatOf(line, visit)),
+    number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
+      netAmount === null
+        ? null
+        : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+    ),
+    number('Rate', ({ ratePercent, rateFrom }) =>
+      ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
+    ),
+    number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
+    number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+    number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
+  ],
   { about: `Lines of deal ${dealId}`, none: 'The statement has no line for this deal.' },
 )}
 ${pager(visit, path, { after: nextKey(lines, ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject)) })}`,

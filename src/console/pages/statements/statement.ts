@@ -12,17 +12,18 @@ import {
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
   describeLeftOut,
   describeStatement,
+  describeToPay,
   describeTotal,
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
-import { describeToPay } from '../../../reports/money/uncounted.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
@@ -153,28 +154,24 @@ function currencyTable(
 ): Html {
   const rows = deals.filter((deal) => deal.currency === currency);
   const last = rows[PAGE_ROWS - 1];
-  const money = (of: keyof DealSum) => ({
-    align: 'right' as const,
-    cell: (deal: DealSum) => (deal[of] === null ? null : formatMoney(String(deal[of]), null)),
-  });
+  const money = (title: string, of: 'netAmount' | 'commission' | 'corrections' | 'fees') =>
+    number(title, ({ [of]: sum }: DealSum) => (sum === null ? null : formatMoney(sum, null)));
   const path = `/statements/${month}`;
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
 ${table(
-  [
-    {
-      title: 'Deal',
-      cell: ({ dealId }) =>
-        dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
-    },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    { title: 'Net revenue', ...money('netAmount') },
-    { title: 'Commission', ...money('commission') },
-    { title: 'Corrections', ...money('corrections') },
-    { title: 'Fees', ...money('fees') },
-    { title: 'To pay', align: 'right', cell: (deal) => formatMoney(deal.amount, currency) },
-  ],
   rows.slice(0, PAGE_ROWS),
+  [
+    column('Deal', ({ dealId }) =>
+      dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+    ),
+    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    money('Net revenue', 'netAmount'),
+    money('Commission', 'commission'),
+    money('Corrections', 'corrections'),
+    money('Fees', 'fees'),
+    number('To pay', (deal) => formatMoney(deal.amount, currency)),
+  ],
   { about: `What deals are owed in ${currency}`, none: 'No deal.' },
 )}
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;

@@ -1,5 +1,6 @@
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { listStatements } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import type { ConsolePage } from '../../console-page.ts';
@@ -33,15 +34,15 @@ export const statementsPage: ConsolePage = {
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
 ${table(
-  [
-    { title: 'Month', cell: ({ month: label }) => month(label) },
-    { title: 'Lines', align: 'right', cell: ({ lines }) => formatCount(lines) },
-    { title: 'Closed', cell: ({ at }) => instant(at, visit) },
-    { title: 'Who', cell: ({ by }) => by },
-    { title: 'Why', cell: ({ reason }) => reason },
-    { title: 'SHA-256', cell: ({ hash }) => html`<code>${hash.slice(0, 12)}</code>` },
-  ],
   rows.slice(0, PAGE_ROWS),
+  [
+    column('Month', ({ month: label }) => month(label)),
+    number('Lines', ({ lines }) => formatCount(lines)),
+    column('Closed', ({ at }) => instant(at, visit)),
+    column('Who', ({ by }) => by),
+    column('Why', ({ reason }) => reason),
+    column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
+  ],
   { about: 'Closed statements', none: 'No statement is closed yet.' },
 )}
 ${pager(visit, PATH, { after: nextKey(rows, ({ month: label }) => label) })}`,
