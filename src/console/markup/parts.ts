@@ -5,8 +5,8 @@ import type { ColumnOf } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
-import type { Visit } from '../console-page.ts';
-import { queryWithout } from '../read-query.ts';
+import type { ShownPage, Visit } from '../console-page.ts';
+import { nextKey, PAGE_ROWS, queryWithout } from '../read-query.ts';
 
 /** Building blocks of pages. */
 
@@ -100,6 +100,35 @@ ${rows.map(
 `;
 }
 
+/**
+ * Renders the rows of one page of a list as a table, with links to the other pages.
+ * @param options.keyOf the key of a row, with which the next page begins.
+ */
+export function pagedTable<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  options: {
+    readonly visit: Visit;
+    readonly about: string;
+    readonly none: string;
+    readonly keyOf: (row: Row) => string;
+  },
+): Html {
+  const { visit, keyOf } = options;
+  return html`${table(rows.slice(0, PAGE_ROWS), columns, options)}
+${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
+}
+
+/** A page for what does not exist. */
+export function missing(title: string, text: HtmlValue): ShownPage {
+  return { title, content: html`<p>${text}</p>`, status: 404 };
+}
+
+/** A link to the page of a deal; empty if it is not known. */
+export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): Html | null {
+  return dealId === null ? null : anchor(dealLink(visit, dealId), dealId);
+}
+
 /** A field of a filter form. An empty choice means all. */
 export type FilterField = {
   readonly name: string;
@@ -181,41 +210,15 @@ export function factList(facts: readonly (readonly [name: string, value: string 
 `;
 }
 
+const TONES = {
+  green: ['ok', 'accepted', 'done', 'sealed', 'read', 'resolved', 'sent'],
+  yellow: ['issues', 'ready', 'held', 'skipped', 'paused', 'warn', 'warning', 'pending', 'stopping'],
+  red: ['failed', 'interrupted', 'lost', 'in_doubt', 'rejected', 'missed', 'late', 'error', 'given_up'],
+};
+
 /** A state as a coloured word. The word alone is sufficient. */
 export function badge(state: string): Html {
-  const tone =
-    {
-      ok: 'green',
-      accepted: 'green',
-      done: 'green',
-      sealed: 'green',
-      read: 'green',
-      resolved: 'green',
-      sent: 'green',
-    }[state] ??
-    {
-      issues: 'yellow',
-      ready: 'yellow',
-      held: 'yellow',
-      skipped: 'yellow',
-      paused: 'yellow',
-      warn: 'yellow',
-      warning: 'yellow',
-      pending: 'yellow',
-      stopping: 'yellow',
-    }[state] ??
-    {
-      failed: 'red',
-      interrupted: 'red',
-      lost: 'red',
-      in_doubt: 'red',
-      rejected: 'red',
-      missed: 'red',
-      late: 'red',
-      error: 'red',
-      given_up: 'red',
-    }[state] ??
-    'plain';
+  const [tone] = Object.entries(TONES).find(([, states]) => states.includes(state)) ?? ['plain'];
   return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
 }
 

@@ -7,7 +7,7 @@ import { listAssignedCodes, listUnownedCodes } from '../../reports/codes/list-co
 import { listOrders } from '../../reports/list-orders.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, instant, orderLink, table } from '../markup/parts.ts';
+import { amountList, anchor, instant, missing, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
 /** Assigns an owner to one code, and shows the orders with it. */
@@ -18,11 +18,7 @@ export const assignCodePage: ConsolePage = {
     const job = textOf(visit, 'job');
     const code = textOf(visit, 'code');
     if (job === null || code === null || visit.config.jobs[job] === undefined)
-      return {
-        title: 'Which code?',
-        content: html`<p>${anchor(visit.link('/codes'), 'Choose a code.')}</p>`,
-        status: 404,
-      };
+      return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
     const [sums, orders, assigned] = await Promise.all([
       listUnownedCodes(visit.db, { job, folded: code, limit: 20 }),
       listOrders(visit.db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),

@@ -2,8 +2,8 @@ import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { anchor, filterForm, instant, pagedTable } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/audit';
 
@@ -27,8 +27,8 @@ ${filterForm(visit, PATH, [
   { name: 'subject', label: 'Subject' },
   { name: 'bulk', label: 'Part of bulk action' },
 ])}
-${table(
-  rows.slice(0, PAGE_ROWS),
+${pagedTable(
+  rows,
   [
     column('When', ({ occurredAt }) => instant(occurredAt, visit)),
     column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
@@ -37,9 +37,8 @@ ${table(
     column('Subject', (entry) => subjectOf(entry, visit)),
     column('Change', changeOf),
   ],
-  { about: 'Changes', none: 'Nobody has changed anything yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ auditId }) => auditId) })}`,
+  { visit, about: 'Changes', none: 'Nobody has changed anything yet.', keyOf: ({ auditId }) => auditId },
+)}`,
     };
   },
 };

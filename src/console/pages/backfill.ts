@@ -20,7 +20,7 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { COUNT_LIMIT } from '../read-query.ts';
 
 const SHOWN_FILES = 50;
@@ -32,12 +32,7 @@ export const backfillPage: ConsolePage = {
   async show(visit) {
     const { backfill: id = '' } = visit.params;
     const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
-    if (backfill === undefined)
-      return {
-        title: `Backfill ${id}`,
-        content: html`<p>There is no backfill with this number.</p>`,
-        status: 404,
-      };
+    if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
     const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
     const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
     return {

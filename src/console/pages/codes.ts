@@ -11,8 +11,8 @@ import {
 } from '../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { amountList, anchor, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -115,8 +115,8 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     limit: PAGE_ROWS + 1,
     after: /^-?\d{1,9}$/.test(line) ? { job, folded, line: Number(line) } : null,
   });
-  return html`${table(
-    rows.slice(0, PAGE_ROWS),
+  return html`${pagedTable(
+    rows,
     [
       column('Code', ({ code }) => code),
       column('Owner', ownerOf(visit)),
@@ -130,11 +130,16 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
       ),
       column('Job', ({ job: name }) => name),
     ],
-    { about: 'Codes with an owner', none: 'There are none.' },
-  )}${pager(visit, PATH, { after: nextKey(rows, (row) => writeKey(row.job, row.folded, String(row.line))) })}`;
+    {
+      visit,
+      about: 'Codes with an owner',
+      none: 'There are none.',
+      keyOf: (row) => writeKey(row.job, row.folded, String(row.line)),
+    },
+  )}`;
 }
 
 function ownerOf(visit: Visit) {
   return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
-    html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+    html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }

@@ -5,7 +5,7 @@ import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/read-status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { amountList, dealAnchor, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/customers';
@@ -90,7 +90,7 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
       number('Spent', ({ spent, currency }) =>
         spent === null ? null : amountList([{ amount: spent, currency }]),
       ),
-      column('Deal', ({ dealId }) => (dealId === null ? 'none' : anchor(dealLink(visit, dealId), dealId))),
+      column('Deal', ({ dealId }) => (dealId === null ? 'none' : dealAnchor(visit, dealId))),
       column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
     ],

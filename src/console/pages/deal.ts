@@ -13,7 +13,7 @@ import {
   listDealVersions,
 } from '../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, figure, instant, table } from '../markup/parts.ts';
+import { amountList, figure, instant, missing, table } from '../markup/parts.ts';
 
 const MONTHS = 36;
 const VERSIONS = 100;
@@ -31,11 +31,10 @@ export const dealPage: ConsolePage = {
       listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
     ]);
     if (deal === null && months.length === 0)
-      return {
-        title: `Deal ${dealId}`,
-        content: html`<p>The mirror does not know this deal, and no order was attributed to it.</p>`,
-        status: 404,
-      };
+      return missing(
+        `Deal ${dealId}`,
+        'The mirror does not know this deal, and no order was attributed to it.',
+      );
     const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
     return {
       title: deal?.influencerHandle ?? `Deal ${dealId}`,

@@ -3,8 +3,8 @@ import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import { listDeals, readCoverage } from '../../reports/list-deals.ts';
 import type { ConsolePage } from '../console-page.ts';
-import { anchor, badge, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
@@ -33,10 +33,10 @@ ${filterForm(visit, PATH, [
   { name: 'brand', label: 'Brand' },
   { name: 'state', label: 'State', options: STATES },
 ])}
-${table(
-  rows.slice(0, PAGE_ROWS),
+${pagedTable(
+  rows,
   [
-    column('Deal', ({ dealId }) => anchor(dealLink(visit, dealId), dealId)),
+    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     column(
       'Influencer',
       ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
@@ -55,9 +55,8 @@ ${table(
         : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
     ),
   ],
-  { about: 'Deals', none: 'The mirror has no such deal.' },
+  { visit, about: 'Deals', none: 'The mirror has no such deal.', keyOf: ({ dealId }) => dealId },
 )}
-${pager(visit, PATH, { after: nextKey(rows, ({ dealId }) => dealId) })}
 <h2>How complete the mirror is</h2>
 ${
   coverage[0] === undefined

@@ -8,14 +8,14 @@ import {
   anchor,
   badge,
   countUpTo,
-  dealLink,
+  dealAnchor,
   filterForm,
   instant,
   orderLink,
-  pager,
+  pagedTable,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/orders';
 const DISPOSITIONS = [
@@ -87,8 +87,8 @@ ${filterForm(visit, PATH, [
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
-${table(
-  rows.slice(0, PAGE_ROWS),
+${pagedTable(
+  rows,
   [
     column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
     column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
@@ -101,13 +101,17 @@ ${table(
       matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
     ),
     column('Influencer', ({ influencerHandle }) => influencerHandle),
-    column('Deal', ({ dealId }) => (dealId === null ? null : anchor(dealLink(visit, dealId), dealId))),
+    column('Deal', ({ dealId }) => (dealId === null ? null : dealAnchor(visit, dealId))),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
     column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
   ],
-  { about: 'Orders', none: 'No order matches the filter.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
+  {
+    visit,
+    about: 'Orders',
+    none: 'No order matches the filter.',
+    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
+  },
+)}`,
   };
 }
 

@@ -13,7 +13,7 @@ import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { describeDid, linkToTrace, problemOf } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
-import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { amountList, anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
 import type { Flow, FlowPlace } from '../markup/sankey.ts';
@@ -30,8 +30,7 @@ export const runPage: ConsolePage = {
     const { db } = visit;
     const { run: id = '' } = visit.params;
     const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
-    if (run === null)
-      return { title: `Run ${id}`, content: html`<p>There is no run with this number.</p>`, status: 404 };
+    if (run === null) return missing(`Run ${id}`, 'There is no run with this number.');
     const isReported = run.counts !== null;
     const [files, slot, before, activity, units] = await Promise.all([
       listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),

@@ -29,10 +29,11 @@ import {
   amountList,
   anchor,
   badge,
-  dealLink,
+  dealAnchor,
   factList,
   filterForm,
   instant,
+  missing,
   pager,
   table,
 } from '../../markup/parts.ts';
@@ -57,12 +58,7 @@ export const bulkPage: ConsolePage = {
   async show(visit) {
     const { bulk: id = '' } = visit.params;
     const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
-    if (bulk === null)
-      return {
-        title: `Bulk action ${id}`,
-        content: html`<p>There is no bulk action with this number.</p>`,
-        status: 404,
-      };
+    if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
     const path = `/bulk/${bulk.bulkId}`;
     const outcome = textOf(visit, 'outcome');
     const [process, sums, items] = await Promise.all([
@@ -209,9 +205,7 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
       column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
       column('About', ({ subject }) => subject),
       number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
-      column('Deal', ({ dealId, collabId }) =>
-        dealId === null ? collabId : anchor(dealLink(visit, dealId), dealId),
-      ),
+      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],

@@ -4,8 +4,8 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { listBulks } from '../../../reports/bulk/read-bulk.ts';
 import type { ConsolePage } from '../../console-page.ts';
-import { anchor, badge, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS } from '../../read-query.ts';
+import { anchor, badge, instant, pagedTable } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS } from '../../read-query.ts';
 
 const PATH = '/bulk';
 
@@ -18,8 +18,8 @@ export const bulksPage: ConsolePage = {
     return {
       title: 'Bulk actions',
       content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Doubts')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
-${table(
-  bulks.slice(0, PAGE_ROWS),
+${pagedTable(
+  bulks,
   [
     column('Bulk action', ({ bulkId }) => anchor(visit.link(`${PATH}/${bulkId}`), bulkId)),
     column('State', ({ state }) => badge(state)),
@@ -30,9 +30,8 @@ ${table(
     number('Settled', ({ settled }) => formatCount(settled)),
     column('Why', ({ reason }) => reason),
   ],
-  { about: 'Bulk actions', none: 'There are no bulk actions yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(bulks, ({ bulkId }) => bulkId) })}`,
+  { visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', keyOf: ({ bulkId }) => bulkId },
+)}`,
     };
   },
 };

@@ -10,8 +10,8 @@ import {
   listFilesRead,
 } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { anchor, badge, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -49,8 +49,8 @@ ${filterForm(visit, PATH, [
   { name: 'layout', label: 'Layout' },
   { name: 'file', label: 'File contains' },
 ])}
-${table(
-  files.slice(0, PAGE_ROWS),
+${pagedTable(
+  files,
   [
     column(
       'File',
@@ -71,9 +71,8 @@ ${table(
         html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
     ),
   ],
-  { about: 'Files', none: 'No file matches the filter.' },
+  { visit, about: 'Files', none: 'No file matches the filter.', keyOf: ({ sourceFileId }) => sourceFileId },
 )}
-${pager(visit, PATH, { after: nextKey(files, ({ sourceFileId }) => sourceFileId) })}
 ${decideManyForm(visit, { filter, counts })}`,
     };
   },

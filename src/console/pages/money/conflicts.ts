@@ -6,8 +6,8 @@ import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/con
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, badge, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
-import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
+import { dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { readMonths } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
@@ -41,8 +41,8 @@ ${filterForm(visit, PATH, [
 ${sumTable(sums)}
 <p class="dim">${RULES_SAY}</p>
 <h2>Orders</h2>
-${table(
-  orders.slice(0, PAGE_ROWS),
+${pagedTable(
+  orders,
   [
     column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
     column('Day', ({ day }) => day),
@@ -60,11 +60,12 @@ ${table(
     column('Explicit', ({ explicit }) => describeWinner(explicit)),
   ],
   {
+    visit,
     about: 'Orders with evidence for several creators',
     none: 'No order that matches has evidence for more than one owner.',
+    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
   },
-)}
-${pager(visit, PATH, { after: nextKey(orders, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
+)}`,
     };
   },
 };

@@ -6,7 +6,7 @@ import { html } from '../../../render/html/html.ts';
 import { listCustomersWon, listSelfPurchases } from '../../../reports/money/list-returns.ts';
 import { describeCustomersWon } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, dealLink, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
+import { anchor, dealAnchor, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
@@ -36,7 +36,7 @@ ${table(
   described,
   [
     column('Month', ({ won }) => won.month),
-    column('Deal', ({ won }) => anchor(dealLink(visit, won.dealId), won.dealId)),
+    column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
     column('Creator', ({ won }) => won.influencerHandle),
     number('New customers', ({ said }) => said.newCustomers),
     number('Ordered again', ({ said }) => said.repeat),
@@ -66,7 +66,7 @@ function ownTable(own: readonly SelfPurchase[], visit: Visit) {
     [
       column('Day', ({ day }) => day),
       column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
-      column('Deal', ({ dealId }) => (dealId === null ? '' : anchor(dealLink(visit, dealId), dealId))),
+      column('Deal', ({ dealId }) => (dealId === null ? '' : dealAnchor(visit, dealId))),
       column('Creator', ({ influencerHandle }) => influencerHandle),
       number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     ],

@@ -6,8 +6,8 @@ import { formatCount, plural } from '../../../render/text.ts';
 import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, dealLink, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money/leaks';
@@ -31,14 +31,14 @@ export const leaksPage: ConsolePage = {
       content: html`${moneySections(visit)}
 <p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
-${table(
-  rows.slice(0, PAGE_ROWS),
+${pagedTable(
+  rows,
   [
     column('Code', ({ code }) => code),
     column(
       'Owner',
       ({ influencerHandle, dealId }) =>
-        html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
+        html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`}`,
     ),
     column('Since', ({ since }) => since),
     number(
@@ -57,11 +57,12 @@ ${table(
     column('Acknowledged', (leak) => decision(leak, visit)),
   ],
   {
+    visit,
     about: 'Codes that may have leaked',
     none: 'No such code was used in an unusual way in the last four weeks.',
+    keyOf: ({ code }) => code,
   },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ code }) => code) })}`,
+)}`,
     };
   },
 };

@@ -18,7 +18,7 @@ import {
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
   anchor,
-  dealLink,
+  dealAnchor,
   factList,
   filterForm,
   instant,
@@ -118,7 +118,7 @@ async function showDeal(visit: Visit, dealId: string) {
     title,
     content: html`${moneySections(visit)}
 ${factList([
-  ['Deal', html`${anchor(dealLink(visit, dealId), dealId)} ${deal.influencerHandle}`],
+  ['Deal', html`${dealAnchor(visit, dealId)} ${deal.influencerHandle}`],
   ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
   ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
   ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],

@@ -6,8 +6,8 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { describeToPay } from '../../../reports/money/statement.ts';
 import type { Shown, Visit } from '../../console-page.ts';
-import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { anchor, badge, dealAnchor, factList, orderLink, pagedTable } from '../../markup/parts.ts';
+import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 
 /** Shows the lines of one deal in a statement, page by page. */
 export async function showDealLines(
@@ -30,7 +30,7 @@ ${factList([
     describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
       'nothing',
   ],
-  ['Deal', anchor(dealLink(visit, dealId), dealId)],
+  ['Deal', dealAnchor(visit, dealId)],
   ['Influencer', handle ?? null],
   [
     'Document',
@@ -38,8 +38,8 @@ ${factList([
   ],
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}
-${table(
-  lines.slice(0, PAGE_ROWS),
+${pagedTable(
+  lines,
   [
     column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
     column('What', (line) => whatOf(line, visit)),
@@ -55,9 +55,13 @@ ${table(
     number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
     number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
   ],
-  { about: `Lines of deal ${dealId}`, none: 'The statement has no line for this deal.' },
-)}
-${pager(visit, path, { after: nextKey(lines, ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject)) })}`,
+  {
+    visit,
+    about: `Lines of deal ${dealId}`,
+    none: 'The statement has no line for this deal.',
+    keyOf: ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject),
+  },
+)}`,
   };
 }
 

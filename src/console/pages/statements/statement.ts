@@ -26,7 +26,7 @@ import {
 } from '../../../reports/money/statement.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
+import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDealLines } from './deal-lines.ts';
 import { describeSums } from './describe-sums.ts';
@@ -40,8 +40,7 @@ export const statementPage: ConsolePage = {
   navigation: null,
   async show(visit) {
     const { month = '' } = visit.params;
-    if (!isMonth(month))
-      return { title: `Statement of ${month}`, content: html`<p>There is no such month.</p>`, status: 404 };
+    if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
     const read = readRules(visit);
     // A closed statement is shown as it was stored, even if the terms cannot be read now.
     const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;

@@ -4,8 +4,8 @@ import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import type { ConsolePage } from '../../console-page.ts';
-import { anchor, instant, pager, table } from '../../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { anchor, instant, pagedTable } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
@@ -33,8 +33,8 @@ export const statementsPage: ConsolePage = {
 </form>
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
-${table(
-  rows.slice(0, PAGE_ROWS),
+${pagedTable(
+  rows,
   [
     column('Month', ({ month: label }) => month(label)),
     number('Lines', ({ lines }) => formatCount(lines)),
@@ -43,9 +43,13 @@ ${table(
     column('Why', ({ reason }) => reason),
     column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
   ],
-  { about: 'Closed statements', none: 'No statement is closed yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ month: label }) => label) })}`,
+  {
+    visit,
+    about: 'Closed statements',
+    none: 'No statement is closed yet.',
+    keyOf: ({ month: label }) => label,
+  },
+)}`,
     };
   },
 };
