@@ -5,7 +5,7 @@ import type { JobSettings, PipelineConfig } from '../src/core/config.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { KnownError } from '../src/core/known-error.ts';
 import type { StoredVariables } from '../src/core/variable.ts';
-import type { Sum } from '../src/render/block.ts';
+import type { CountsBlock } from '../src/render/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
 import { deleteData } from './delete-data/index.ts';
@@ -66,9 +66,9 @@ export function didOf(kind: string, counts: object): string {
   return findKind(kind)?.render.did(counts) ?? '';
 }
 
-/** The sum that a run accounts for, from its kind and counts. Null if its kind is no longer known. */
-export function sumOf(kind: string, counts: object): Sum | null {
-  return findKind(kind)?.render.sum(counts) ?? null;
+/** What became of each item that a run accounts for, from its kind and counts. Null if its kind is no longer known. */
+export function tallyOf(kind: string, counts: object): CountsBlock | null {
+  return findKind(kind)?.render.tally(counts) ?? null;
 }
 
 const BACKFILL = 'backfill';

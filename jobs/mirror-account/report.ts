@@ -168,36 +168,21 @@ function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
   return isCounted && all === ways;
 }
 
-type Disposition = {
-  readonly known: number;
-  readonly fresh: number;
-  readonly stale: number;
-  readonly unread: number;
-  readonly failing: number;
-  readonly gone: number;
-  readonly staged: number;
-};
-
-async function readDisposition(db: Database, staleAt: Date): Promise<Disposition> {
-  const { rows } = await sql<Record<keyof Disposition, string>>`
-    select count(*) as known, count(*) filter (where deleted_at is not null) as gone,
-      count(*) filter (where deleted_at is null and last_error is not null) as failing,
-      count(*) filter (where deleted_at is null and last_error is null and read_at is null) as unread,
-      count(*) filter (where deleted_at is null and last_error is null and read_at > ${staleAt.toISOString()}::timestamptz) as fresh,
-      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${staleAt.toISOString()}::timestamptz) as stale,
-      (select count(*) from mirror.staged) as staged
+async function readDisposition(db: Database, staleAt: Date) {
+  const at = staleAt.toISOString();
+  const { rows } = await sql<
+    Record<'known' | 'fresh' | 'stale' | 'unread' | 'failing' | 'gone' | 'staged', number>
+  >`
+    select count(*)::float8 as known, count(*) filter (where deleted_at is not null)::float8 as gone,
+      count(*) filter (where deleted_at is null and last_error is not null)::float8 as failing,
+      count(*) filter (where deleted_at is null and last_error is null and read_at is null)::float8 as unread,
+      count(*) filter (where deleted_at is null and last_error is null and read_at > ${at}::timestamptz)::float8 as fresh,
+      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${at}::timestamptz)::float8 as stale,
+      (select count(*) from mirror.staged)::float8 as staged
     from mirror.known_deals`.execute(db);
-  const row = rows[0];
-  const count = (key: keyof Disposition): number => Number(row?.[key] ?? 0);
-  return {
-    known: count('known'),
-    fresh: count('fresh'),
-    stale: count('stale'),
-    unread: count('unread'),
-    failing: count('failing'),
-    gone: count('gone'),
-    staged: count('staged'),
-  };
+  const [row] = rows;
+  if (row === undefined) throw new Error('a sum has no row');
+  return row;
 }
 
 async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {

@@ -166,21 +166,17 @@ async function readGroups(
  * counted.
  */
 async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
-  const { rows } = await sql<{ requests: string; added: string; doubtful: string; ready: string }>`
-    select count(*) filter (where is_of_run and state = 'accepted') as requests,
-      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0) as added,
-      coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0) as doubtful,
-      count(*) filter (where state = 'ready') as ready
+  const { rows } = await sql<Record<'requests' | 'added' | 'doubtful' | 'ready', number>>`
+    select count(*) filter (where is_of_run and state = 'accepted')::float8 as requests,
+      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0)::float8 as added,
+      coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0)::float8 as doubtful,
+      count(*) filter (where state = 'ready')::float8 as ready
     from (
       select e.state, e.state_reason, jsonb_array_length(e.details -> 'ids') as people, ${isOfRun(runId)} as is_of_run
       from ledger.entries e where e.job = ${job} and e.effect = 'outreach') e`.execute(db);
   const [row] = rows;
-  return {
-    requests: Number(row?.requests ?? 0),
-    added: Number(row?.added ?? 0),
-    doubtful: Number(row?.doubtful ?? 0),
-    ready: Number(row?.ready ?? 0),
-  };
+  if (row === undefined) throw new Error('a sum has no row');
+  return row;
 }
 
 function creditsOf(

@@ -1,12 +1,12 @@
 import type { Column } from './table.ts';
 
 /**
- * The results of a run as data. Each kind of job describes its results once, and the terminal and the HTML
- * page render them in their own way. Text is plain; the renderer escapes it for its medium.
+ * An answer as data: the results of a run, a list, a statement. Each question describes its answer once, and the
+ * terminal, the HTML page and the PDF render it in their own way. Text is plain; the renderer escapes it for its medium.
  */
-export type Block = TextBlock | CountsBlock | Section;
+export type Block = TextBlock | CountsBlock | Section | Table | Facts;
 
-export type Tone = 'green' | 'yellow' | 'red' | 'dim' | 'alarm';
+export type Tone = 'green' | 'yellow' | 'red' | 'dim' | 'alarm' | 'bold';
 
 /** One or two sentences, with related parts and commands. */
 export type TextBlock = {
@@ -14,21 +14,20 @@ export type TextBlock = {
   readonly text: string;
   readonly tone?: Tone;
   readonly parts?: readonly Part[];
-  readonly commands?: Commands;
+  readonly commands?: Commands | null;
 };
 
-/** Counts by outcome; every item is counted once. */
+/** Items by what became of them, each counted once, so that the counts add up to the total. */
 export type CountsBlock = {
   readonly kind: 'counts';
-  /** The total, such as `58 orders`. */
+  readonly count: number;
+  /** The total with its unit, such as `58 orders`. */
   readonly whole: string;
   /** The rest of the heading, after the total. */
   readonly meaning: string;
   readonly lines: readonly CountLine[];
-  /** Width of the column of labels on a terminal. */
-  readonly labelWidth: number;
-  /** The largest possible count, which determines the width of the column. */
-  readonly total: number;
+  /** What adds up to the total, if the lines do not: they count something else as well, or there are none. */
+  readonly parts?: readonly CountLine[];
   /** An explanation below the counts. */
   readonly note?: string;
 };
@@ -47,15 +46,7 @@ export type CountLine = readonly [
   },
 ];
 
-/** A total and the parts that add up to it, each item counted once: `7 orders = 4 posted + 3 held`. */
-export type Sum = {
-  readonly count: number;
-  /** The total with its unit: `7 orders`. */
-  readonly whole: string;
-  readonly parts: readonly (readonly [count: number, words: string])[];
-};
-
-/** A section of a summary: its subject, a count, a list of items, and what to do about them. */
+/** A section of an answer: its subject, a count, a list of items, and what to do about them. */
 export type Section = {
   readonly kind: 'section';
   readonly title: string;
@@ -63,22 +54,24 @@ export type Section = {
   readonly count?: number;
   /** A short note in the heading. */
   readonly note?: string;
-  readonly tone?: 'alarm';
+  readonly tone?: Tone;
   /** An explanation before the parts. */
   readonly why?: string;
   readonly parts?: readonly Part[];
   /** How many of `count` the parts show. Default: all. */
   readonly shown?: number;
   /** How to fix it; shown after the parts. */
-  readonly help?: string;
-  readonly commands?: Commands;
+  readonly help?: string | null;
+  readonly commands?: Commands | null;
 };
 
 export type Part =
-  | { readonly kind: 'item'; readonly text: string; readonly help?: string }
+  | { readonly kind: 'item'; readonly text: string; readonly help?: string | null; readonly tone?: Tone }
   | Fault
   | Table
   | Bars
+  | Facts
+  | Dated
   /** Text of lower importance. */
   | { readonly kind: 'aside'; readonly text: string };
 
@@ -120,5 +113,71 @@ export type BarRow = {
   readonly share: number;
 };
 
+/** Names and values. What is empty or null is left out. */
+export type Facts = {
+  readonly kind: 'facts';
+  readonly facts: readonly (readonly [name: string, text: string | null])[];
+};
+
+/** Something that happened, with its time. Null: the time is unknown. */
+export type Dated = {
+  readonly kind: 'dated';
+  readonly at: Date | null;
+  readonly text: string;
+  readonly detail: string | null;
+};
+
 /** Commands for a person, and their purpose. */
 export type Commands = { readonly about?: string; readonly lines: readonly string[] };
+
+/**
+ * A column of a table of rows: its title, how it looks, and what it shows of a row: text, or in the console markup.
+ */
+export type ColumnOf<Row, Cell> = Column & { readonly cell: (row: Row) => Cell };
+
+/** A column of text. */
+export function column<Row, Cell>(title: string, cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title, cell };
+}
+
+/** A column of numbers or amounts. */
+export function number<Row, Cell>(title: string, cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title, align: 'right', cell };
+}
+
+/** A column of ids, times or states, which are never cut. */
+export function whole<Row, Cell>(title: string, cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title, cutAt: 'never', cell };
+}
+
+export function table<Row>(rows: readonly Row[], columns: readonly ColumnOf<Row, string | null>[]): Table {
+  return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')) };
+}
+
+export function say(text: string, more: Omit<TextBlock, 'kind' | 'text'> = {}): TextBlock {
+  return { kind: 'text', text, ...more };
+}
+
+/**
+ * A section, without tables that have no rows. None if it has only such parts.
+ * @param more.of how many things there are, of which the parts list the first ones.
+ */
+export function section(
+  title: string,
+  { of, parts: all, ...more }: Omit<Section, 'kind' | 'title'> & { readonly of?: number },
+): readonly Section[] {
+  if (all === undefined) return [{ kind: 'section', title, ...more }];
+  const parts = all.filter((part) => !('rows' in part) || part.rows.length > 0);
+  if (parts.length === 0) return [];
+  const shown = parts.reduce((sum, part) => sum + ('rows' in part ? part.rows.length : 1), 0);
+  return [{ kind: 'section', title, ...(of === undefined ? {} : { count: of, shown }), parts, ...more }];
+}
+
+export function item(text: string, help: string | null = null): Part {
+  return { kind: 'item', text, help };
+}
+
+/** The text that there is more than a list shows, if so. */
+export function more(hasMore: boolean, text: string): readonly Part[] {
+  return hasMore ? [{ kind: 'aside', text }] : [];
+}

@@ -1,3 +1,4 @@
+import { formatInstant } from '../core/text/format-instant.ts';
 import { NO_BREAK, wrap } from '../core/text/wrap.ts';
 import { renderBars } from './bars.ts';
 import type {
@@ -7,10 +8,11 @@ import type {
   Commands,
   CountLine,
   CountsBlock,
+  Dated,
+  Facts,
   Fault,
   Part,
   Section,
-  Sum,
   TextBlock,
   Tone,
 } from './block.ts';
@@ -28,9 +30,13 @@ function renderBlock(block: Block, terminal: Terminal): string {
     case 'text':
       return renderText(block, terminal);
     case 'counts':
-      return renderCountsBlock(block, terminal);
+      return renderCounts(block, terminal);
     case 'section':
       return renderSection(block, terminal);
+    case 'table':
+      return renderTable(block.columns, block.rows, { terminal });
+    case 'facts':
+      return renderFacts(block, terminal).join('\n');
   }
 }
 
@@ -40,6 +46,7 @@ const STYLES: Record<Tone, Parameters<Terminal['style']>[0]> = {
   red: 'red',
   dim: 'dim',
   alarm: ['red', 'bold'],
+  bold: 'bold',
 };
 
 function renderText({ text, tone, parts = [], commands }: TextBlock, terminal: Terminal): string {
@@ -51,43 +58,61 @@ function renderText({ text, tone, parts = [], commands }: TextBlock, terminal: T
   ].join('\n');
 }
 
-function renderCountsBlock({ whole, meaning, note, ...counts }: CountsBlock, terminal: Terminal): string {
+/** Fewer digits would put the counts too close to their labels. */
+const COUNT_WIDTH = 5;
+const LABEL_GAP = 3;
+
+function renderCounts({ whole, meaning, lines, note }: CountsBlock, terminal: Terminal): string {
+  const labelWidth = Math.max(...lines.map(([label]) => label.length)) + LABEL_GAP;
+  const width = Math.max(COUNT_WIDTH, ...lines.map(([, count]) => formatCount(count).length));
   return [
-    `${terminal.style('bold', whole)} ${meaning}:`,
-    ...renderCounts(counts.lines, { ...counts, terminal }),
+    `${terminal.style('bold', whole)}${meaning === '' ? '' : ` ${meaning}`}:`,
+    ...shownLines(lines).map(([label, count, { note: about = '', color } = {}]) => {
+      const start = `  ${label.padEnd(labelWidth)}${formatCount(count).padStart(width)}`;
+      if (count === 0 || about === '') return count === 0 ? start : colored(color, start, terminal);
+      const firstIndent = `${start}  `;
+      const indent = ' '.repeat(firstIndent.length);
+      return colored(color, wrap(about, { width: terminal.columns, firstIndent, indent }), terminal);
+    }),
     ...(note === undefined ? [] : renderPart({ kind: 'aside', text: note }, terminal)),
   ].join('\n');
 }
 
+function colored(color: Tone | undefined, text: string, terminal: Terminal): string {
+  return color === undefined ? text : terminal.style(STYLES[color], text);
+}
+
+/** The counts that a reader sees: those above 0, and those that are always shown. */
+export function shownLines(lines: readonly CountLine[]): readonly CountLine[] {
+  return lines.filter(([, count, { always = false } = {}]) => count > 0 || always);
+}
+
 /** Renders a section, leaving out absent parts. */
 function renderSection(section: Section, terminal: Terminal): string {
-  const { title, count, note = '', tone, why, parts = [], help, commands } = section;
+  const { title, count, note = '', tone = 'bold', why, parts = [], help, commands } = section;
   const heading = count === undefined ? title : `${title} (${formatCount(count)})`;
-  const rest = note === '' && count !== undefined ? '' : note === '' ? ':' : `: ${note}`;
+  const rest = note === '' ? '' : `: ${note}`;
   const { shown = count ?? 0 } = section;
+  const indented = { width: terminal.columns, indent: '  ' };
   return [
-    tone === undefined
-      ? `${terminal.style('bold', heading)}${rest}`
-      : terminal.style(STYLES[tone], `${heading}${rest}`),
-    ...(why === undefined ? [] : [wrap(why, { width: terminal.columns, indent: '  ' })]),
+    tone === 'alarm'
+      ? terminal.style(STYLES[tone], `${heading}${rest}`)
+      : `${terminal.style(STYLES[tone], heading)}${rest}`,
+    ...(why === undefined ? [] : [wrap(why, indented)]),
     ...parts.flatMap((part) => renderPart(part, terminal)),
     ...andMore((count ?? 0) - shown),
-    ...(help === undefined
-      ? []
-      : [terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '  ' }))]),
+    ...(help == null ? [] : [terminal.style('cyan', wrap(help, indented))]),
     ...renderCommands(commands, terminal),
   ].join('\n');
 }
 
-export function renderPart(part: Part, terminal: Terminal): readonly string[] {
+function renderPart(part: Part, terminal: Terminal): readonly string[] {
   const { columns: width } = terminal;
   switch (part.kind) {
     case 'item':
       return [
-        renderItem(part.text, terminal),
-        ...(part.help === undefined
-          ? []
-          : [terminal.style('cyan', wrap(part.help, { width, indent: '    ' }))]),
+        colored(part.tone, wrap(part.text, { width, indent: '    ', firstIndent: '  ' }), terminal),
+        ...(part.help == null ? [] : [terminal.style('cyan', wrap(part.help, { width, indent: '    ' }))]),
       ];
     case 'aside':
       return [terminal.style('dim', wrap(part.text, { width, indent: '  ' }))];
@@ -98,6 +123,10 @@ export function renderPart(part: Part, terminal: Terminal): readonly string[] {
         renderBars({ ...part, rows: briefly(part) }, { terminal, indent: '  ' }),
         ...andMore(part.total - Math.min(part.rows.length, part.brief)),
       ];
+    case 'facts':
+      return renderFacts(part, terminal, '  ');
+    case 'dated':
+      return renderDated(part, terminal);
     case 'fault':
       return renderFault(part, terminal);
   }
@@ -123,8 +152,32 @@ function renderFault(fault: Fault, terminal: Terminal): readonly string[] {
   ];
 }
 
-export function renderCommands(commands: Commands | undefined, terminal: Terminal): readonly string[] {
-  if (commands === undefined) return [];
+function renderFacts({ facts }: Facts, terminal: Terminal, indent = ''): readonly string[] {
+  const shown = facts.flatMap(([name, text]) =>
+    text === null || text === '' ? [] : [[name, text] as const],
+  );
+  const longest = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, text]) => {
+    const firstIndent = `${indent}${name.padEnd(longest)}  `;
+    return wrap(text, { width: terminal.columns, firstIndent, indent: ' '.repeat(firstIndent.length) });
+  });
+}
+
+/** Width of an instant as shown, to the second. */
+const INSTANT_WIDTH = 19;
+
+function renderDated({ at, text, detail }: Dated, terminal: Terminal): readonly string[] {
+  const firstIndent = `  ${(at === null ? '' : formatInstant(at)).padEnd(INSTANT_WIDTH)}  `;
+  const indent = ' '.repeat(firstIndent.length);
+  const { columns: width } = terminal;
+  return [
+    wrap(text, { width, firstIndent, indent }),
+    ...(detail === null ? [] : [terminal.style('dim', wrap(detail, { width, indent }))]),
+  ];
+}
+
+function renderCommands(commands: Commands | null | undefined, terminal: Terminal): readonly string[] {
+  if (commands == null) return [];
   const { about, lines } = commands;
   return [
     ...(about === undefined ? [] : [terminal.style('dim', `  # ${about}`)]),
@@ -137,51 +190,6 @@ export function andMore(count: number): readonly string[] {
   return count > 0 ? [`  and ${formatCount(count)} more`] : [];
 }
 
-/** Renders an item of a list. Continuation lines are indented further. */
-export function renderItem(text: string, terminal: Terminal): string {
-  return wrap(text, { width: terminal.columns, indent: '    ', firstIndent: '  ' });
-}
-
-/** Describes what the service refused, one line per reason. Empty if it refused nothing. */
-export function describeRefusals(refusals: {
-  readonly count: number;
-  readonly note?: string;
-  readonly items: readonly string[];
-  readonly help: string;
-}): readonly Section[] {
-  const { items, ...section } = refusals;
-  if (items.length === 0) return [];
-  const parts = items.map((text) => ({ kind: 'item', text }) as const);
-  return [{ kind: 'section', title: 'Refused by the service', ...section, parts }];
-}
-
-/**
- * Renders counts below each other, with their notes.
- *
- * @param options.labelWidth width of the column of labels.
- * @param options.total the largest possible count.
- * @param options.countWidth minimum width of the column of counts.
- */
-export function renderCounts(
-  lines: readonly CountLine[],
-  options: {
-    readonly labelWidth: number;
-    readonly total: number;
-    readonly countWidth?: number;
-    readonly terminal: Terminal;
-  },
-): readonly string[] {
-  const { labelWidth, total, countWidth = 5, terminal } = options;
-  const width = Math.max(formatCount(total).length, countWidth);
-  return lines.flatMap(([label, count, { note = '', color, always = false } = {}]) => {
-    const start = `  ${label.padEnd(labelWidth)}${formatCount(count).padStart(width)}`;
-    if (count === 0) return always ? [start] : [];
-    const firstIndent = note === '' ? start : `${start}  `;
-    const text = wrap(note, { width: terminal.columns, firstIndent, indent: ' '.repeat(firstIndent.length) });
-    return [color === undefined ? text : terminal.style(color, text)];
-  });
-}
-
 /**
  * Formats a sum: `7 orders = 4 posted + 3 held`. Parts that are 0 are left out.
  *
@@ -189,28 +197,13 @@ export function renderCounts(
  *   between parts. Use a normal blank for long parts.
  */
 export function formatSum(
-  { whole, parts }: Pick<Sum, 'whole' | 'parts'>,
+  { whole, lines, parts = lines }: Pick<CountsBlock, 'whole' | 'lines' | 'parts'>,
   { blank = NO_BREAK }: { readonly blank?: string } = {},
 ): string {
   const shown = parts
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${formatCount(count)} ${words}`.replaceAll(' ', blank));
+    .filter(([, count]) => count > 0)
+    .map(([label, count]) => `${formatCount(count)} ${label}`.replaceAll(' ', blank));
   return `${whole} = ${shown.length === 0 ? '0' : shown.join(' + ')}`;
-}
-
-/**
- * States whether the numbers of a run add up. Every summary contains this, so that a reader need not check.
- *
- * @param input.otherwise text after the equation if they do not add up.
- */
-export function describeSums(input: {
-  readonly equation: string;
-  readonly sumsAddUp: boolean;
-  readonly otherwise: string;
-}): readonly TextBlock[] {
-  const { equation, sumsAddUp, otherwise } = input;
-  if (sumsAddUp) return [{ kind: 'text', text: `The sums add up: ${equation}.`, tone: 'dim' }];
-  return [{ kind: 'text', text: `THE SUMS DO NOT ADD UP: ${equation}${otherwise}`, tone: 'alarm' }];
 }
 
 /** Formats the number of orders by reason, the most frequent first: `refunded 12, too old 3`. */

@@ -1,5 +1,5 @@
 import PDFDocument from 'pdfkit';
-import type { Block, Part, Table, Tone } from './block.ts';
+import type { Block, Part, Section, Table, Tone } from './block.ts';
 import { formatCount } from './text.ts';
 
 /** A4, landscape: the tables of a statement have up to ten columns. In points, as are all sizes below. */
@@ -18,6 +18,7 @@ const COLORS: Record<Tone | 'text' | 'line', string> = {
   yellow: '#8a5a00',
   red: '#b42318',
   alarm: '#b42318',
+  bold: '#1d2530',
 };
 
 /**
@@ -44,36 +45,44 @@ export async function renderBlocksPdf(
 }
 
 function addBlock(page: PdfPage, block: Block): void {
-  if (block.kind === 'counts') {
-    page.text(`${block.whole} ${block.meaning}`, { isBold: true, before: TEXT_SIZE });
-    for (const [label, count, more] of block.lines)
-      page.text(`${label}: ${formatCount(count)} ${more?.note ?? ''}`.trim());
-    return;
+  switch (block.kind) {
+    case 'counts':
+      page.text(`${block.whole} ${block.meaning}`, { isBold: true, before: TEXT_SIZE });
+      for (const [label, count, more] of block.lines)
+        page.text(`${label}: ${formatCount(count)} ${more?.note ?? ''}`.trim());
+      break;
+    case 'text':
+      // Commands are useful only to the operator who creates the document, not to its readers.
+      if (block.commands != null) break;
+      page.text(block.text, { before: TEXT_SIZE / 2, ...(block.tone && { tone: block.tone }) });
+      for (const part of block.parts ?? []) addPart(page, part);
+      break;
+    case 'section':
+      addSection(page, block);
+      break;
+    default:
+      addPart(page, block);
   }
-  // Commands are useful only to the operator who creates the document, not to its readers.
-  if (block.kind === 'text' && block.commands !== undefined) return;
-  if (block.kind === 'text')
-    page.text(block.text, { before: TEXT_SIZE / 2, ...(block.tone && { tone: block.tone }) });
-  else {
-    const { title, count, note = '', tone, why, help } = block;
-    const heading = count === undefined ? title : `${title} (${formatCount(count)})`;
-    page.text(note === '' ? heading : `${heading}: ${note}`, {
-      isBold: true,
-      before: TEXT_SIZE * 1.5,
-      ...(tone && { tone }),
-    });
-    if (why !== undefined) page.text(why);
-    for (const part of block.parts ?? []) addPart(page, part);
-    if (help !== undefined) page.text(help, { tone: 'dim' });
-    return;
-  }
-  for (const part of block.parts ?? []) addPart(page, part);
+}
+
+function addSection(page: PdfPage, section: Section): void {
+  const { title, count, note = '', tone, why, parts = [], help } = section;
+  const heading = count === undefined ? title : `${title} (${formatCount(count)})`;
+  page.text(note === '' ? heading : `${heading}: ${note}`, {
+    isBold: true,
+    before: TEXT_SIZE * 1.5,
+    ...(tone && { tone }),
+  });
+  if (why !== undefined) page.text(why);
+  for (const part of parts) addPart(page, part);
+  if (help != null) page.text(help, { tone: 'dim' });
 }
 
 function addPart(page: PdfPage, part: Part): void {
   if (part.kind === 'table') page.table(part);
   else if (part.kind === 'bars')
     page.table({ kind: 'table', columns: part.columns, rows: part.rows.map(({ cells }) => cells) });
+  else if (part.kind === 'facts') for (const [name, text] of part.facts) page.text(`${name}: ${text ?? ''}`);
   else if (part.kind === 'fault') page.text(`${part.place}: ${part.reason} ${part.help}`);
   else page.text(part.text, part.kind === 'aside' ? { tone: 'dim' } : {});
 }

@@ -1,9 +1,10 @@
-import type { RunReport } from '../core/report.ts';
+import type { CodeProblem, FileCounts, FileDetails, RunReport } from '../core/report.ts';
 import type { RunFinished } from '../core/run.ts';
 import { wrap } from '../core/text/wrap.ts';
-import type { Block, Sum } from './block.ts';
-import { renderBlocks } from './render-blocks.ts';
+import type { Block, CountsBlock } from './block.ts';
+import { formatSum, renderBlocks } from './render-blocks.ts';
 import type { Terminal } from './terminal.ts';
+import { clause, plural } from './text.ts';
 
 export type RunSummary<Report extends RunReport = RunReport> = {
   readonly finished: RunFinished;
@@ -14,26 +15,82 @@ export type RunSummary<Report extends RunReport = RunReport> = {
   readonly problem?: string | null;
 };
 
-/** Renders the reports of one kind of job. */
+/** Describes the reports of one kind of job. What it read, and whether its sums add up, is said for all of them. */
 export type ReportRenderer<Report extends RunReport = RunReport> = {
   /** What a run did, in a few words for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
-  /** The accounting of the run; null if it has nothing that adds up. */
-  sum(counts: Report['counts'], isPlan?: boolean): Sum | null;
-  /** What needs a person, as clauses with counts: `4 rows were rejected`. Empty if nothing does. */
+  /**
+   * The tally of the run: what became of each item of the job. Null if it has nothing that adds up.
+   * @param more.details for the notes beside the counts; they are not stored with a run.
+   */
+  tally(
+    counts: Report['counts'],
+    more?: { readonly isPlan?: boolean; readonly details?: Report['details'] },
+  ): CountsBlock | null;
+  /** What needs a person besides files and codes, as clauses with counts: `2 orders need your attention`. */
   attention(report: Report): readonly string[];
-  /** The events for programs, before `run_finished`. */
-  events(report: Report): readonly Readonly<Record<string, unknown>>[];
-  /** The results of the run, shown below the title on a terminal, and on a page. */
+  /** The events for programs, before `run_finished`, besides those about files and codes. */
+  events?(report: Report): readonly Readonly<Record<string, unknown>>[];
+  /** The results of the run, below its tally. */
   blocks(summary: RunSummary<Report>): readonly Block[];
 };
 
-/** Renders the summary of a run: its title, why it stopped if it did, and the results of its kind of job. */
+type Described = { readonly renderer: ReportRenderer };
+
+/** Renders the summary of a run: its title, why it stopped if it did, and its results. */
 export function renderRunSummary(
   summary: RunSummary,
-  { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
+  { renderer, terminal }: Described & { readonly terminal: Terminal },
 ): string {
-  return `${renderTitle(summary, { renderer, terminal })}\n${renderBlocks(renderer.blocks(summary), terminal)}\n`;
+  return `${renderTitle(summary, { renderer, terminal })}\n${renderBlocks(describeRun(summary, renderer), terminal)}\n`;
+}
+
+/** Describes the results of a run: what it read, its tally, what its kind adds, and whether the sums add up. */
+export function describeRun(summary: RunSummary, renderer: ReportRenderer): readonly Block[] {
+  const { report, isPlan = false } = summary;
+  const tally = renderer.tally(report.counts, { isPlan, details: report.details });
+  return [
+    ...describeRead(report),
+    ...(tally === null || tally.lines.length === 0 ? [] : [tally]),
+    ...renderer.blocks(summary),
+    ...(tally === null ? [] : [describeSums(tally, report)]),
+  ];
+}
+
+/** What the reports of kinds that read files, or codes.csv, have in addition. */
+type MaybeFiles = {
+  readonly counts: Partial<FileCounts>;
+  readonly details: Partial<FileDetails & { readonly codeProblems: readonly CodeProblem[] }>;
+};
+
+/** Describes how much a run has read. */
+function describeRead({ counts, details }: MaybeFiles): readonly Block[] {
+  const { files, rows = 0 } = counts;
+  if (files === undefined) return [];
+  const again = clause(details.duplicateFiles ?? 0, 'file', 'files').map(
+    (duplicates) => `${duplicates} with content that was read before`,
+  );
+  return [
+    { kind: 'text', text: `Read ${[plural(files, 'file'), plural(rows, 'row'), ...again].join(', ')}.` },
+  ];
+}
+
+/** States whether the numbers of a run add up. Every summary contains this, so that a reader need not check. */
+function describeSums(tally: CountsBlock, { sumsAddUp }: RunReport): Block {
+  const equation = formatSum(tally);
+  if (sumsAddUp) return { kind: 'text', text: `The sums add up: ${equation}.`, tone: 'dim' };
+  const text = `THE SUMS DO NOT ADD UP: ${equation}, or other numbers of this run. Please report this. Nothing is sent twice because of it.`;
+  return { kind: 'text', text, tone: 'alarm' };
+}
+
+/** The events of a run for programs, before `run_finished`. */
+export function eventsOf(report: RunReport, renderer: ReportRenderer): readonly object[] {
+  const { codeProblems = [], warnings = [] }: MaybeFiles['details'] = report.details;
+  return [
+    ...(renderer.events?.(report) ?? []),
+    ...codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
+    ...warnings.map((finding) => ({ event: 'check_finding', ...finding })),
+  ];
 }
 
 const STATUS_WORDS = {
@@ -49,13 +106,23 @@ export function describeOutcome(
   renderer: ReportRenderer,
 ): string {
   const [, words] = STATUS_WORDS[finished.status];
-  const clauses = finished.status === 'issues' ? renderer.attention(report) : [];
+  const clauses =
+    finished.status === 'issues' ? [...attentionToFiles(report), ...renderer.attention(report)] : [];
   return clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
+}
+
+function attentionToFiles({ counts, details }: MaybeFiles): readonly string[] {
+  const { heldFiles = [], codeProblems = [] } = details;
+  return [
+    ...clause(counts.rejected_rows ?? 0, 'row was rejected', 'rows were rejected'),
+    ...clause(heldFiles.length, 'file is held', 'files are held'),
+    ...clause(codeProblems.length, 'row of codes.csv needs correction', 'rows of codes.csv need correction'),
+  ];
 }
 
 function renderTitle(
   { finished, report, isPlan = false, problem = null }: RunSummary,
-  { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
+  { renderer, terminal }: Described & { readonly terminal: Terminal },
 ): string {
   const [color] = STATUS_WORDS[finished.status];
   const outcome = describeOutcome({ finished, report }, renderer);

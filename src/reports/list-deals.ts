@@ -154,20 +154,9 @@ export type Coverage = {
 };
 
 export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
-  const { rows } = await sql<
-    Record<Exclude<keyof Coverage, 'publishedAt' | 'way'>, string> & { way: string; publishedAt: Date }
-  >`
-    select way, published_at as "publishedAt", known_deals as known, fresh_deals as fresh, stale_deals as stale, unread_deals as unread,
-      failing_deals as failing, deleted_deals as deleted
+  const { rows } = await sql<Coverage>`
+    select way, published_at as "publishedAt", known_deals::float8 as known, fresh_deals::float8 as fresh, stale_deals::float8 as stale,
+      unread_deals::float8 as unread, failing_deals::float8 as failing, deleted_deals::float8 as deleted
     from bi.mirror_coverage where is_latest order by way = 'all' desc, way`.execute(db);
-  return rows.map((row) => ({
-    way: row.way,
-    publishedAt: row.publishedAt,
-    known: Number(row.known),
-    fresh: Number(row.fresh),
-    stale: Number(row.stale),
-    unread: Number(row.unread),
-    failing: Number(row.failing),
-    deleted: Number(row.deleted),
-  }));
+  return rows;
 }

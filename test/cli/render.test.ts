@@ -398,7 +398,7 @@ describe('the summary of a run', () => {
         refused             1  by the service, see below
         in doubt            1  10.00 EUR, see below
 
-      Held files (1): nothing in them was posted
+      Held files (1): nothing in them counts
         b.csv (source s): The header lacks the column Total.
           Export it again.
 
@@ -459,7 +459,8 @@ describe('the summary of a run', () => {
         { ...group, disposition: 'ready', reason: 'by_backfill', currency: 'USD' },
       ],
     };
-    const summary = renderSummary({ finished, report: { ...report, details: waiting } }, terminal);
+    const counts = { ...report.counts, entries: { ...report.counts.entries, ready: 8 } };
+    const summary = renderSummary({ finished, report: { ...report, counts, details: waiting } }, terminal);
     expect(summary).toContain(
       'to be posted        8  70.00 EUR, 10.00 USD, 6 of them by the backfill\n                         (50.00 EUR, 10.00 USD)',
     );
@@ -531,10 +532,9 @@ describe('the summary of a run', () => {
 
   test('says for a plan that nothing was sent', () => {
     const dispositions = [{ ...group, disposition: 'ready' as const }];
-    const text = renderSummary(
-      { finished, report: { ...report, details: { ...details, dispositions } }, isPlan: true },
-      terminal,
-    );
+    const counts = { ...report.counts, entries: { ...report.counts.entries, ready: 1 } };
+    const planned = { ...report, counts, details: { ...details, dispositions } };
+    const text = renderSummary({ finished, report: planned, isPlan: true }, terminal);
     expect(text).toContain('Plan of attribute-orders: nothing was sent');
     expect(text).toContain('would be posted');
     expect(text).not.toContain('to be posted');

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { reviewDoubt } from '../../src/cli/review/review-doubt.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
-import { renderDoubts } from '../../src/reports/doubts/doubts.ts';
+import { renderBlocks } from '../../src/render/render-blocks.ts';
+import { describeAllDoubts } from '../../src/reports/doubts/doubts.ts';
 import { listDoubts } from '../../src/reports/doubts/list-doubts.ts';
 import { seedRuns } from '../reports/seed.ts';
 import { setup } from '../support/setup.ts';
@@ -30,5 +31,5 @@ it('an order that was sent for a handle can be accepted only for a deal, and the
   expect(told).toContain('  --deal D7   (brand 4819)\n  --deal D8   (brand 4820, not active)');
   expect(told).not.toContain('D9');
   const doubts = await listDoubts(db, {});
-  expect(renderDoubts({ doubts }, output.terminal)).toContain('deal unknown');
+  expect(renderBlocks(describeAllDoubts({ doubts }), output.terminal)).toContain('deal unknown');
 });

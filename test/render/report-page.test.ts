@@ -26,13 +26,14 @@ function blocksWith(text: string): readonly Block[] {
   const columns = [{ title: text }, { title: 'credited', align: 'right' }] as const;
   return [
     { kind: 'text', text, tone: 'alarm', commands: { about: text, lines: [text] } },
+    { kind: 'facts', facts: [[text, text]] },
+    { kind: 'table', columns, rows: [[text, '1']] },
     {
       kind: 'counts',
       whole: '3 orders',
       meaning: text,
       lines: [[text, 3, { note: text, color: 'green' }]],
-      labelWidth: 10,
-      total: 3,
+      count: 3,
       note: text,
     },
     {
@@ -46,6 +47,8 @@ function blocksWith(text: string): readonly Block[] {
       parts: [
         { kind: 'item', text, help: text },
         { kind: 'aside', text },
+        { kind: 'facts', facts: [[text, text]] },
+        { kind: 'dated', at: new Date(0), text, detail: text },
         { kind: 'fault', place: text, value: 'cell-of-a-file', source: text, reason: text, help: text },
         { kind: 'table', columns, rows: [[text, '1']] },
         {
@@ -66,7 +69,7 @@ function blocksWith(text: string): readonly Block[] {
 function pageWith(text: string): string {
   const renderer: ReportRenderer = {
     did: () => '',
-    sum: () => null,
+    tally: () => null,
     attention: () => [text],
     events: () => [],
     blocks: () => blocksWith(text),

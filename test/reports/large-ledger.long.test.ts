@@ -8,11 +8,12 @@ import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/repor
 import { loadConfig } from '../../jobs/index.ts';
 import type { RunAmount } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { renderBlocks } from '../../src/render/render-blocks.ts';
 import { listDoubts, sumDoubts } from '../../src/reports/doubts/list-doubts.ts';
 import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders.ts';
 import { readNeeds, readStatus } from '../../src/reports/status/read-status.ts';
 import { readChangeVersion } from '../../src/reports/status/read-version.ts';
-import { renderStatus } from '../../src/reports/status/status.ts';
+import { describeStatus } from '../../src/reports/status/status.ts';
 import type { Backlog } from '../../src/rollups/backlog.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { plainTerminal } from '../support/plain-terminal.ts';
@@ -165,7 +166,7 @@ it('lists and counts of open entries read a page and a limit, however many entri
   const path = join(folder, 'pipeline.yaml');
   writeFileSync(path, 'sources: {}\njobs: {}\n');
   const input = { status: limited.result, config: loadConfig(path, {}), did: () => '' };
-  const shown = renderStatus(input, plainTerminal(120));
+  const shown = renderBlocks(describeStatus(input), plainTerminal(120));
   expect(shown).toMatch(/in doubt +\d+\+ +more than [\d.,]+ EUR/);
   expect(shown).toContain('+ there are more. Count all: npx influencer-sync status --exact');
   expect(shown).toMatch(/^In doubt \(100\+\)$/m);

@@ -8,12 +8,20 @@ import type {
 import { formatAmounts } from '../../../src/core/money.ts';
 import { fileName } from '../../../src/core/text/file-name.ts';
 import { formatInstant } from '../../../src/core/text/format-instant.ts';
-import { wrap } from '../../../src/core/text/wrap.ts';
-import type { CountLine } from '../../../src/render/block.ts';
-import { formatReasons, formatSum, renderCounts, renderItem } from '../../../src/render/render-blocks.ts';
-import { renderTable } from '../../../src/render/table.ts';
-import type { Terminal } from '../../../src/render/terminal.ts';
-import { formatCount, formatDuration, plural } from '../../../src/render/text.ts';
+import {
+  type Block,
+  type CountsBlock,
+  column,
+  item,
+  number,
+  type Section,
+  say,
+  section,
+  table,
+  whole,
+} from '../../../src/render/block.ts';
+import { formatReasons, formatSum } from '../../../src/render/render-blocks.ts';
+import { clause, formatCount, formatDuration, plural } from '../../../src/render/text.ts';
 import type { BackfillProgress } from './report.ts';
 
 const LINES: readonly {
@@ -33,93 +41,73 @@ const LINES: readonly {
 ];
 
 /**
- * Renders what a backfill would do: the disposition of every order of the period, what is posted month by
+ * Describes what a backfill would do: the disposition of every order of the period, what is posted month by
  * month, and how long that takes.
  */
-export function renderPlan(
-  backfill: Backfill,
-  options: {
-    readonly terminal: Terminal;
-    readonly requestsPerSecond: number;
-    readonly isKept: boolean;
-  },
-): string {
-  const { terminal, requestsPerSecond, isKept } = options;
-  const { backfillId, job, period, plan, planHash, state } = backfill;
-  const total = sumOf(plan.groups);
-  const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
-  const count = sumOf(toPost);
-  const days = `${period.fromDay} to ${period.toDay} (${period.timeZone})`;
-  const title = `${terminal.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${terminal.style('bold', 'a plan; nothing was sent')}`;
-  const seconds = requestsPerSecond === 0 ? null : count / requestsPerSecond;
+export function describePlan(
+  { backfillId, job, period, plan, planHash, state }: Backfill,
+  { requestsPerSecond, isKept }: { readonly requestsPerSecond: number; readonly isKept: boolean },
+): readonly Block[] {
+  const count = sumOf(plan.groups.filter(({ standing }) => standing === 'to_post'));
+  const name = isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`;
   const pace =
-    seconds === null
+    requestsPerSecond === 0
       ? ''
-      : `, ${formatDuration(seconds)} at ${requestsPerSecond} a second, if no run is active`;
-  return [
-    title,
-    `${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.`,
-    '',
-    ...standingLines(plan.groups, terminal),
-    ...othersOf(backfill, terminal),
-    '',
-    ...(count === 0
-      ? ['There is nothing to post.']
-      : [monthsTable(plan.groups, terminal), '', `${plural(count, 'call')}${pace}.`]),
-    terminal.style('dim', `plan ${planHash.slice(0, 12)}`),
-    ...(count === 0 || state !== 'planned'
-      ? []
-      : isKept
-        ? [
-            terminal.style('dim', 'to execute exactly this:'),
-            `  npx influencer-sync backfill resume ${backfillId}`,
-          ]
-        : [
-            terminal.style('dim', 'to plan it again and execute it:'),
-            `  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay}`,
-          ]),
-    '',
-  ].join('\n');
-}
-
-/** One line for each disposition of orders in the plan. */
-export function planLines(groups: readonly PlanGroup[]): readonly CountLine[] {
-  return LINES.map(({ standing, label, note }): CountLine => {
-    const some = groups.filter((group) => group.standing === standing);
-    return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
-  });
-}
-
-function standingLines(groups: readonly PlanGroup[], terminal: Terminal): readonly string[] {
-  return renderCounts(planLines(groups), { labelWidth: 16, total: sumOf(groups), countWidth: 9, terminal });
-}
-
-function othersOf({ plan }: Backfill, terminal: Terminal): readonly string[] {
-  const lines = [
+      : `, ${formatDuration(count / requestsPerSecond)} at ${requestsPerSecond} a second, if no run is active`;
+  const others = [
     plan.ofTheRuns === 0
-      ? ''
+      ? []
       : `${plural(plan.ofTheRuns, 'order')} in the period ${plan.ofTheRuns === 1 ? 'was' : 'were'} placed on or after start_date. The runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
     plan.undated === 0
-      ? ''
-      : `${plural(plan.undated, 'order')} in the exports ${plan.undated === 1 ? 'has' : 'have'} no date, and ${plan.undated === 1 ? 'belongs' : 'belong'} to no period.`,
-  ].filter((line) => line !== '');
-  return lines.map((line) => wrap(line, { width: terminal.columns, indent: '  ' }));
+      ? []
+      : `${plural(plan.undated, 'order')} in the exports ${plan.undated === 1 ? 'has no date, and belongs' : 'have no date, and belong'} to no period.`,
+  ].flat();
+  const commands = isKept
+    ? { about: 'to execute exactly this', lines: [`npx influencer-sync backfill resume ${backfillId}`] }
+    : {
+        about: 'to plan it again and execute it',
+        lines: [`npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay}`],
+      };
+  return [
+    say(`${name}, ${period.fromDay} to ${period.toDay} (${period.timeZone}): a plan; nothing was sent`, {
+      tone: 'bold',
+    }),
+    planTally(plan),
+    ...others.map((text) => say(text)),
+    ...(count === 0
+      ? [say('There is nothing to post.')]
+      : section('By month', {
+          parts: [
+            table(planMonths(plan.groups), [
+              whole('month', ({ month }) => month),
+              number('to post', ({ toPost }) => formatCount(toPost)),
+              number('known', ({ known }) => formatCount(known)),
+              number('others', ({ others }) => formatCount(others)),
+              column('revenue to post', ({ revenue }) => revenue),
+            ]),
+            item(`${plural(count, 'call')}${pace}.`),
+          ],
+        })),
+    say(`plan ${planHash.slice(0, 12)}`, {
+      tone: 'dim',
+      commands: count === 0 || state !== 'planned' ? null : commands,
+    }),
+  ];
 }
 
-function monthsTable(groups: readonly PlanGroup[], terminal: Terminal): string {
-  const columns = [
-    { title: 'month', cutAt: 'never' },
-    { title: 'to post', align: 'right' },
-    { title: 'known', align: 'right' },
-    { title: 'others', align: 'right' },
-    { title: 'revenue to post' },
-  ] as const;
-  const rows = planMonths(groups).map(({ month, toPost, known, others, revenue }) => [
-    month,
-    ...[toPost, known, others].map(formatCount),
-    revenue,
-  ]);
-  return renderTable(columns, rows, { terminal, indent: '  ' });
+/** The orders of a plan by their disposition. */
+export function planTally({ groups, files }: Backfill['plan']): CountsBlock {
+  const total = sumOf(groups);
+  return {
+    kind: 'counts',
+    count: total,
+    whole: plural(total, 'order'),
+    meaning: `in the period, in ${plural(files.length, 'file')}`,
+    lines: LINES.map(({ standing, label, note }) => {
+      const some = groups.filter((group) => group.standing === standing);
+      return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
+    }),
+  };
 }
 
 /** What the plan does with the orders of one month. */
@@ -145,57 +133,56 @@ export function planMonths(groups: readonly PlanGroup[]): readonly PlanMonth[] {
 }
 
 /** Describes the differences from a plan as parts of a sentence. */
-export function describeChanges({ more, fewer, other, files }: PlanChanges): readonly string[] {
-  const named = (examples: readonly string[], orders: number): string =>
-    `(${examples.join(', ')}${orders > examples.length ? ', …' : ''})`;
+export function listChanges({ more, fewer, other, files }: PlanChanges): readonly string[] {
+  const changed = [
+    [more, 'more to post'],
+    [fewer, 'no longer to post'],
+    [other, 'with another amount or influencer'],
+  ] as const;
   return [
-    more.orders === 0
-      ? ''
-      : `${plural(more.orders, 'order')} more to post ${named(more.examples, more.orders)}`,
-    fewer.orders === 0
-      ? ''
-      : `${plural(fewer.orders, 'order')} no longer to post ${named(fewer.examples, fewer.orders)}`,
-    other.orders === 0
-      ? ''
-      : `${plural(other.orders, 'order')} with another amount or influencer ${named(other.examples, other.orders)}`,
-    files.length === 0
-      ? ''
-      : `other files: ${files.slice(0, 3).map(fileName).join(', ')}${files.length > 3 ? ', …' : ''}`,
-  ].filter((part) => part !== '');
-}
-
-export function renderChanges(changes: PlanChanges, terminal: Terminal): string {
-  const lines = describeChanges(changes).map((line) => renderItem(`- ${line}`, terminal));
-  return `${[terminal.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
-}
-
-/** Renders how a backfill ended and what to do next. */
-export function renderBackfillEnd(
-  input: {
-    readonly backfill: Backfill;
-    readonly end: 'done' | 'cancelled' | 'stopped';
-    readonly problem: string | null;
-    readonly progress: BackfillProgress;
-  },
-  terminal: Terminal,
-): string {
-  const { backfill, end, problem, progress } = input;
-  const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
-  const title = `${terminal.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${terminal.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
-  const next = [
-    ...(end === 'stopped' ? [`npx influencer-sync backfill resume ${backfill.backfillId}`] : []),
-    ...(progress.inDoubt > 0 ? ['npx influencer-sync review'] : []),
-  ].map((line) => `  ${line}`);
-  return [
-    title,
-    ...(problem === null
+    ...changed.flatMap(([{ orders, examples }, how]) =>
+      clause(orders, 'order', 'orders').map(
+        (count) => `${count} ${how} (${examples.join(', ')}${orders > examples.length ? ', …' : ''})`,
+      ),
+    ),
+    ...(files.length === 0
       ? []
-      : [terminal.style('yellow', wrap(problem, { width: terminal.columns, indent: '' }))]),
-    '',
-    wrap(progressOf(progress), { width: terminal.columns, indent: '  ' }),
-    ...next,
-    '',
-  ].join('\n');
+      : [`other files: ${files.slice(0, 3).map(fileName).join(', ')}${files.length > 3 ? ', …' : ''}`]),
+  ];
+}
+
+export function describeChanges(changes: PlanChanges): readonly Section[] {
+  const parts = listChanges(changes).map((line) => item(`- ${line}`));
+  return section('Changes since the previous plan', { tone: 'yellow', parts });
+}
+
+/** Describes how a backfill ended and what to do next. */
+export function describeBackfillEnd({
+  backfill: { backfillId, job },
+  end,
+  problem,
+  progress,
+}: {
+  readonly backfill: Backfill;
+  readonly end: 'done' | 'cancelled' | 'stopped';
+  readonly problem: string | null;
+  readonly progress: BackfillProgress;
+}): readonly Block[] {
+  const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
+  return section(`Backfill ${backfillId} of ${job}`, {
+    note: words,
+    tone: end === 'done' ? 'green' : 'yellow',
+    parts: [
+      ...(problem === null ? [] : [{ kind: 'item', text: problem, tone: 'yellow' } as const]),
+      item(progressOf(progress)),
+    ],
+    commands: {
+      lines: [
+        ...(end === 'stopped' ? [`npx influencer-sync backfill resume ${backfillId}`] : []),
+        ...(progress.inDoubt > 0 ? ['npx influencer-sync review'] : []),
+      ],
+    },
+  });
 }
 
 /** What a process did, in a few words, for lists of runs: `plan of 12 orders`, `10 posted, 2 refused`. */
@@ -209,35 +196,28 @@ export function backfillDid({ planned, entries }: BackfillRunCounts): string {
   ].join(', ');
 }
 
-/** Renders backfills as a table, with details about those that are running or paused. */
-export function renderBackfills(
+/** Describes backfills as a table, with details about those that are running or paused. */
+export function describeBackfills(
   shown: readonly { readonly backfill: Backfill; readonly progress: BackfillProgress }[],
-  terminal: Terminal,
-): string {
-  if (shown.length === 0) return 'There are no backfills yet.\n';
-  const columns = [
-    { title: 'id', align: 'right' },
-    { title: 'job' },
-    { title: 'state', cutAt: 'never' },
-    { title: 'days', cutAt: 'never' },
-    { title: 'planned (UTC)', cutAt: 'never' },
-    { title: 'orders', align: 'right' },
-    { title: 'posted', align: 'right' },
-  ] as const;
-  const rows = shown.map(({ backfill: { backfillId, job, state, period, plannedAt }, progress }) => [
-    backfillId,
-    job,
-    stateOf({ state }, progress),
-    `${period.fromDay} – ${period.toDay}`,
-    formatInstant(plannedAt).slice(0, 16),
-    formatCount(progress.planned),
-    // Another plan may have posted the same orders, so a plan that was not executed shows no count.
-    state === 'planned' || state === 'replaced' ? '' : formatCount(progress.accepted),
-  ]);
-  const active = shown
-    .filter(({ backfill: { state } }) => state === 'running' || state === 'paused')
-    .map((one) => wrap(aboutActive(one), { width: terminal.columns, indent: '  ', firstIndent: '' }));
-  return `${[renderTable(columns, rows, { terminal }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
+): readonly Block[] {
+  if (shown.length === 0) return [say('There are no backfills yet.')];
+  return [
+    table(shown, [
+      number('id', ({ backfill }) => backfill.backfillId),
+      column('job', ({ backfill }) => backfill.job),
+      whole('state', ({ backfill, progress }) => stateOf(backfill, progress)),
+      whole('days', ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}`),
+      whole('planned (UTC)', ({ backfill }) => formatInstant(backfill.plannedAt).slice(0, 16)),
+      number('orders', ({ progress }) => formatCount(progress.planned)),
+      // Another plan may have posted the same orders, so a plan that was not executed shows no count.
+      number('posted', ({ backfill: { state }, progress }) =>
+        state === 'planned' || state === 'replaced' ? null : formatCount(progress.accepted),
+      ),
+    ]),
+    ...shown
+      .filter(({ backfill: { state } }) => state === 'running' || state === 'paused')
+      .map((one) => say(aboutActive(one))),
+  ];
 }
 
 /** The state of a backfill, or `no process` if it should have a live process but has none. */
@@ -273,14 +253,14 @@ export function progressOf(progress: BackfillProgress): string {
   const money = formatAmounts(
     amounts?.map(({ currency, accepted }) => ({ currency, amount: accepted })) ?? [],
   );
-  const parts = [
-    [accepted, `posted${money === '' ? '' : ` (${money})`}`],
-    [toPost, 'to be posted'],
-    [rejected, 'refused'],
-    [inDoubt, 'in doubt'],
-    [held, 'not posted (changed, credited elsewhere, or cancelled)'],
+  const lines = [
+    [`posted${money === '' ? '' : ` (${money})`}`, accepted],
+    ['to be posted', toPost],
+    ['refused', rejected],
+    ['in doubt', inDoubt],
+    ['not posted (changed, credited elsewhere, or cancelled)', held],
   ] as const;
-  return `${formatSum({ whole: plural(planned, 'order'), parts }, { blank: ' ' })}.`;
+  return `${formatSum({ whole: plural(planned, 'order'), lines }, { blank: ' ' })}.`;
 }
 
 function sumOf(groups: readonly PlanGroup[]): number {

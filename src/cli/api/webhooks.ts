@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { column, say, table } from '../../render/block.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
@@ -105,17 +106,13 @@ async function registerWebhooks(output: Output, url: string, options: ManageOpti
 
 /** Lists the registered webhooks. */
 async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
-  const { renderTable } = await import('../../render/table.ts');
   return withApi(options, async ({ webhooks: { getWebhooks } }) => {
     const { webhooks } = await getWebhooks();
     // The specification does not show the items; a webhook consists of these two members.
-    const rows = webhooks.map((item) => [textOf(item.webhook_type), textOf(item.webhook_url)]);
-    for (const [type, url] of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: type });
-    output.print(
-      rows.length === 0
-        ? 'No webhook is registered.'
-        : renderTable([{ title: 'Kind' }, { title: 'Address' }], rows, { terminal: output.terminal }),
-    );
+    const rows = webhooks.map((item) => ({ kind: textOf(item.webhook_type), url: textOf(item.webhook_url) }));
+    for (const { kind, url } of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: kind });
+    const list = table(rows, [column('kind', ({ kind }) => kind), column('address', ({ url }) => url)]);
+    output.show([rows.length === 0 ? say('No webhook is registered.') : list]);
     return EXIT.ok;
   });
 }

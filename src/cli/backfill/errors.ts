@@ -1,4 +1,4 @@
-import { describeChanges } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { listChanges } from '../../../jobs/attribute-orders/backfill/render.ts';
 import type { Backfill, PlanChanges } from '../../core/backfill.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
@@ -31,7 +31,7 @@ export function backfillUnfinished({ backfillId, state, period }: Backfill): Kno
 export function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
   return new KnownError({
     code: 'plan_changed',
-    message: `What would be posted no longer matches the plan: ${describeChanges(changes).join('; ')}.`,
+    message: `What would be posted no longer matches the plan: ${listChanges(changes).join('; ')}.`,
     where: `backfill ${backfillId}, ${period.fromDay} to ${period.toDay}`,
     help: `Make a new plan, read it, then execute it:\n  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay} --plan`,
     safe: NOTHING_SENT,

@@ -4,7 +4,7 @@ import {
   cancelBackfill,
   pauseBackfill,
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { renderBackfills } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { describeBackfills } from '../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
 import type { Backfill, BackfillState } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
@@ -40,7 +40,7 @@ export async function showBackfills(
         const { backfillId, job, state, period, planHash, problem } = backfill;
         output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
       }
-      output.print(renderBackfills(shown, output.terminal));
+      output.show(describeBackfills(shown));
       return EXIT.ok;
     },
     reading(output),

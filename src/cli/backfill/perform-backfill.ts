@@ -7,7 +7,7 @@ import {
 import { executeBackfill, tellReports } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../../../jobs/attribute-orders/backfill/plan-backfill.ts';
 import { findUnfinished } from '../../../jobs/attribute-orders/backfill/release-entries.ts';
-import { renderBackfillEnd } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { describeBackfillEnd } from '../../../jobs/attribute-orders/backfill/render.ts';
 import { describeUnposted, readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
 import {
   type BackfillRun,
@@ -23,8 +23,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
-import { renderBlocks } from '../../render/render-blocks.ts';
-import { describeCodeProblems } from '../../reports/codes/code-problems.ts';
+import { describeCodeProblems } from '../../reports/files/read-files.ts';
 import { describeStop } from '../../runs/run-job.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
@@ -72,7 +71,7 @@ export async function performBackfill(
     }
     const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
     showPlan(run, backfill, { output, options, isKept });
-    output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
+    output.show(describeCodeProblems(codeProblems));
     const isWhole = await warnOfHeldFiles(run, output);
     const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
     if (options.plan === true) return planned;
@@ -232,7 +231,7 @@ async function execute(
     problem,
     ...progress,
   });
-  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress }, output.terminal));
+  output.show(describeBackfillEnd({ backfill, end: end.kind, problem, progress }));
   return exitCodeOf(end, progress);
 }
 

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { shareOf } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
-import { renderChanges, renderPlan } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { describeChanges, describePlan } from '../../../jobs/attribute-orders/backfill/render.ts';
 import type { BackfillRun } from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
 import type { Backfill, PlanChanges } from '../../core/backfill.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
 import { plural } from '../../render/text.ts';
 import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import type { Output } from '../terminal/output.ts';
@@ -35,13 +36,7 @@ export function showPlan(
     isKept,
     ...plan,
   });
-  output.print(
-    renderPlan(backfill, {
-      terminal: output.terminal,
-      requestsPerSecond,
-      isKept,
-    }),
-  );
+  output.show(describePlan(backfill, { requestsPerSecond, isKept }));
 }
 
 /**
@@ -69,7 +64,7 @@ export async function approve(
 ): Promise<boolean> {
   if (changes !== null) {
     if (!process.stdin.isTTY) throw planChanged(backfill, changes);
-    output.warn(renderChanges(changes, output.terminal));
+    output.warn(renderBlocks(describeChanges(changes), output.terminal));
   } else if (options.yes === true) return true;
   if (!process.stdin.isTTY) return false;
   const count = plural(sumOf(backfill), 'order');

@@ -64,8 +64,9 @@ export async function runDemo(
     const firstRuns = performed.slice(0, jobs.length);
     writeFileSync(reportPath, pageOf(firstRuns));
     const posted = await countReferrals(sandbox.url);
+    output.print('');
     for (const { summary } of firstRuns)
-      if (isOrdersReport(summary.report)) output.print(tellOrders(summary.report, output.terminal));
+      if (isOrdersReport(summary.report)) output.show(tellOrders(summary.report));
     output.print(
       endDemo({ posted, reportPath: shortPath(reportPath), config: shortPath(path) }, output.terminal),
     );

@@ -1,11 +1,8 @@
 import { creditBars, dispositionLines } from '../../../jobs/attribute-orders/render.ts';
 import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
-import type { CountLine } from '../../render/block.ts';
-import { renderCounts, renderPart } from '../../render/render-blocks.ts';
+import { type Block, type CountLine, section } from '../../render/block.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { plural } from '../../render/text.ts';
-
-const LABEL_WIDTH = 16;
 
 /** The introduction, before the first job. */
 export function introduceDemo(terminal: Terminal): string {
@@ -15,26 +12,26 @@ a sandbox of the service. It takes some seconds; nothing leaves this machine.
 }
 
 /** The result of the orders: what each influencer earned, what was not credited, and why. */
-export function tellOrders({ counts, details }: OrdersReport, terminal: Terminal): string {
-  const lines: readonly CountLine[] = [
-    ...dispositionLines(details).filter(([label]) => !CREDITED.includes(label)),
-    [
-      'unreadable rows',
-      counts.rejected_rows,
-      { note: 'with file, line and fix in the report', color: 'yellow' },
-    ],
+export function tellOrders({ counts, details }: OrdersReport): readonly Block[] {
+  const lines = dispositionLines(counts, { details }).filter(([label]) => !CREDITED.includes(label));
+  const unreadable: CountLine = [
+    'unreadable rows',
+    counts.rejected_rows,
+    { note: 'with file, line and fix in the report', color: 'yellow' },
   ];
-  const notCredited = lines.map(
-    ([label, count, more]): CountLine => [label, count, { ...more, always: false }],
-  );
   return [
-    '',
-    `${terminal.style('bold', 'Who earned what')}: ${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
-    ...renderPart(creditBars(details), terminal),
-    '',
-    terminal.style('bold', 'What was not credited, and why'),
-    ...renderCounts(notCredited, { labelWidth: LABEL_WIDTH, total: counts.orders, terminal }),
-  ].join('\n');
+    ...section('Who earned what', {
+      note: `${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
+      parts: [creditBars(details)],
+    }),
+    {
+      kind: 'counts',
+      count: counts.orders,
+      whole: 'What was not credited, and why',
+      meaning: '',
+      lines: [...lines, unreadable].map(([label, count, more]) => [label, count, { ...more, always: false }]),
+    },
+  ];
 }
 
 const CREDITED: readonly string[] = ['posted', 'already known'];

@@ -79,7 +79,7 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
   const { listCheckedFiles, listExpectedDates, listFindings } = await import(
     '../../reports/checks/read-checks.ts'
   );
-  const { renderChecks, toFreshnessLine } = await import('../../reports/checks/render-checks.ts');
+  const { describeChecks, toFreshnessLine } = await import('../../reports/checks/render-checks.ts');
   const config = await openConfig(options);
   const { source } = options;
   if (source !== undefined) findSource(config, source);
@@ -99,8 +99,7 @@ async function showChecks(output: Output, options: ChecksOptions): Promise<ExitC
       for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
       for (const date of expectedDates) output.emit({ event: 'expected_date', ...date });
       for (const finding of findings) output.emit({ event: 'check_finding', ...finding });
-      const shown = { files, freshness, findings, expectedDates };
-      output.print(renderChecks(shown, output.terminal));
+      output.show(describeChecks({ files, freshness, findings, expectedDates }));
       return EXIT.ok;
     },
     reading(output),

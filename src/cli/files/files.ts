@@ -79,7 +79,7 @@ function defineDecisions(command: Command, act: Act): void {
 async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
   const { findSource, openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderFiles } = await import('../../reports/files/files.ts');
+  const { describeSurvey } = await import('../../reports/files/files.ts');
   const { surveyFiles } = await import('../../reports/files/survey-files.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const config = await openConfig(options);
@@ -96,8 +96,7 @@ async function showFiles(output: Output, options: FilesOptions): Promise<ExitCod
             const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
             const files = all.filter(({ state }) => options.state === undefined || state === options.state);
             for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
-            const shown = { source, all, files, limit: options.limit };
-            output.print(renderFiles(shown, output.terminal));
+            output.show(describeSurvey({ source, all, files, limit: options.limit }));
           } catch (error) {
             if (!(error instanceof KnownError)) throw error;
             output.fail(error.details);

@@ -57,7 +57,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
           );
         }
         const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
-        const { renderRejected } = await import('../../reports/files/read-files.ts');
+        const { describeRejected } = await import('../../reports/files/read-files.ts');
         const filter = toFilter(options);
         const { rows, total } = await withDatabase(
           config,
@@ -69,8 +69,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         );
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
         const isFiltered = Object.keys(filter).length > 0;
-        const shown = { rows, total, isFiltered };
-        output.print(renderRejected(shown, output.terminal));
+        output.show(describeRejected({ rows, total, isFiltered }));
         return EXIT.ok;
       }),
     );

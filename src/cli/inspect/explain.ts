@@ -33,7 +33,7 @@ export const explainCommand: CommandDefinition = {
       act(async (output, id: string, options: Options) => {
         const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { explainOrder } = await import('../../reports/lives/explain-order.ts');
-        const { renderOrderLife } = await import('../../reports/lives/order-life.ts');
+        const { describeOrderLife } = await import('../../reports/lives/lives.ts');
         const { source } = options;
         const lives = await withDatabase(
           await openConfig(options),
@@ -42,7 +42,7 @@ export const explainCommand: CommandDefinition = {
         );
         if (lives.length === 0) throw notFound(id);
         for (const life of lives) output.emit({ event: 'order', ...life });
-        output.print(lives.map((life) => renderOrderLife(life, output.terminal)).join('\n\n'));
+        output.show(lives.flatMap(describeOrderLife));
         return EXIT.ok;
       }),
     );
@@ -67,7 +67,7 @@ export const explainCommand: CommandDefinition = {
         const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
         const { hashesOf } = await import('../privacy/hash-address.ts');
         const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
-        const { renderCustomerLife } = await import('../../reports/lives/customer-life.ts');
+        const { describeConsentTrace, describeCustomerLife } = await import('../../reports/lives/lives.ts');
         const config = await openConfig(options);
         const typed = given ?? (await askAddress('explain customer'));
         const hashes = hashesOf(config, typed);
@@ -83,13 +83,10 @@ export const explainCommand: CommandDefinition = {
         if (lives.length === 0 && rows.every(({ line }) => line === null)) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });
         for (const row of rows) output.emit({ event: 'customer_row', ...row });
-        const parts = lives.map((life) => renderCustomerLife(life, output.terminal));
-        if (given === undefined) {
-          const { renderConsentTrace } = await import('../../reports/lives/consent-trace.ts');
-          const { terminal } = output;
-          parts.push(renderConsentTrace(rows, { isKnown: lives.length > 0, terminal }));
-        }
-        output.print(parts.join('\n\n'));
+        output.show([
+          ...lives.flatMap(describeCustomerLife),
+          ...(given === undefined ? describeConsentTrace(rows, lives.length > 0) : []),
+        ]);
         return EXIT.ok;
       }),
     );
@@ -114,14 +111,14 @@ async function explainByKind(
 ): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderExplained } = await import('../../reports/lives/entry-life.ts');
+  const { describeExplained } = await import('../../reports/lives/lives.ts');
   const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
   const chosen = explained.find((one) => one.what === what);
   if (chosen === undefined || text === undefined) throw notExplained(what, explained);
   const found = await withDatabase(await openConfig(options), (db) => chosen.find(db, text), reading(output));
   if (found.length === 0) throw nothingKnown(chosen.what, text);
   for (const one of found) output.emit({ event: chosen.what, ...one });
-  output.print(found.map((one) => renderExplained(one, output.terminal)).join('\n\n'));
+  output.show(found.flatMap(describeExplained));
   return EXIT.ok;
 }
 

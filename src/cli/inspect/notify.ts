@@ -59,7 +59,7 @@ async function testChannels(
   const { openConfig } = await import('../open/open-config.ts');
   const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
   const { testChannels: sendTests } = await import('../../monitoring/notify/test-channels.ts');
-  const { renderChannelTest } = await import('../../reports/notices/notices.ts');
+  const { renderFinding } = await import('../../reports/findings.ts');
   const config = await openConfig(options);
   const channels = await chooseChannels(config, name);
   let exitCode: ExitCode = EXIT.ok;
@@ -74,7 +74,12 @@ async function testChannels(
       reason: attempt.kind === 'failed' ? attempt.reason : null,
     };
     output.emit({ event: 'channel_tested', ...result });
-    output.print(renderChannelTest(result, output.terminal));
+    const finding = {
+      status: attempt.kind === 'failed' ? ('problem' as const) : ('ok' as const),
+      about: `${channel.name} (${channel.kind})`,
+      what: result.reason === null ? result.state : `${result.state}: ${result.reason}`,
+    };
+    output.print(renderFinding(finding, output.terminal));
     if (attempt.kind === 'failed') exitCode = EXIT.configuration;
   }
   return exitCode;
@@ -84,7 +89,7 @@ async function testChannels(
 async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listNotices } = await import('../../reports/notices/list-notices.ts');
-  const { renderNotices } = await import('../../reports/notices/notices.ts');
+  const { describeNotices } = await import('../../reports/notices/notices.ts');
   const config = await openConfig(options);
   const notices = await withDatabase(
     config,
@@ -92,7 +97,7 @@ async function showNotices(output: Output, options: HistoryOptions): Promise<Exi
     reading(output),
   );
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
-  output.print(renderNotices(notices, output.terminal));
+  output.show(describeNotices(notices));
   return EXIT.ok;
 }
 

@@ -25,7 +25,7 @@ export const statusCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { readStatus } = await import('../../reports/status/read-status.ts');
         const { didOf } = await import('../../../jobs/index.ts');
-        const { renderStatus } = await import('../../reports/status/status.ts');
+        const { describeStatus } = await import('../../reports/status/status.ts');
         const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
         const config = await openConfig(options);
         const lost: KnownError[] = [];
@@ -45,7 +45,7 @@ export const statusCommand: CommandDefinition = {
         const next = nextSlots(Object.values(config.jobs), new Date());
         const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
         output.emit({ event: 'status', ...status, ledger, nextSlots: next });
-        output.print(renderStatus({ status, config, did: didOf, next }, output.terminal));
+        output.show(describeStatus({ status, config, did: didOf, next }));
         // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
         if (problem !== null) throw problem;
         return EXIT.ok;

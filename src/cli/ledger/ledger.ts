@@ -183,21 +183,21 @@ async function addSeed(output: Output, path: string, options: SeedOptions): Prom
 }
 
 async function showSeeded(output: Output, seeded: Seeded): Promise<void> {
-  const { renderSeeded } = await import('../../reports/seeds.ts');
+  const { describeSeeded } = await import('../../reports/seeds.ts');
   output.emit({ event: 'seeded', ...seeded });
-  output.print(renderSeeded(seeded, output.terminal));
+  output.show(describeSeeded(seeded));
 }
 
 async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listSeeds } = await import('../../ledger/seed.ts');
-  const { renderSeeds } = await import('../../reports/seeds.ts');
+  const { describeSeeds } = await import('../../reports/seeds.ts');
   return withDatabase(
     await openConfig(options),
     async (db) => {
       const seeds = await listSeeds(db);
       for (const seed of seeds) output.emit({ event: 'seed', ...seed });
-      output.print(renderSeeds(seeds, output.terminal));
+      output.show(describeSeeds(seeds));
       return EXIT.ok;
     },
     reading(output),

@@ -45,7 +45,6 @@ const OWNERS = 200;
 /** Prints orders with evidence for several owners, and what each rule would credit to each owner. */
 async function showConflicts(output: Output, options: ConflictsOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { describeConflicts } = await import('../../reports/money/conflicts.ts');
   const { compareRules, listConflicts } = await import('../../reports/money/list-conflicts.ts');
   const { from = null, to = null, deal: dealId = null, limit } = options;
@@ -61,7 +60,6 @@ async function showConflicts(output: Output, options: ConflictsOptions): Promise
   const shown = orders.slice(0, limit);
   for (const order of shown) output.emit({ event: 'conflicting_order', ...order });
   for (const sum of sums) output.emit({ event: 'rule_sum', ...sum });
-  const blocks = describeConflicts({ orders: shown, sums }, { hasMore: orders.length > limit });
-  output.print(renderBlocks(blocks, output.terminal));
+  output.show(describeConflicts({ orders: shown, sums }, { hasMore: orders.length > limit }));
   return EXIT.ok;
 }

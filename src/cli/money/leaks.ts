@@ -44,7 +44,6 @@ export const leaksCommand: CommandDefinition = {
 async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { findLeaks } = await import('../../money/find-leaks.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { describeLeaks } = await import('../../reports/money/leaks.ts');
   const leaks = await withDatabase(
     await openConfig(options),
@@ -52,7 +51,7 @@ async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCo
     reading(output),
   );
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
-  output.print(renderBlocks(describeLeaks(leaks), output.terminal));
+  output.show(describeLeaks(leaks));
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
 }
 

@@ -33,7 +33,6 @@ export const reconcileCommand: CommandDefinition = {
 async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { listDisputedOrders } = await import('../../reports/money/list-disputed-orders.ts');
   const { listPayouts } = await import('../../reports/money/list-payouts.ts');
   const { reconcileDeals } = await import('../../reports/money/reconcile-deals.ts');
@@ -57,7 +56,6 @@ async function reconcile(output: Output, options: ReconcileOptions): Promise<Exi
   for (const payout of payouts) output.emit({ event: 'deal_payout', ...payout });
   output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
   const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
-  const shown = { deals, orders, payouts, unexplained, mirrorJob };
-  output.print(renderBlocks(describeReconciliation(shown), output.terminal));
+  output.show(describeReconciliation({ deals, orders, payouts, unexplained, mirrorJob }));
   return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }

@@ -65,7 +65,6 @@ export const returnsCommand: CommandDefinition = {
 /** Prints what deals brought in and cost, as of the last run. */
 async function showReturns(output: Output, options: ReturnsOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { listReturns } = await import('../../reports/money/list-returns.ts');
   const { describeMonths, describeReturns } = await import('../../reports/money/returns.ts');
   const { by, from = null, to = null, limit, oneCurrency = false } = options;
@@ -79,9 +78,7 @@ async function showReturns(output: Output, options: ReturnsOptions): Promise<Exi
   const shown = sums.slice(0, limit);
   for (const { rank: _rank, ...sum } of shown) output.emit({ event: 'return', by, ...sum });
   const months = describeMonths({ from, to });
-  output.print(
-    renderBlocks(describeReturns(shown, { by, months, hasMore: sums.length > limit }), output.terminal),
-  );
+  output.show(describeReturns(shown, { by, months, hasMore: sums.length > limit }));
   return EXIT.ok;
 }
 
@@ -91,7 +88,6 @@ async function showReturns(output: Output, options: ReturnsOptions): Promise<Exi
  */
 async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { listCustomersWon, listSelfPurchases } = await import('../../reports/money/list-returns.ts');
   const { describeCohorts, describeMonths, describeSelfPurchases } = await import(
     '../../reports/money/returns.ts'
@@ -110,11 +106,10 @@ async function showCustomersWon(output: Output, options: CustomersWonOptions): P
   for (const row of wonShown) output.emit({ event: 'customers_won', ...row });
   for (const order of ownShown) output.emit({ event: 'self_purchase', ...order });
   const months = describeMonths({ from, to });
-  const blocks = [
+  output.show([
     ...describeCohorts(wonShown, { months, hasMore: won.length > limit }),
     ...describeSelfPurchases(ownShown, { days, hasMore: own.length > limit }),
-  ];
-  output.print(renderBlocks(blocks, output.terminal));
+  ]);
   return EXIT.ok;
 }
 

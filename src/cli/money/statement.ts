@@ -69,7 +69,6 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
   const { readClosed, readStatement } = await import('../../money/read-statement.ts');
   const { renderBlocksPage } = await import('../../render/html/report-page.ts');
-  const { renderBlocks } = await import('../../render/render-blocks.ts');
   const { describeStatement, narrowStatement, renderStatementCsv } = await import(
     '../../reports/money/statement.ts'
   );
@@ -116,7 +115,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   } else if (options.format === 'csv') output.printRows(renderStatementCsv(statement));
   else if (options.format === 'html')
     output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
-  else output.print(renderBlocks(blocks, output.terminal));
+  else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);
   return EXIT.ok;
 }

@@ -50,7 +50,7 @@ async function forgetByAddress(
   options: ForgetOptions,
 ): Promise<ExitCode> {
   const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { renderCertificate } = await import('./certificate.ts');
+  const { describeCertificate } = await import('./certificate.ts');
   const { askAddress } = await import('../terminal/ask-address.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { forgetPerson } = await import('../../privacy/forget-person.ts');
@@ -64,7 +64,7 @@ async function forgetByAddress(
     }),
   );
   output.emit({ event: 'certificate', ...certificate, outOfReach: OUT_OF_REACH });
-  output.print(renderCertificate(certificate, output.terminal));
+  output.show(describeCertificate(certificate));
   return exitCodeOf(certificate);
 }
 

@@ -1,5 +1,13 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { sayRetention } from '../../core/privacy/retention.ts';
+import {
+  type Pruned,
+  RETENTION_CLASSES,
+  type RetentionSettings,
+  sayRetention,
+} from '../../core/privacy/retention.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import { type Block, column, number, say, table } from '../../render/block.ts';
+import { formatBytes, formatCount, plural } from '../../render/text.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
@@ -29,7 +37,6 @@ export const pruneCommand: CommandDefinition = {
  */
 async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-  const { renderPruned } = await import('./pruned.ts');
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
@@ -57,9 +64,37 @@ async function pruneData(output: Output, options: PruneOptions): Promise<ExitCod
       isDryRun ? { stopping, ...reading(output) } : { stopping },
     );
     for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
-    output.print(renderPruned(pruned, { retention, isDryRun, terminal: output.terminal }));
+    output.show(describePruned(pruned, { retention, isDryRun }));
     return pruned.isCutShort ? EXIT.interrupted : EXIT.ok;
   } finally {
     stopping.ignore();
   }
+}
+
+/** Describes what was deleted or would be, and what is kept forever. */
+function describePruned(
+  { tables, isCutShort }: Pruned,
+  { retention, isDryRun }: { readonly retention: RetentionSettings; readonly isDryRun: boolean },
+): readonly Block[] {
+  const kept = RETENTION_CLASSES.filter((name) => retention[name] === null);
+  const total = tables.reduce((sum, { rows }) => sum + rows, 0);
+  const shown = table(tables, [
+    column('class', (pruned) => pruned.class),
+    number('days', ({ days }) => String(days)),
+    column('table', (pruned) => pruned.table),
+    number('rows', ({ rows }) => formatCount(rows)),
+    number('size', ({ bytes }) => formatBytes(bytes)),
+    column('oldest', ({ oldestAt }) => (oldestAt === null ? null : formatInstant(oldestAt).slice(0, 10))),
+  ]);
+  const end = isDryRun
+    ? `Nothing was changed.${total > 0 ? ' To delete these rows:  npx influencer-sync prune --yes' : ''}`
+    : `Deleted ${plural(total, 'row')}. Postgres reuses their space; the files of the tables do not shrink.`;
+  return [
+    ...(tables.length === 0 ? [] : [shown]),
+    ...(kept.length === 0
+      ? []
+      : [say(`Kept forever, because retention does not name them: ${kept.join(', ')}.`)]),
+    ...(isCutShort ? [say('Stopped before the end. Run the command again to continue.')] : []),
+    say(end),
+  ];
 }

@@ -7,9 +7,8 @@ import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction
 import { runBulk } from '../../decisions/run-bulks.ts';
 import { abortSettlement, confirmSettlement, type Previewed } from '../../decisions/settle-many.ts';
 import { renderWarning, safeMessage } from '../../render/error.ts';
-import { renderBulk } from '../../reports/bulk/bulk.ts';
+import { describeBulkSums } from '../../reports/bulk/bulk.ts';
 import { findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
-
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -56,7 +55,7 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
   const { bulkId, decision, entries, ineligible, amounts, chosen } = bulk;
   const left = (await sumBulkItems(db, bulkId)).filter(({ outcome }) => outcome !== null);
   output.emit({ event: 'bulk_previewed', bulkId, decision, chosen, entries, ineligible, amounts, left });
-  output.print(renderBulk({ bulk, sums: left }, output.terminal));
+  output.show([describeBulkSums(bulk, left)]);
   if (entries === 0) {
     output.print('Nothing was changed.');
     return EXIT.ok;
@@ -147,7 +146,7 @@ async function tellEnd(
     sums.reduce((sum, { outcome, entries }) => (outcome === wanted ? sum + entries : sum), 0);
   const [settled, changed, failed] = [count('settled'), count('changed'), count('failed')];
   output.emit({ event: 'bulk_ended', bulkId, state: bulk.state, settled, changed, failed });
-  output.print(renderBulk({ bulk, sums }, output.terminal));
+  output.show([describeBulkSums(bulk, sums)]);
   if (bulk.state === 'aborted') return EXIT.interrupted;
   return failed > 0 ? EXIT.crash : EXIT.ok;
 }

@@ -5,7 +5,6 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { decideHeld, describeDecision } from '../../decisions/decide-held.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
-import { renderBlocks } from '../../render/render-blocks.ts';
 import { describeHeldOrders } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
@@ -55,16 +54,13 @@ export async function reviewHeld(
     const orders = await listHeldOrders(db, { ...filter, limit: SHOWN_ORDERS });
     for (const group of groups) output.emit({ event: 'held_orders', ...group });
     for (const { contentHash: _, ...order } of orders) output.emit({ event: 'held_order', ...order });
-    output.print(
-      groups.length === 0
-        ? 'No order is held.'
-        : renderBlocks(describeHeldOrders({ groups, orders }), output.terminal),
-    );
+    if (groups.length === 0) output.print('No order is held.');
+    output.show(describeHeldOrders({ groups, orders }));
     return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   }
   const reason = requireReason(options.reason);
   const orders = countHeld(groups);
-  output.print(renderBlocks(describeHeldOrders({ groups }), output.terminal));
+  output.show(describeHeldOrders({ groups }));
   if (!options.yes && !(await confirm(describeDecision({ decision, orders, groups }), decision))) {
     output.print('Nothing was changed.');
     return EXIT.ok;

@@ -86,11 +86,10 @@ export const reviewCommand: CommandDefinition = {
         const { reviewHeld } = await import('./review-held.ts');
         const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
         const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
-        const { renderBlocks } = await import('../../render/render-blocks.ts');
         const { reviewMany } = await import('./review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
         const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
-        const { renderDoubts } = await import('../../reports/doubts/doubts.ts');
+        const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
         const config = await openConfig(options);
         const isDecision =
           options.accepted ??
@@ -113,12 +112,12 @@ export const reviewCommand: CommandDefinition = {
               output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
             const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
             for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-            const shown = { doubts, hints, doubleCredits };
-            output.print(renderDoubts(shown, output.terminal));
             const groups = await listHeldGroups(db, { job: options.job ?? null });
             for (const group of groups) output.emit({ event: 'held_orders', ...group });
-            const held = describeHeldOrders({ groups });
-            if (held.length > 0) output.print(renderBlocks(held, output.terminal));
+            output.show([
+              ...describeAllDoubts({ doubts, hints, doubleCredits }),
+              ...describeHeldOrders({ groups }),
+            ]);
             if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
             return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
           },

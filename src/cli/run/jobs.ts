@@ -58,7 +58,7 @@ const MAX_JOBS = 1_000;
 async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
-  const { renderJobs } = await import('../../reports/runs/jobs.ts');
+  const { describeJobs } = await import('../../reports/runs/runs.ts');
   const { listRuns } = await import('../../reports/runs/list-runs.ts');
   const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
   const config = await openConfig(options);
@@ -94,7 +94,7 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
       last_run: lastRun === null ? null : { run_id: lastRun.runId, status: lastRun.status },
       paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
     });
-  output.print(renderJobs(listed, { terminal: output.terminal, isServed: served }));
+  output.show(describeJobs(listed, served));
   return EXIT.ok;
 }
 

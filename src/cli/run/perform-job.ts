@@ -10,7 +10,7 @@ import { recordOwnRun } from '../../decisions/control-job.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { RunOptions } from '../../ops/run.ts';
 import { type ReportedSummary, renderReportPage } from '../../render/html/report-page.ts';
-import { renderRunSummary } from '../../render/report-renderer.ts';
+import { eventsOf, renderRunSummary } from '../../render/report-renderer.ts';
 import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
@@ -84,7 +84,7 @@ export async function performConfigured(
     if (!output.json) output.warn('');
     output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
     if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
-    for (const event of kind.render.events(report)) output.emit(event);
+    for (const event of eventsOf(report, kind.render)) output.emit(event);
     const { event: _, ...facts } = finished;
     log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
     // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.

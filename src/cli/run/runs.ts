@@ -27,10 +27,10 @@ export const runsCommand: CommandDefinition = {
       act(async (output, options: Options) => {
         const { didOf, findJob } = await import('../../../jobs/index.ts');
         const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+        const { section } = await import('../../render/block.ts');
         const { listRuns } = await import('../../reports/runs/list-runs.ts');
         const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
-        const { renderRuns } = await import('../../reports/runs/runs.ts');
-        const { renderSlotTroubles } = await import('../../reports/runs/slots.ts');
+        const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = await openConfig(options);
@@ -47,9 +47,11 @@ export const runsCommand: CommandDefinition = {
         if (job !== undefined && runs.length === 0) findJob(config, job);
         for (const run of runs) output.emit({ event: 'run', ...run });
         for (const slot of troubles) output.emit({ event: 'slot', ...slot });
-        output.print(renderRuns(runs, { terminal: output.terminal, did: didOf }));
-        const slots = renderSlotTroubles(troubles, output.terminal);
-        if (slots !== '') output.print(`\n${slots}`);
+        const title = runs.length === 0 ? 'Nothing has run yet' : 'Runs, newest first';
+        output.show([
+          ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
+          ...describeSlotTroubles(troubles),
+        ]);
         return EXIT.ok;
       }),
     );

@@ -1,8 +1,10 @@
 import type { KnownErrorDetails } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import { toPrintable, toPrintableJson } from '../../core/text/printable.ts';
+import type { Block } from '../../render/block.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from '../../render/error.ts';
 import { html } from '../../render/html/html.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
 import { createTerminal, type Terminal } from '../../render/terminal.ts';
 import type { ConfigOptions } from '../command.ts';
 import { completeCommands, configOption } from './complete-commands.ts';
@@ -20,6 +22,8 @@ export type Output = {
   readonly terminal: Terminal;
   /** Prints text for a person; nothing with `--json`. */
   print(text: string): void;
+  /** Prints an answer for a person; nothing with `--json`, or if it is empty. */
+  show(blocks: readonly Block[]): void;
   /** Prints rows of data; nothing with `--json`. What looks like a command in them stays as it is. */
   printRows(text: string): void;
   /** Writes bytes unchanged, when standard output is used as a file. */
@@ -78,6 +82,9 @@ export function createOutput(options: {
       },
       print(text) {
         if (!json) write(stdout, terminal, complete(text));
+      },
+      show(blocks) {
+        if (blocks.length > 0) this.print(renderBlocks(blocks, terminal));
       },
       printRows(text) {
         if (!json) write(stdout, terminal, text);

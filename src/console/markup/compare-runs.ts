@@ -1,5 +1,6 @@
 import { formatMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import type { ListedRun } from '../../reports/runs/list-runs.ts';
@@ -29,13 +30,13 @@ export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Ht
   const about = `Run ${now.runId} beside run ${before.runId}`;
   return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
 ${table(
-  [
-    { title: 'What', cell: ({ name }: Compared) => name },
-    { title: `Run ${before.runId}`, align: 'right', cell: (row) => row.before },
-    { title: `Run ${now.runId}`, align: 'right', cell: (row) => row.now },
-    { title: 'Difference', align: 'right', cell: ({ difference }) => difference },
-  ],
   rows,
+  [
+    column('What', ({ name }: Compared) => name),
+    number(`Run ${before.runId}`, (row) => row.before),
+    number(`Run ${now.runId}`, (row) => row.now),
+    number('Difference', ({ difference }) => difference),
+  ],
   { about, none: 'Nothing to compare.' },
 )}`;
 }

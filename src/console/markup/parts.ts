@@ -1,11 +1,12 @@
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
+import type { ColumnOf } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
-import type { Visit } from '../console-page.ts';
-import { queryWithout } from '../read-query.ts';
+import type { ShownPage, Visit } from '../console-page.ts';
+import { nextKey, PAGE_ROWS, queryWithout } from '../read-query.ts';
 
 /** Building blocks of pages. */
 
@@ -68,11 +69,7 @@ export function amountList(
   return html`${amounts.map(({ currency, amount }) => html`<span class="amount">${formatMoney(amount, currency)}</span> `)}`;
 }
 
-export type TableColumn<Row> = {
-  readonly title: string;
-  readonly align?: 'right';
-  readonly cell: (row: Row) => HtmlValue;
-};
+export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
 /**
  * Renders a table. The first column is the header of its row. On a narrow window, the table scrolls on its
@@ -82,8 +79,8 @@ export type TableColumn<Row> = {
  * @param options.none text if there are no rows.
  */
 export function table<Row>(
-  columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
   { about, none }: { readonly about: string; readonly none: string },
 ): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;
@@ -101,6 +98,35 @@ ${rows.map(
 `,
 )}</tbody></table></section>
 `;
+}
+
+/**
+ * Renders the rows of one page of a list as a table, with links to the other pages.
+ * @param options.keyOf the key of a row, with which the next page begins.
+ */
+export function pagedTable<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  options: {
+    readonly visit: Visit;
+    readonly about: string;
+    readonly none: string;
+    readonly keyOf: (row: Row) => string;
+  },
+): Html {
+  const { visit, keyOf } = options;
+  return html`${table(rows.slice(0, PAGE_ROWS), columns, options)}
+${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
+}
+
+/** A page for what does not exist. */
+export function missing(title: string, text: HtmlValue): ShownPage {
+  return { title, content: html`<p>${text}</p>`, status: 404 };
+}
+
+/** A link to the page of a deal; empty if it is not known. */
+export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): Html | null {
+  return dealId === null ? null : anchor(dealLink(visit, dealId), dealId);
 }
 
 /** A field of a filter form. An empty choice means all. */
@@ -184,41 +210,15 @@ export function factList(facts: readonly (readonly [name: string, value: string 
 `;
 }
 
+const TONES = {
+  green: ['ok', 'accepted', 'done', 'sealed', 'read', 'resolved', 'sent'],
+  yellow: ['issues', 'ready', 'held', 'skipped', 'paused', 'warn', 'warning', 'pending', 'stopping'],
+  red: ['failed', 'interrupted', 'lost', 'in_doubt', 'rejected', 'missed', 'late', 'error', 'given_up'],
+};
+
 /** A state as a coloured word. The word alone is sufficient. */
 export function badge(state: string): Html {
-  const tone =
-    {
-      ok: 'green',
-      accepted: 'green',
-      done: 'green',
-      sealed: 'green',
-      read: 'green',
-      resolved: 'green',
-      sent: 'green',
-    }[state] ??
-    {
-      issues: 'yellow',
-      ready: 'yellow',
-      held: 'yellow',
-      skipped: 'yellow',
-      paused: 'yellow',
-      warn: 'yellow',
-      warning: 'yellow',
-      pending: 'yellow',
-      stopping: 'yellow',
-    }[state] ??
-    {
-      failed: 'red',
-      interrupted: 'red',
-      lost: 'red',
-      in_doubt: 'red',
-      rejected: 'red',
-      missed: 'red',
-      late: 'red',
-      error: 'red',
-      given_up: 'red',
-    }[state] ??
-    'plain';
+  const [tone] = Object.entries(TONES).find(([, states]) => states.includes(state)) ?? ['plain'];
   return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
 }
 

@@ -1,5 +1,6 @@
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatBytes, formatCount, formatDuration } from '../../render/text.ts';
 import type { ListedRun } from '../../reports/runs/list-runs.ts';
@@ -9,39 +10,35 @@ import { instant, table } from './parts.ts';
 /** Shows what a run did: steps, requests and messages. */
 export function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
   return html`<h2>Steps</h2>
-${table<RunStep>(
-  [
-    {
-      title: 'Step',
-      cell: ({ label, times }) =>
-        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
-    },
-    { title: 'Began', cell: ({ startedAt }) => instant(startedAt, visit, { seconds: true }) },
-    {
-      title: 'Took',
-      align: 'right',
-      cell: (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`,
-    },
-    { title: 'Done', align: 'right', cell: describeDone },
-    { title: 'Unit', cell: ({ unit }) => unit },
-  ],
+${table(
   steps,
+  [
+    column(
+      'Step',
+      ({ label, times }) =>
+        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
+    ),
+    column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
+    number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
+    number('Done', describeDone),
+    column('Unit', ({ unit }) => unit),
+  ],
   { about: 'Steps of the run', none: 'No steps were recorded.' },
 )}
 <h2>Requests to the service</h2>
-${table<RunRequests>(
-  [
-    { title: 'Operation', cell: ({ operation }) => operation },
-    ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) => ({
-      title: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      align: 'right' as const,
-      cell: (each: RunRequests) => formatCount(each[name]),
-    })),
-    { title: 'Median', align: 'right', cell: ({ medianMs }) => formatMs(medianMs) },
-    { title: '95 %', align: 'right', cell: ({ p95Ms }) => formatMs(p95Ms) },
-    { title: 'Slowest', align: 'right', cell: ({ slowestMs }) => formatMs(slowestMs) },
-  ],
+${table(
   requests,
+  [
+    column('Operation', ({ operation }) => operation),
+    ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
+      number(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, (each: RunRequests) =>
+        formatCount(each[name]),
+      ),
+    ),
+    number('Median', ({ medianMs }) => formatMs(medianMs)),
+    number('95 %', ({ p95Ms }) => formatMs(p95Ms)),
+    number('Slowest', ({ slowestMs }) => formatMs(slowestMs)),
+  ],
   { about: 'Requests of the run', none: 'The run sent no requests.' },
 )}
 <h2>Messages</h2>

@@ -1,4 +1,5 @@
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import type { RunUnits } from '../../reports/runs/read-units.ts';
@@ -29,26 +30,24 @@ export function unitCount(kind: string, count: number): string {
 export function runUnits(units: readonly RunUnits[], visit: Visit): Html | null {
   if (units.length === 0) return null;
   return html`<h2>Done by workers <small>in units of work</small></h2>
-${table<RunUnits>(
-  [
-    { title: 'Kind', cell: ({ kind }) => kind },
-    { title: 'What a unit does', cell: ({ kind }) => DOES[kind] ?? null },
-    {
-      title: 'Units done',
-      cell: ({ done, units: all }) =>
-        html`<progress max="${all}" value="${done}" aria-label="Units done">${done} of ${all}</progress> ${formatCount(done)} of ${formatCount(all)}`,
-    },
-    { title: 'Being done', align: 'right', cell: ({ active }) => formatCount(active) },
-    { title: 'Waiting', align: 'right', cell: ({ waiting }) => formatCount(waiting) },
-    {
-      title: 'Failed',
-      align: 'right',
-      cell: ({ failed }) => (failed === 0 ? '0' : anchor(visit.link('/workers'), formatCount(failed))),
-    },
-    { title: 'Not needed', align: 'right', cell: ({ cancelled }) => formatCount(cancelled) },
-    { title: 'Amount', align: 'right', cell: ({ kind, counted }) => unitCount(kind, counted) },
-  ],
+${table(
   units,
+  [
+    column('Kind', ({ kind }) => kind),
+    column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+    column(
+      'Units done',
+      ({ done, units: all }) =>
+        html`<progress max="${all}" value="${done}" aria-label="Units done">${done} of ${all}</progress> ${formatCount(done)} of ${formatCount(all)}`,
+    ),
+    number('Being done', ({ active }) => formatCount(active)),
+    number('Waiting', ({ waiting }) => formatCount(waiting)),
+    number('Failed', ({ failed }) =>
+      failed === 0 ? '0' : anchor(visit.link('/workers'), formatCount(failed)),
+    ),
+    number('Not needed', ({ cancelled }) => formatCount(cancelled)),
+    number('Amount', ({ kind, counted }) => unitCount(kind, counted)),
+  ],
   { about: 'Units of work of the run', none: '' },
 )}
 `;

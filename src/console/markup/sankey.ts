@@ -1,5 +1,6 @@
 import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from 'd3-sankey';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { cut, formatCount } from '../../render/text.ts';
 import { anchor, table } from './parts.ts';
@@ -47,17 +48,15 @@ ${links.map((link) => {
 ${nodes.map((node, index) => nodeMarkup(node, index))}
 </svg>
 <details><summary>The numbers</summary>
-${table<Flow>(
-  [
-    { title: 'From', cell: ({ from }) => from.name },
-    { title: 'To', cell: ({ to }) => to.name },
-    {
-      title: 'Count',
-      align: 'right',
-      cell: ({ count, href }) => (href === undefined ? formatCount(count) : anchor(href, formatCount(count))),
-    },
-  ],
+${table(
   shown,
+  [
+    column('From', ({ from }) => from.name),
+    column('To', ({ to }) => to.name),
+    number('Count', ({ count, href }) =>
+      href === undefined ? formatCount(count) : anchor(href, formatCount(count)),
+    ),
+  ],
   { about: title, none: 'None.' },
 )}</details>
 `;

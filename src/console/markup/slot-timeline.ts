@@ -1,5 +1,6 @@
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { cut, formatCount } from '../../render/text.ts';
 import type { SlotGroup } from '../../reports/runs/read-timeline.ts';
@@ -73,18 +74,17 @@ ${cells.map((cell) => markOf(cell, { scale, row: jobs.indexOf(cell.job), href: h
   )}</ul>
 <details><summary>The numbers</summary>
 ${table(
+  days,
   [
-    { title: 'Day', cell: (day: string) => day },
-    ...jobs.map((job) => ({
-      title: job,
-      cell: (day: string) => {
+    column('Day', (day: string) => day),
+    ...jobs.map((job) =>
+      column(job, (day: string) => {
         const ofDay = cells.filter((cell) => cell.job === job && dayOf(cell.from) === day);
         const counts = countStates(ofDay.flatMap((cell) => cell.groups));
         return counts === '' ? '' : anchor(dayHref(job, day), counts);
-      },
-    })),
+      }),
+    ),
   ],
-  days,
   { about: 'Slots by day and job', none: 'None.' },
 )}</details>
 `;

@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { anchor, table } from './parts.ts';
@@ -81,20 +82,18 @@ ${labels.map((label, index) =>
   )}</ul>
 <details><summary>The numbers</summary>
 ${table(
+  labels.map((_, index) => index),
   [
-    { title: unit, cell: (index: number) => labels[index] },
-    ...series.map(({ name, counts }) => ({
-      title: name.replaceAll('_', ' '),
-      align: 'right' as const,
-      cell: (index: number) => {
+    column(unit, (index: number) => labels[index]),
+    ...series.map(({ name, counts }) =>
+      number(name.replaceAll('_', ' '), (index: number) => {
         const count = formatCount(counts[index] ?? 0);
         return href === undefined || counts[index] === 0
           ? count
           : anchor(href(labels[index] ?? '', name), count);
-      },
-    })),
+      }),
+    ),
   ],
-  labels.map((_, index) => index),
   { about: title, none: 'None.' },
 )}</details>
 `;

@@ -1,12 +1,13 @@
 import { foldCode } from '../../core/text/fold.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { plural } from '../../render/text.ts';
 import { listAssignedCodes, listUnownedCodes } from '../../reports/codes/list-codes.ts';
 import { listOrders } from '../../reports/list-orders.ts';
 import type { ConsolePage } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, instant, orderLink, table } from '../markup/parts.ts';
+import { amountList, anchor, instant, missing, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
 /** Assigns an owner to one code, and shows the orders with it. */
@@ -17,11 +18,7 @@ export const assignCodePage: ConsolePage = {
     const job = textOf(visit, 'job');
     const code = textOf(visit, 'code');
     if (job === null || code === null || visit.config.jobs[job] === undefined)
-      return {
-        title: 'Which code?',
-        content: html`<p>${anchor(visit.link('/codes'), 'Choose a code.')}</p>`,
-        status: 404,
-      };
+      return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
     const [sums, orders, assigned] = await Promise.all([
       listUnownedCodes(visit.db, { job, folded: code, limit: 20 }),
       listOrders(visit.db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
@@ -44,17 +41,13 @@ ${
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>`
 }
 ${table(
-  [
-    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
-    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
-    { title: 'Codes', cell: ({ matchedValue }) => matchedValue },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
-    },
-  ],
   orders,
+  [
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column('Codes', ({ matchedValue }) => matchedValue),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+  ],
   { about: `Newest orders with ${code}`, none: 'No order has this code.' },
 )}`,
     };

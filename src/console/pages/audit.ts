@@ -1,8 +1,9 @@
+import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { anchor, filterForm, instant, pagedTable } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/audit';
 
@@ -26,19 +27,18 @@ ${filterForm(visit, PATH, [
   { name: 'subject', label: 'Subject' },
   { name: 'bulk', label: 'Part of bulk action' },
 ])}
-${table(
+${pagedTable(
+  rows,
   [
-    { title: 'When', cell: ({ occurredAt }) => instant(occurredAt, visit) },
-    { title: 'Who', cell: ({ actor, via }) => html`${actor} <small>${via}</small>` },
-    { title: 'What', cell: ({ summary }) => summary },
-    { title: 'Why', cell: ({ reason }) => reason },
-    { title: 'Subject', cell: (entry) => subjectOf(entry, visit) },
-    { title: 'Change', cell: changeOf },
+    column('When', ({ occurredAt }) => instant(occurredAt, visit)),
+    column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
+    column('What', ({ summary }) => summary),
+    column('Why', ({ reason }) => reason),
+    column('Subject', (entry) => subjectOf(entry, visit)),
+    column('Change', changeOf),
   ],
-  rows.slice(0, PAGE_ROWS),
-  { about: 'Changes', none: 'Nobody has changed anything yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ auditId }) => auditId) })}`,
+  { visit, about: 'Changes', none: 'Nobody has changed anything yet.', keyOf: ({ auditId }) => auditId },
+)}`,
     };
   },
 };

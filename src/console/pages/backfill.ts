@@ -1,10 +1,9 @@
 import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
-  type PlanMonth,
   paceOf,
-  planLines,
   planMonths,
+  planTally,
   progressOf,
   stateOf,
 } from '../../../jobs/attribute-orders/backfill/render.ts';
@@ -15,12 +14,13 @@ import {
 import { type Backfill, backfillRunName, type PlannedFile } from '../../core/backfill.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { COUNT_LIMIT } from '../read-query.ts';
 
 const SHOWN_FILES = 50;
@@ -32,15 +32,9 @@ export const backfillPage: ConsolePage = {
   async show(visit) {
     const { backfill: id = '' } = visit.params;
     const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
-    if (backfill === undefined)
-      return {
-        title: `Backfill ${id}`,
-        content: html`<p>There is no backfill with this number.</p>`,
-        status: 404,
-      };
+    if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
     const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
     const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
-    const total = plan.groups.reduce((sum, { orders }) => sum + orders, 0);
     return {
       title: `Backfill ${backfill.backfillId} of ${job}`,
       content: html`${factList([
@@ -59,18 +53,17 @@ ${problem === null ? null : html`<p class="notice red">It stopped: ${problem.rep
 ${progressMarkup(backfill, progress)}
 ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
-<p>${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.</p>
-${blockMarkup({ kind: 'counts', whole: plural(total, 'order'), meaning: 'of the period', lines: planLines(plan.groups), labelWidth: 0, total })}
+${blockMarkup(planTally(plan))}
 <h3>By month</h3>
-${table<PlanMonth>(
-  [
-    { title: 'Month', cell: ({ month }) => month },
-    { title: 'To post', align: 'right', cell: ({ toPost }) => formatCount(toPost) },
-    { title: 'Known', align: 'right', cell: ({ known }) => formatCount(known) },
-    { title: 'Others', align: 'right', cell: ({ others }) => formatCount(others) },
-    { title: 'Revenue to post', align: 'right', cell: ({ revenue }) => revenue },
-  ],
+${table(
   planMonths(plan.groups),
+  [
+    column('Month', ({ month }) => month),
+    number('To post', ({ toPost }) => formatCount(toPost)),
+    number('Known', ({ known }) => formatCount(known)),
+    number('Others', ({ others }) => formatCount(others)),
+    number('Revenue to post', ({ revenue }) => revenue),
+  ],
   { about: 'The plan by month', none: 'The period has no orders.' },
 )}
 <h3>Files</h3>
@@ -110,13 +103,13 @@ ${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 
 }
 
 function filesTable(files: readonly PlannedFile[]): Html {
-  const shown = table<PlannedFile>(
-    [
-      { title: 'File', cell: ({ uri }) => fileName(uri) },
-      { title: 'Source', cell: ({ source }) => source },
-      { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    ],
+  const shown = table(
     files.slice(0, SHOWN_FILES),
+    [
+      column('File', ({ uri }) => fileName(uri)),
+      column('Source', ({ source }) => source),
+      number('Orders', ({ orders }) => formatCount(orders)),
+    ],
     { about: 'Files of the plan', none: 'No file has orders in the period.' },
   );
   return files.length > SHOWN_FILES

@@ -3,6 +3,7 @@ import { stateOf } from '../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
 import { kindOf } from '../../../jobs/index.ts';
 import type { Backfill } from '../../core/backfill.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
@@ -30,19 +31,18 @@ export const backfillsPage: ConsolePage = {
       content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
 ${filterForm(visit, PATH, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
 ${table(
-  [
-    {
-      title: 'Backfill',
-      cell: ({ backfill: { backfillId } }) => anchor(visit.link(`${PATH}/${backfillId}`), backfillId),
-    },
-    { title: 'Job', cell: ({ backfill }) => backfill.job },
-    { title: 'State', cell: ({ state }) => badge(state) },
-    { title: 'Days', cell: ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}` },
-    { title: 'Planned', cell: ({ backfill }) => instant(backfill.plannedAt, visit) },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    { title: 'Posted', align: 'right', cell: ({ posted }) => (posted === null ? '' : formatCount(posted)) },
-  ],
   rows,
+  [
+    column('Backfill', ({ backfill: { backfillId } }) =>
+      anchor(visit.link(`${PATH}/${backfillId}`), backfillId),
+    ),
+    column('Job', ({ backfill }) => backfill.job),
+    column('State', ({ state }) => badge(state)),
+    column('Days', ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}`),
+    column('Planned', ({ backfill }) => instant(backfill.plannedAt, visit)),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    number('Posted', ({ posted }) => (posted === null ? '' : formatCount(posted))),
+  ],
   { about: 'Backfills', none: 'There are no backfills yet.' },
 )}
 ${pager(visit, PATH, { after: nextKey(found, ({ backfillId }) => backfillId) })}`,

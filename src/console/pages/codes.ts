@@ -1,4 +1,5 @@
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, markLookAlikes } from '../../render/text.ts';
 import {
@@ -10,8 +11,8 @@ import {
 } from '../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { amountList, anchor, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -59,63 +60,48 @@ async function unowned(visit: Visit): Promise<Html> {
     limit: MOST_UNOWNED,
   });
   return html`${table(
-    [
-      {
-        title: 'Code',
-        cell: ({ code, folded, job, carriedAs }) =>
-          carriedAs === 'code'
-            ? anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))
-            : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
-      },
-      { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-      {
-        title: 'Revenue',
-        align: 'right',
-        cell: ({ amount, currency }) => amountList([{ amount, currency }]),
-      },
-      { title: 'Last order', cell: ({ lastDay }) => lastDay },
-      { title: 'Job', cell: ({ job }) => job },
-    ],
     rows,
+    [
+      column('Code', ({ code, folded, job, carriedAs }) =>
+        carriedAs === 'code'
+          ? anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))
+          : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
+      ),
+      number('Orders', ({ orders }) => formatCount(orders)),
+      number('Revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+      column('Last order', ({ lastDay }) => lastDay),
+      column('Job', ({ job }) => job),
+    ],
     { about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
   )}${rows.length === MOST_UNOWNED ? html`<p class="dim">These are the first ${MOST_UNOWNED}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
 }
 
 async function assigned(visit: Visit): Promise<Html> {
   const rows = await listAssignedCodes(visit.db, { job: textOf(visit, 'job') });
-  return table<AssignedCode>(
-    [
-      {
-        title: 'Code',
-        cell: ({ code, folded, job }) => anchor(visit.link('/codes/assign', { job, code: folded }), code),
-      },
-      { title: 'Owner', cell: ownerOf(visit) },
-      {
-        title: 'Valid',
-        cell: ({ validFrom, validTo }) => `${validFrom ?? 'always'} to ${validTo ?? 'open'}`,
-      },
-      {
-        title: 'Assigned',
-        cell: ({ assignedAt, assignedBy }) =>
-          html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
-      },
-      {
-        title: 'Counts',
-        cell: ({ overriddenBy }) =>
-          overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
-      },
-      { title: 'Job', cell: ({ job }) => job },
-      {
-        title: 'Withdraw',
-        cell: ({ job, folded, code }) =>
-          actionForm(visit, '/codes/withdraw', {
-            hidden: { job, code: folded },
-            reasonLabel: `Why ${code} is withdrawn`,
-            button: 'Withdraw',
-          }),
-      },
-    ],
+  return table(
     rows,
+    [
+      column('Code', ({ code, folded, job }) =>
+        anchor(visit.link('/codes/assign', { job, code: folded }), code),
+      ),
+      column('Owner', ownerOf(visit)),
+      column('Valid', ({ validFrom, validTo }) => `${validFrom ?? 'always'} to ${validTo ?? 'open'}`),
+      column(
+        'Assigned',
+        ({ assignedAt, assignedBy }) => html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
+      ),
+      column('Counts', ({ overriddenBy }) =>
+        overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
+      ),
+      column('Job', ({ job }) => job),
+      column('Withdraw', ({ job, folded, code }) =>
+        actionForm(visit, '/codes/withdraw', {
+          hidden: { job, code: folded },
+          reasonLabel: `Why ${code} is withdrawn`,
+          button: 'Withdraw',
+        }),
+      ),
+    ],
     { about: 'Assigned codes', none: 'No code was assigned in the console.' },
   );
 }
@@ -129,30 +115,31 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     limit: PAGE_ROWS + 1,
     after: /^-?\d{1,9}$/.test(line) ? { job, folded, line: Number(line) } : null,
   });
-  return html`${table<OwnedCode>(
+  return html`${pagedTable(
+    rows,
     [
-      { title: 'Code', cell: ({ code }) => code },
-      { title: 'Owner', cell: ownerOf(visit) },
-      {
-        title: 'Valid',
-        cell: ({ validFrom, validTo }) =>
-          validFrom === null && validTo === null
-            ? 'always'
-            : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
-      },
-      {
-        title: 'From',
-        cell: ({ line: at, isAssigned }) =>
-          at > 0 ? `codes.csv line ${at}` : isAssigned ? 'assigned here' : 'an event of the service',
-      },
-      { title: 'Job', cell: ({ job: name }) => name },
+      column('Code', ({ code }) => code),
+      column('Owner', ownerOf(visit)),
+      column('Valid', ({ validFrom, validTo }) =>
+        validFrom === null && validTo === null
+          ? 'always'
+          : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
+      ),
+      column('From', ({ line: at, isAssigned }) =>
+        at > 0 ? `codes.csv line ${at}` : isAssigned ? 'assigned here' : 'an event of the service',
+      ),
+      column('Job', ({ job: name }) => name),
     ],
-    rows.slice(0, PAGE_ROWS),
-    { about: 'Codes with an owner', none: 'There are none.' },
-  )}${pager(visit, PATH, { after: nextKey(rows, (row) => writeKey(row.job, row.folded, String(row.line))) })}`;
+    {
+      visit,
+      about: 'Codes with an owner',
+      none: 'There are none.',
+      keyOf: (row) => writeKey(row.job, row.folded, String(row.line)),
+    },
+  )}`;
 }
 
 function ownerOf(visit: Visit) {
   return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
-    html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+    html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }

@@ -1,10 +1,11 @@
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/read-status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { amountList, dealAnchor, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/customers';
@@ -33,12 +34,12 @@ export const customersPage: ConsolePage = {
 ${funnel(groups, lookups)}
 <h2>Refused by the service</h2>
 ${table(
-  [
-    { title: 'Reason', cell: ({ message }) => message },
-    { title: 'Customers', align: 'right', cell: ({ customers }) => formatCount(customers) },
-    { title: 'Brand', cell: ({ brandId: brand }) => brand },
-  ],
   refusals,
+  [
+    column('Reason', ({ message }) => message),
+    number('Customers', ({ customers }) => formatCount(customers)),
+    column('Brand', ({ brandId: brand }) => brand),
+  ],
   { about: 'Refusals', none: 'The service accepted every customer that was submitted.' },
 )}
 <h2>Influencers among customers</h2>
@@ -57,59 +58,42 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
       .filter(({ brandId, state }) => brandId === brand && states.includes(state))
       .reduce((sum, { customers }) => sum + customers, 0);
   return table(
-    [
-      { title: 'Brand', cell: (brand) => brand },
-      {
-        title: 'Read',
-        align: 'right',
-        cell: (brand) => formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
-      },
-      { title: 'To be submitted', align: 'right', cell: (brand) => formatCount(count(brand, ['staged'])) },
-      { title: 'Unsubscribed', align: 'right', cell: (brand) => formatCount(count(brand, ['unsubscribed'])) },
-      { title: 'Refused', align: 'right', cell: (brand) => formatCount(count(brand, ['refused'])) },
-      { title: 'Submitted', align: 'right', cell: (brand) => formatCount(count(brand, ['submitted'])) },
-      {
-        title: 'Looked up in real time',
-        align: 'right',
-        cell: (brand) => {
-          const found = lookups.find(({ brandId }) => brandId === brand);
-          return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
-        },
-      },
-      {
-        title: 'Influencers',
-        align: 'right',
-        cell: (brand) => formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
-      },
-    ],
     brands,
+    [
+      column('Brand', (brand) => brand),
+      number('Read', (brand) =>
+        formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
+      ),
+      number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
+      number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
+      number('Refused', (brand) => formatCount(count(brand, ['refused']))),
+      number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
+      number('Looked up in real time', (brand) => {
+        const found = lookups.find(({ brandId }) => brandId === brand);
+        return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
+      }),
+      number('Influencers', (brand) =>
+        formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
+      ),
+    ],
     { about: 'Customers by state', none: 'No customers were read yet.' },
   );
 }
 
 function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {
   return table(
-    [
-      { title: 'Influencer', cell: ({ username, platform }) => html`${username} <small>${platform}</small>` },
-      {
-        title: 'Followers',
-        align: 'right',
-        cell: ({ followers }) => (followers === null ? null : formatCount(followers)),
-      },
-      { title: 'Orders', align: 'right', cell: ({ orders }) => orders },
-      {
-        title: 'Spent',
-        align: 'right',
-        cell: ({ spent, currency }) => (spent === null ? null : amountList([{ amount: spent, currency }])),
-      },
-      {
-        title: 'Deal',
-        cell: ({ dealId }) => (dealId === null ? 'none' : anchor(dealLink(visit, dealId), dealId)),
-      },
-      { title: 'Looked up', cell: ({ lookedUpAt }) => instant(lookedUpAt, visit) },
-      { title: 'Brand', cell: ({ brandName, brandId }) => brandName ?? brandId },
-    ],
     rows,
+    [
+      column('Influencer', ({ username, platform }) => html`${username} <small>${platform}</small>`),
+      number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
+      number('Orders', ({ orders }) => orders),
+      number('Spent', ({ spent, currency }) =>
+        spent === null ? null : amountList([{ amount: spent, currency }]),
+      ),
+      column('Deal', ({ dealId }) => (dealId === null ? 'none' : dealAnchor(visit, dealId))),
+      column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
+      column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
+    ],
     { about: 'Influencers among customers', none: 'No look-up has found an influencer yet.' },
   );
 }

@@ -1,5 +1,6 @@
 import { sumMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import {
@@ -12,7 +13,7 @@ import {
   listDealVersions,
 } from '../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, figure, instant, table } from '../markup/parts.ts';
+import { amountList, figure, instant, missing, table } from '../markup/parts.ts';
 
 const MONTHS = 36;
 const VERSIONS = 100;
@@ -30,11 +31,10 @@ export const dealPage: ConsolePage = {
       listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
     ]);
     if (deal === null && months.length === 0)
-      return {
-        title: `Deal ${dealId}`,
-        content: html`<p>The mirror does not know this deal, and no order was attributed to it.</p>`,
-        status: 404,
-      };
+      return missing(
+        `Deal ${dealId}`,
+        'The mirror does not know this deal, and no order was attributed to it.',
+      );
     const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
     return {
       title: deal?.influencerHandle ?? `Deal ${dealId}`,
@@ -103,17 +103,13 @@ function lastDayOf(month: string): string {
 
 function monthTable(months: readonly DealMonth[]): Html {
   return table(
-    [
-      { title: 'Month', cell: ({ month }) => month },
-      { title: 'Credited', align: 'right', cell: ({ accepted }) => formatCount(accepted) },
-      { title: 'Not settled', align: 'right', cell: ({ open }) => formatCount(open) },
-      {
-        title: 'Credited revenue',
-        align: 'right',
-        cell: ({ amount, currency }) => amountList([{ amount, currency }]),
-      },
-    ],
     months,
+    [
+      column('Month', ({ month }) => month),
+      number('Credited', ({ accepted }) => formatCount(accepted)),
+      number('Not settled', ({ open }) => formatCount(open)),
+      number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+    ],
     { about: 'Orders by month', none: 'No order was attributed to this deal.' },
   );
 }
@@ -132,19 +128,15 @@ async function clickChart(clicks: readonly ClicksOfMonth[]): Promise<Html> {
 
 function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
   return table(
-    [
-      { title: 'From', cell: ({ version }) => instant(version.validFrom, visit) },
-      {
-        title: 'To',
-        cell: ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit)),
-      },
-      {
-        title: 'What changed',
-        cell: ({ version, before }) =>
-          html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
-      },
-    ],
     versions.slice(0, VERSIONS).map((version, index) => ({ version, before: versions[index + 1] ?? null })),
+    [
+      column('From', ({ version }) => instant(version.validFrom, visit)),
+      column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
+      column(
+        'What changed',
+        ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
+      ),
+    ],
     { about: 'History of the deal', none: 'The mirror has not read this deal yet.' },
   );
 }

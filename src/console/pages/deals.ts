@@ -1,9 +1,10 @@
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import { listDeals, readCoverage } from '../../reports/list-deals.ts';
 import type { ConsolePage } from '../console-page.ts';
-import { anchor, badge, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
@@ -32,50 +33,43 @@ ${filterForm(visit, PATH, [
   { name: 'brand', label: 'Brand' },
   { name: 'state', label: 'State', options: STATES },
 ])}
-${table(
+${pagedTable(
+  rows,
   [
-    { title: 'Deal', cell: ({ dealId }) => anchor(dealLink(visit, dealId), dealId) },
-    {
-      title: 'Influencer',
-      cell: ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
-    },
-    { title: 'Brand', cell: ({ brandName, brandId }) => brandName ?? brandId },
-    { title: 'Dealflow', cell: ({ dealflowName }) => dealflowName },
-    {
-      title: 'State',
-      cell: ({ isActive, isDeleted }) =>
-        isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
-    },
-    { title: 'Clicks', align: 'right', cell: ({ totalClicks }) => countOf(totalClicks) },
-    { title: 'Orders', align: 'right', cell: ({ totalReferrals }) => countOf(totalReferrals) },
-    { title: 'Sales', align: 'right', cell: ({ totalSales }) => countOf(totalSales) },
-    {
-      title: 'Read',
-      cell: ({ syncedAt }) =>
-        syncedAt === null
-          ? 'not yet'
-          : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
-    },
+    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+    column(
+      'Influencer',
+      ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
+    ),
+    column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
+    column('Dealflow', ({ dealflowName }) => dealflowName),
+    column('State', ({ isActive, isDeleted }) =>
+      isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
+    ),
+    number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
+    number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
+    number('Sales', ({ totalSales }) => countOf(totalSales)),
+    column('Read', ({ syncedAt }) =>
+      syncedAt === null
+        ? 'not yet'
+        : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
+    ),
   ],
-  rows.slice(0, PAGE_ROWS),
-  { about: 'Deals', none: 'The mirror has no such deal.' },
+  { visit, about: 'Deals', none: 'The mirror has no such deal.', keyOf: ({ dealId }) => dealId },
 )}
-${pager(visit, PATH, { after: nextKey(rows, ({ dealId }) => dealId) })}
 <h2>How complete the mirror is</h2>
 ${
   coverage[0] === undefined
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
 ${table(
-  [
-    { title: 'Discovered through', cell: ({ way }) => way.replaceAll('_', ' ') },
-    ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) => ({
-      title: name,
-      align: 'right' as const,
-      cell: (row: (typeof coverage)[number]) => formatCount(row[name]),
-    })),
-  ],
   coverage,
+  [
+    column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
+    ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
+      number(name, (row: (typeof coverage)[number]) => formatCount(row[name])),
+    ),
+  ],
   { about: 'Coverage of the mirror', none: 'None.' },
 )}`
 }`,

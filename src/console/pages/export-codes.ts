@@ -1,8 +1,8 @@
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
 import { renderCsv } from '../../render/csv.ts';
-import { html } from '../../render/html/html.ts';
 import { listOwnedCodes } from '../../reports/codes/list-codes.ts';
 import type { ConsolePage } from '../console-page.ts';
+import { missing } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
 /** More codes than any account has. */
@@ -18,11 +18,7 @@ export const exportCodesPage: ConsolePage = {
   async show(visit) {
     const job = textOf(visit, 'job');
     if (job === null || visit.config.jobs[job] === undefined)
-      return {
-        title: 'Which job?',
-        content: html`<p>The address names no job of the configuration.</p>`,
-        status: 404,
-      };
+      return missing('Which job?', 'The address names no job of the configuration.');
     const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
     const rows = codes.map((one) => [
       one.code,

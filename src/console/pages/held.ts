@@ -2,6 +2,7 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
@@ -9,7 +10,6 @@ import {
   countHeld,
   type HeldFilter,
   type HeldGroup,
-  type HeldOrder,
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
@@ -40,20 +40,17 @@ ${filterForm(visit, PATH, [
   { name: 'why', label: 'Held because' },
   { name: 'order', label: 'Order' },
 ])}
-${table<HeldGroup>(
-  [
-    { title: 'Source', cell: ({ source }) => source },
-    {
-      title: 'Held because',
-      cell: (group) => anchor(visit.link(PATH, queryOf(group)), describeReason(group)),
-    },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-    { title: 'Posted before', align: 'right', cell: ({ sent }) => (sent === 0 ? '' : formatCount(sent)) },
-    { title: 'What to do', cell: ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}` },
-    { title: 'Job', cell: ({ job }) => job },
-  ],
+${table(
   groups,
+  [
+    column('Source', ({ source }) => source),
+    column('Held because', (group) => anchor(visit.link(PATH, queryOf(group)), describeReason(group))),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
+    column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
+    column('Job', ({ job }) => job),
+  ],
   { about: 'Held orders by reason', none: 'No order is held.' },
 )}
 ${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
@@ -106,19 +103,15 @@ async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGro
   const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
     actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
   return html`<h2>${plural(all, 'order')}</h2>
-${table<HeldOrder>(
-  [
-    { title: 'Order', cell: ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId) },
-    { title: 'Carries', cell: ({ carries }) => carries },
-    { title: 'Placed', cell: ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit)) },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency)),
-    },
-    { title: 'Stated in', cell: ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}` },
-  ],
+${table(
   orders,
+  [
+    column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
+    column('Carries', ({ carries }) => carries),
+    column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
+    number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+    column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
+  ],
   { about: 'Held orders of this reason', none: 'None.' },
 )}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}

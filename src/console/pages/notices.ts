@@ -1,5 +1,6 @@
 import { PROBLEM_KINDS } from '../../core/notify/notice.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
@@ -53,40 +54,33 @@ function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html |
   if (troubles.length === 0) return null;
   return html`<h2>Channels that do not accept notices</h2>
 ${table(
-  [
-    { title: 'Channel', cell: ({ channel }) => channel },
-    { title: 'Waiting', align: 'right', cell: ({ failing }) => formatCount(failing) },
-    { title: 'Given up', align: 'right', cell: ({ givenUp }) => formatCount(givenUp) },
-    { title: 'Why', cell: ({ lastError }) => lastError },
-    { title: 'Since', cell: ({ since }) => instant(since, visit) },
-    {
-      title: 'Next',
-      cell: ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`,
-    },
-  ],
   troubles,
+  [
+    column('Channel', ({ channel }) => channel),
+    number('Waiting', ({ failing }) => formatCount(failing)),
+    number('Given up', ({ givenUp }) => formatCount(givenUp)),
+    column('Why', ({ lastError }) => lastError),
+    column('Since', ({ since }) => instant(since, visit)),
+    column('Next', ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`),
+  ],
   { about: 'Channels that do not accept notices', none: '' },
 )}`;
 }
 
 function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
   return table(
-    [
-      { title: 'When', cell: ({ createdAt }) => instant(createdAt, visit) },
-      { title: 'Event', cell: ({ event }) => badge(event) },
-      {
-        title: 'Severity',
-        cell: ({ event, severity }) => (event === 'opened' || event === 'reminded' ? badge(severity) : null),
-      },
-      {
-        title: 'Problem',
-        cell: ({ problem, job }) => html`${problem.replaceAll('_', ' ')} <small>${job}</small>`,
-      },
-      { title: 'Summary', cell: ({ summary }) => summary },
-      { title: 'Amount', align: 'right', cell: ({ amounts }) => amountList(amounts) },
-      { title: 'Delivered', cell: ({ deliveries }) => deliveryList(deliveries) },
-    ],
     notices,
+    [
+      column('When', ({ createdAt }) => instant(createdAt, visit)),
+      column('Event', ({ event }) => badge(event)),
+      column('Severity', ({ event, severity }) =>
+        event === 'opened' || event === 'reminded' ? badge(severity) : null,
+      ),
+      column('Problem', ({ problem, job }) => html`${problem.replaceAll('_', ' ')} <small>${job}</small>`),
+      column('Summary', ({ summary }) => summary),
+      number('Amount', ({ amounts }) => amountList(amounts)),
+      column('Delivered', ({ deliveries }) => deliveryList(deliveries)),
+    ],
     { about: 'Notices', none: 'No notice was sent yet.' },
   );
 }

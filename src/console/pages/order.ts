@@ -7,7 +7,7 @@ import { plural } from '../../render/text.ts';
 import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, dealLink, factList, instant, lifeList } from '../markup/parts.ts';
+import { anchor, badge, dealAnchor, factList, instant, lifeList, missing } from '../markup/parts.ts';
 
 /** The history of one order, from the line in the file to the service's answer. */
 export const orderPage: ConsolePage = {
@@ -18,11 +18,10 @@ export const orderPage: ConsolePage = {
     const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
     const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order));
     if (life === undefined)
-      return {
-        title: `Order ${order}`,
-        content: html`<p>Neither the files of ${source} that were read nor the ledger have this order.</p>`,
-        status: 404,
-      };
+      return missing(
+        `Order ${order}`,
+        `Neither the files of ${source} that were read nor the ledger have this order.`,
+      );
     const name = life.orderName === null || life.orderName === order ? '' : ` (${life.orderName})`;
     return {
       title: `Order ${order}${name}`,
@@ -64,7 +63,7 @@ function attributionItem(one: OrderAttribution, visit: Visit): Html {
     ['Tried', one.matchedBy === null ? one.matchedValue : null],
     ['Evidence for several owners', one.claims],
     ['Influencer', one.influencerHandle],
-    ['Deal', dealId === null ? null : anchor(dealLink(visit, dealId), dealId)],
+    ['Deal', dealAnchor(visit, dealId)],
     ['Collaboration', one.collabId],
     ['Brand', one.brandId],
     ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
@@ -78,7 +77,7 @@ function entrySection(entry: EntryLife, visit: Visit): Html {
   return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
-  ['Deal', dealId === null ? null : anchor(dealLink(visit, dealId), dealId)],
+  ['Deal', dealAnchor(visit, dealId)],
   ['Collaboration', entry.collabId],
   ['Why', entry.stateReason],
 ])}

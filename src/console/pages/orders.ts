@@ -1,3 +1,4 @@
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { countOrders, listOrders, type OrderFilter, type OrderKey } from '../../reports/list-orders.ts';
 import { explainOrder } from '../../reports/lives/explain-order.ts';
@@ -7,14 +8,14 @@ import {
   anchor,
   badge,
   countUpTo,
-  dealLink,
+  dealAnchor,
   filterForm,
   instant,
   orderLink,
-  pager,
+  pagedTable,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/orders';
 const DISPOSITIONS = [
@@ -45,12 +46,12 @@ async function find(visit: Visit, order: string): Promise<Shown> {
   return {
     title: `Orders called ${order}`,
     content: table(
-      [
-        { title: 'Order', cell: (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId) },
-        { title: 'Id', cell: ({ orderId }) => orderId },
-        { title: 'Source', cell: ({ source }) => source },
-      ],
       lives,
+      [
+        column('Order', (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId)),
+        column('Id', ({ orderId }) => orderId),
+        column('Source', ({ source }) => source),
+      ],
       {
         about: 'Orders found',
         none: 'Neither the files that were read nor the ledger have this order. Blanks, quotes and invisible characters around or in an id do not matter, anything else must match; you can enter a name with or without #.',
@@ -86,36 +87,31 @@ ${filterForm(visit, PATH, [
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
-${table(
+${pagedTable(
+  rows,
   [
-    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
-    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
-    {
-      title: 'Outcome',
-      cell: ({ disposition, reason }) =>
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column(
+      'Outcome',
+      ({ disposition, reason }) =>
         html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
-    },
-    {
-      title: 'By',
-      cell: ({ matchedBy, matchedValue }) =>
-        matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
-    },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    {
-      title: 'Deal',
-      cell: ({ dealId }) => (dealId === null ? null : anchor(dealLink(visit, dealId), dealId)),
-    },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
-    },
-    { title: 'Source', cell: ({ source, job }) => html`${source} <small>${job}</small>` },
+    ),
+    column('By', ({ matchedBy, matchedValue }) =>
+      matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
+    ),
+    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    column('Deal', ({ dealId }) => (dealId === null ? null : dealAnchor(visit, dealId))),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+    column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
   ],
-  rows.slice(0, PAGE_ROWS),
-  { about: 'Orders', none: 'No order matches the filter.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
+  {
+    visit,
+    about: 'Orders',
+    none: 'No order matches the filter.',
+    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
+  },
+)}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Html } from '../../core/text/html.ts';
 import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import { countRejected } from '../../reports/files/list-rejected.ts';
@@ -73,45 +74,32 @@ function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
   const jobs = Object.values(visit.config.jobs);
   const slots = nextSlots(jobs, visit.now);
   return table(
-    [
-      { title: 'Job', cell: ({ name }) => anchor(visit.link('/runs', { job: name }), name) },
-      {
-        title: 'Last run',
-        cell: ({ name }) => {
-          const found = health.find(({ job }) => job === name);
-          return found === undefined
-            ? 'has not run yet'
-            : html`${anchor(visit.link(`/runs/${found.lastRunId}`), found.lastRunId)} ${badge(found.lastStatus)}`;
-        },
-      },
-      {
-        title: 'Last success',
-        cell: ({ name }) => {
-          const at = health.find(({ job }) => job === name)?.lastOkAt ?? null;
-          if (at === null) return 'never';
-          const age = formatDuration((visit.now.getTime() - at.getTime()) / 1000);
-          return html`${instant(at, visit)} <small>${age} ago</small>`;
-        },
-      },
-      {
-        title: 'Next slot',
-        cell: ({ name }) => {
-          const slot = slots.find(({ job }) => job === name);
-          if (slot === undefined) return 'no schedule';
-          if (slot.after !== null) return html`after ${slot.after}`;
-          return instant(slot.at, visit);
-        },
-      },
-      {
-        title: 'Missed, 7 days',
-        align: 'right',
-        cell: ({ name }) => {
-          const missed = health.find(({ job }) => job === name)?.missedSlots ?? 0;
-          return missed === 0 ? '0' : anchor(visit.link('/schedules', { job: name }), formatCount(missed));
-        },
-      },
-    ],
     jobs,
+    [
+      column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
+      column('Last run', ({ name }) => {
+        const found = health.find(({ job }) => job === name);
+        return found === undefined
+          ? 'has not run yet'
+          : html`${anchor(visit.link(`/runs/${found.lastRunId}`), found.lastRunId)} ${badge(found.lastStatus)}`;
+      }),
+      column('Last success', ({ name }) => {
+        const at = health.find(({ job }) => job === name)?.lastOkAt ?? null;
+        if (at === null) return 'never';
+        const age = formatDuration((visit.now.getTime() - at.getTime()) / 1000);
+        return html`${instant(at, visit)} <small>${age} ago</small>`;
+      }),
+      column('Next slot', ({ name }) => {
+        const slot = slots.find(({ job }) => job === name);
+        if (slot === undefined) return 'no schedule';
+        if (slot.after !== null) return html`after ${slot.after}`;
+        return instant(slot.at, visit);
+      }),
+      number('Missed, 7 days', ({ name }) => {
+        const missed = health.find(({ job }) => job === name)?.missedSlots ?? 0;
+        return missed === 0 ? '0' : anchor(visit.link('/schedules', { job: name }), formatCount(missed));
+      }),
+    ],
     { about: 'Jobs', none: 'The configuration has no jobs.' },
   );
 }
@@ -157,55 +145,41 @@ async function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, 
 
 function creditedTable(credited: readonly Credited[], days: Days, visit: Visit): Html {
   return table(
-    [
-      { title: 'Job', cell: ({ job }) => job },
-      {
-        title: 'Orders',
-        align: 'right',
-        cell: ({ job, orders }) =>
-          anchor(visit.link('/orders', { job, disposition: 'accepted', ...days }), formatCount(orders)),
-      },
-      {
-        title: 'Revenue',
-        align: 'right',
-        cell: ({ amount, currency }) => amountList([{ amount, currency }]),
-      },
-    ],
     credited,
+    [
+      column('Job', ({ job }) => job),
+      number('Orders', ({ job, orders }) =>
+        anchor(visit.link('/orders', { job, disposition: 'accepted', ...days }), formatCount(orders)),
+      ),
+      number('Revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+    ],
     { about: 'Credited revenue', none: 'Nothing was credited in these days.' },
   );
 }
 
 function backlogTable(backlog: readonly Backlog[], visit: Visit): Html {
   return table(
-    [
-      { title: 'Job', cell: ({ job }) => job },
-      {
-        title: 'Of',
-        cell: ({ backfillId }) =>
-          backfillId === null
-            ? 'its runs'
-            : anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`),
-      },
-      { title: 'State', cell: ({ state }) => badge(state) },
-      {
-        title: 'Entries',
-        align: 'right',
-        cell: ({ entries, isPart }) => countOf(entries, isPart),
-      },
-      {
-        title: 'Amount',
-        align: 'right',
-        cell: ({ amount, currency, isPart }) =>
-          html`${isPart ? 'more than ' : null}${amountList([{ amount, currency }])}`,
-      },
-      {
-        title: 'Oldest',
-        cell: ({ oldest }) =>
-          html`${instant(oldest, visit)} <small>${formatDuration((visit.now.getTime() - oldest.getTime()) / 1000)}</small>`,
-      },
-    ],
     backlog.filter(({ state }) => state === 'ready' || state === 'sending'),
+    [
+      column('Job', ({ job }) => job),
+      column('Of', ({ backfillId }) =>
+        backfillId === null
+          ? 'its runs'
+          : anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`),
+      ),
+      column('State', ({ state }) => badge(state)),
+      number('Entries', ({ entries, isPart }) => countOf(entries, isPart)),
+      number(
+        'Amount',
+        ({ amount, currency, isPart }) =>
+          html`${isPart ? 'more than ' : null}${amountList([{ amount, currency }])}`,
+      ),
+      column(
+        'Oldest',
+        ({ oldest }) =>
+          html`${instant(oldest, visit)} <small>${formatDuration((visit.now.getTime() - oldest.getTime()) / 1000)}</small>`,
+      ),
+    ],
     { about: 'Entries that wait to be sent', none: 'Nothing waits to be sent.' },
   );
 }

@@ -1,7 +1,8 @@
-import { didOf, sumOf } from '../../../jobs/index.ts';
+import { didOf, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
-import type { Sum } from '../../render/block.ts';
+import type { CountsBlock } from '../../render/block.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';
@@ -12,7 +13,7 @@ import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { describeDid, linkToTrace, problemOf } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
-import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { amountList, anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
 import type { Flow, FlowPlace } from '../markup/sankey.ts';
@@ -29,8 +30,7 @@ export const runPage: ConsolePage = {
     const { db } = visit;
     const { run: id = '' } = visit.params;
     const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
-    if (run === null)
-      return { title: `Run ${id}`, content: html`<p>There is no run with this number.</p>`, status: 404 };
+    if (run === null) return missing(`Run ${id}`, 'There is no run with this number.');
     const isReported = run.counts !== null;
     const [files, slot, before, activity, units] = await Promise.all([
       listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
@@ -88,7 +88,7 @@ async function accounting(run: ListedRun, files: RunFiles, visit: Visit): Promis
 `;
   const { sankeyPicture } = await import('../markup/sankey.ts');
   const rows = rowFlows(run.counts, files, { run, visit });
-  const sum = sumOf(run.kind, run.counts);
+  const sum = tallyOf(run.kind, run.counts);
   return html`<h2>Accounting</h2>
 ${
   rows.length === 0
@@ -150,9 +150,9 @@ function rowFlows(
 }
 
 /** The flow to the outcomes. Items in no outcome were lost, so they are shown as unaccounted for. */
-function outcomeFlows({ count: whole, whole: text, parts }: Sum): readonly Flow[] {
-  const counted = parts.reduce((sum, [count]) => sum + count, 0);
-  return [...parts, [whole - counted, 'unaccounted for'] as const].map(([count, words]) => ({
+function outcomeFlows({ count: whole, whole: text, lines, parts = lines }: CountsBlock): readonly Flow[] {
+  const counted = parts.reduce((sum, [, count]) => sum + count, 0);
+  return [...parts, ['unaccounted for', whole - counted] as const].map(([words, count]) => ({
     from: { key: 'whole', name: text.replace(/^[\d,]+ /, '') },
     to: { key: `part:${words}`, name: words },
     count,
@@ -172,33 +172,26 @@ function fileHref({ source, uri }: RunFile, visit: Visit): string {
 }
 
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = table<RunFile>(
-    [
-      { title: 'File', cell: (file) => anchor(fileHref(file, visit), fileName(file.uri)) },
-      { title: 'Source', cell: ({ source }) => source },
-      {
-        title: 'State',
-        cell: ({ state, holdMessage }) =>
-          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-      },
-      { title: 'Rows', align: 'right', cell: ({ rows }) => (rows === null ? '' : formatCount(rows)) },
-      {
-        title: 'Rejected',
-        align: 'right',
-        cell: ({ rejectedRows, runId }) =>
-          rejectedRows === 0
-            ? '0'
-            : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
-      },
-      {
-        title: 'Read by',
-        cell: ({ runId }) =>
-          runId === run.runId
-            ? 'this run'
-            : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
-      },
-    ],
+  const shown = table(
     files,
+    [
+      column('File', (file) => anchor(fileHref(file, visit), fileName(file.uri))),
+      column('Source', ({ source }) => source),
+      column(
+        'State',
+        ({ state, holdMessage }) =>
+          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+      ),
+      number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
+      number('Rejected', ({ rejectedRows, runId }) =>
+        rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+      ),
+      column('Read by', ({ runId }) =>
+        runId === run.runId
+          ? 'this run'
+          : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+      ),
+    ],
     { about: 'Files of the run', none: 'The run read no new files.' },
   );
   return total > files.length

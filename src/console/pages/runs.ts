@@ -2,6 +2,7 @@ import { didOf, kindOf } from '../../../jobs/index.ts';
 import { backfillRunName } from '../../core/backfill.ts';
 import type { PipelineConfig } from '../../core/config.ts';
 import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { cut, formatDuration } from '../../render/text.ts';
 import { countRuns, type ListedRun, listRuns } from '../../reports/runs/list-runs.ts';
@@ -116,20 +117,16 @@ function hrefOf(
 
 function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
   return table(
-    [
-      { title: 'Run', cell: ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId) },
-      { title: 'Job', cell: ({ job }) => job },
-      { title: 'Status', cell: ({ status }) => badge(status) },
-      { title: 'Started', cell: ({ startedAt }) => instant(startedAt, visit) },
-      {
-        title: 'Took',
-        align: 'right',
-        cell: ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds)),
-      },
-      { title: 'Did', cell: (run) => describeDid(run, didOf) },
-      { title: 'Problem', cell: (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH) },
-    ],
     runs,
+    [
+      column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
+      column('Job', ({ job }) => job),
+      column('Status', ({ status }) => badge(status)),
+      column('Started', ({ startedAt }) => instant(startedAt, visit)),
+      number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
+      column('Did', (run) => describeDid(run, didOf)),
+      column('Problem', (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH)),
+    ],
     { about: 'Runs', none: 'No run matches the filter.' },
   );
 }

@@ -1,6 +1,7 @@
 import type { JobSettings } from '../../core/config.ts';
 import type { Html } from '../../core/text/html.ts';
 import { openCalendar } from '../../ops/schedule/calendar.ts';
+import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import {
   isServed,
@@ -58,15 +59,15 @@ ${pager(visit, PATH, { after: nextKey(slots, ({ slot, job }) => writeKey(slot.to
 function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
   const { jobs } = visit.config;
   const gone = paused.filter(({ job }) => jobs[job] === undefined);
-  return html`${table<JobSettings>(
-    [
-      { title: 'Job', cell: ({ name }) => anchor(visit.link('/runs', { job: name }), name) },
-      { title: 'When', cell: whenOf },
-      { title: 'Next slots', cell: (job) => nextOf(job, visit) },
-      { title: 'State', cell: ({ name }) => pauseOf(paused, name, visit) },
-      { title: 'Change', cell: (job) => changesOf(job, { paused, visit }) },
-    ],
+  return html`${table(
     Object.values(jobs),
+    [
+      column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
+      column('When', whenOf),
+      column('Next slots', (job) => nextOf(job, visit)),
+      column('State', ({ name }) => pauseOf(paused, name, visit)),
+      column('Change', (job) => changesOf(job, { paused, visit })),
+    ],
     { about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
   )}${gone.map(({ job }) => html`<p>${job} is paused, and gone from the configuration. ${resumeForm(job, visit)}</p>`)}`;
 }
@@ -119,21 +120,18 @@ function resumeForm(job: string, visit: Visit): Html | null {
 
 function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
   return table(
-    [
-      { title: 'Slot', cell: ({ slot }) => instant(slot, visit) },
-      { title: 'Job', cell: ({ job }) => job },
-      { title: 'State', cell: ({ state }) => badge(state) },
-      {
-        title: 'Why',
-        cell: ({ reason, requestedBy }) =>
-          html`${requestedBy === null ? null : `requested by ${requestedBy}`}${requestedBy !== null && reason !== null ? ': ' : null}${reason}`,
-      },
-      {
-        title: 'Run',
-        cell: ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId)),
-      },
-    ],
     slots,
+    [
+      column('Slot', ({ slot }) => instant(slot, visit)),
+      column('Job', ({ job }) => job),
+      column('State', ({ state }) => badge(state)),
+      column(
+        'Why',
+        ({ reason, requestedBy }) =>
+          html`${requestedBy === null ? null : `requested by ${requestedBy}`}${requestedBy !== null && reason !== null ? ': ' : null}${reason}`,
+      ),
+      column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
+    ],
     {
       about: 'Slots',
       none: 'No slot matches the filter. `serve` records each slot when it is due.',

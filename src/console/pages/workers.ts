@@ -1,5 +1,6 @@
 import type { Html } from '../../core/text/html.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
+import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
@@ -76,21 +77,21 @@ ${failedTable(failed, visit)}`;
 }
 
 function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
-  const shown = table<RegisteredWorker>(
-    [
-      { title: 'Worker', cell: ({ host, pid }) => html`${host} <small>process ${pid}</small>` },
-      { title: 'State', cell: (worker) => stateOf(worker, visit) },
-      { title: 'Version', cell: ({ version }) => version },
-      { title: 'Since', cell: ({ startedAt }) => instant(startedAt, visit) },
-      { title: 'Heartbeat', cell: ({ seenAt }) => agoOf(seenAt, visit) },
-      {
-        title: 'Takes',
-        cell: ({ kinds, concurrency }) =>
-          html`${kinds.join(', ')} <small>${formatCount(concurrency)} of each at a time</small>`,
-      },
-      { title: 'Doing', cell: (worker) => doingOf(worker, visit) },
-    ],
+  const shown = table(
     workers.slice(0, SHOWN_WORKERS),
+    [
+      column('Worker', ({ host, pid }) => html`${host} <small>process ${pid}</small>`),
+      column('State', (worker) => stateOf(worker, visit)),
+      column('Version', ({ version }) => version),
+      column('Since', ({ startedAt }) => instant(startedAt, visit)),
+      column('Heartbeat', ({ seenAt }) => agoOf(seenAt, visit)),
+      column(
+        'Takes',
+        ({ kinds, concurrency }) =>
+          html`${kinds.join(', ')} <small>${formatCount(concurrency)} of each at a time</small>`,
+      ),
+      column('Doing', (worker) => doingOf(worker, visit)),
+    ],
     { about: 'Workers', none: 'No worker is registered.' },
   );
   return workers.length > SHOWN_WORKERS
@@ -120,42 +121,37 @@ function unitOf(unit: UnitInHand, visit: Visit): Html {
 }
 
 function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
-  return table<UnitQueue>(
-    [
-      { title: 'Kind', cell: ({ kind }) => kind },
-      { title: 'What a unit does', cell: ({ kind }) => DOES[kind] ?? null },
-      { title: 'At a time', align: 'right', cell: ({ places }) => formatCount(places) },
-      { title: 'Being done', align: 'right', cell: ({ active }) => formatCount(active) },
-      { title: 'Waiting', align: 'right', cell: ({ waiting }) => formatCount(waiting) },
-      {
-        title: 'Oldest waits since',
-        cell: ({ oldest }) =>
-          oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
-      },
-      { title: 'Failed', align: 'right', cell: ({ failed }) => formatCount(failed) },
-    ],
+  return table(
     queues,
+    [
+      column('Kind', ({ kind }) => kind),
+      column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+      number('At a time', ({ places }) => formatCount(places)),
+      number('Being done', ({ active }) => formatCount(active)),
+      number('Waiting', ({ waiting }) => formatCount(waiting)),
+      column('Oldest waits since', ({ oldest }) =>
+        oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
+      ),
+      number('Failed', ({ failed }) => formatCount(failed)),
+    ],
     { about: 'Queues', none: '' },
   );
 }
 
 function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
-  const shown = table<FailedUnits>(
-    [
-      { title: 'When', cell: ({ at }) => instant(at, visit) },
-      {
-        title: 'Run',
-        cell: ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`),
-      },
-      {
-        title: 'What',
-        cell: (group) =>
-          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
-      },
-      { title: 'Why', cell: whyOf },
-      { title: 'Retry', cell: (group) => retryOf(group, visit) },
-    ],
+  const shown = table(
     failed.slice(0, PAGE_ROWS),
+    [
+      column('When', ({ at }) => instant(at, visit)),
+      column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
+      column(
+        'What',
+        (group) =>
+          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
+      ),
+      column('Why', whyOf),
+      column('Retry', (group) => retryOf(group, visit)),
+    ],
     { about: 'Failed units', none: 'No unit failed.' },
   );
   return failed.length > PAGE_ROWS ? html`${shown}<p class="dim">and older ones</p>` : shown;

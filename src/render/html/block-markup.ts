@@ -1,5 +1,18 @@
+import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
-import type { Bars, Block, Commands, CountsBlock, Fault, Part, Section, Table, TextBlock } from '../block.ts';
+import type {
+  Bars,
+  Block,
+  Commands,
+  CountsBlock,
+  Facts,
+  Fault,
+  Part,
+  Section,
+  Table,
+  TextBlock,
+} from '../block.ts';
+import { shownLines } from '../render-blocks.ts';
 import type { Column } from '../table.ts';
 import { formatCount } from '../text.ts';
 import { html } from './html.ts';
@@ -13,6 +26,10 @@ export function blockMarkup(block: Block): Html {
       return countsMarkup(block);
     case 'section':
       return sectionMarkup(block);
+    case 'table':
+      return tableMarkup(block);
+    case 'facts':
+      return factsMarkup(block);
   }
 }
 
@@ -22,11 +39,10 @@ ${parts.map(partMarkup)}${commandsMarkup(commands)}`;
 }
 
 function countsMarkup({ whole, meaning, lines, note }: CountsBlock): Html {
-  const shown = lines.filter(([, count, { always = false } = {}]) => count > 0 || always);
   return html`<section>
 <h3>${whole} <small>${meaning}</small></h3>
 <table class="counts"><tbody>
-${shown.map(
+${shownLines(lines).map(
   ([label, count, { note: about = '', color } = {}]) =>
     html`<tr class="${count === 0 ? 'none' : (color ?? 'plain')}"><th scope="row">${label}</th><td class="number">${formatCount(count)}</td><td>${count === 0 ? '' : about}</td></tr>
 `,
@@ -39,10 +55,10 @@ function sectionMarkup(section: Section): Html {
   const { title, count, note = '', tone, why, parts = [], help, commands } = section;
   const more = (count ?? 0) - (section.shown ?? count ?? 0);
   return html`<section class="${tone ?? 'plain'}">
-<h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html` <small>${note}</small>`}</h3>
+<h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
 ${why === undefined ? null : html`<p>${why}</p>`}
 ${parts.map(partMarkup)}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
-${help === undefined ? null : html`<p class="help">${help}</p>`}
+${help == null ? null : html`<p class="help">${help}</p>`}
 ${commandsMarkup(commands)}</section>
 `;
 }
@@ -50,7 +66,7 @@ ${commandsMarkup(commands)}</section>
 function partMarkup(part: Part): Html {
   switch (part.kind) {
     case 'item':
-      return html`<div class="item"><p>${part.text}</p>${part.help === undefined ? null : html`<p class="help">${part.help}</p>`}</div>
+      return html`<div class="item"><p>${part.text}</p>${part.help == null ? null : html`<p class="help">${part.help}</p>`}</div>
 `;
     case 'aside':
       return html`<p class="dim">${part.text}</p>
@@ -61,6 +77,11 @@ function partMarkup(part: Part): Html {
       return tableMarkup(part);
     case 'bars':
       return barsMarkup(part);
+    case 'facts':
+      return factsMarkup(part);
+    case 'dated':
+      return html`<p>${part.at === null ? null : `${formatInstant(part.at)} UTC `}${part.text}${part.detail === null ? null : html`<br><small>${part.detail}</small>`}</p>
+`;
   }
 }
 
@@ -75,6 +96,13 @@ function tableMarkup({ columns, rows }: Table): Html {
 <thead><tr>${columns.map(titleMarkup)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${cellsMarkup(columns, row)}</tr>\n`)}</tbody></table></div>
+`;
+}
+
+function factsMarkup({ facts }: Facts): Html {
+  const shown = facts.filter(([, text]) => text !== null && text !== '');
+  return html`<table class="counts"><tbody>
+${shown.map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${text}</td></tr>\n`)}</tbody></table>
 `;
 }
 
@@ -120,8 +148,8 @@ function cellsMarkup(columns: readonly Column[], cells: readonly string[]): read
 }
 
 /** Renders commands collapsed, because the reader of the page may not be the person who runs them. */
-function commandsMarkup(commands: Commands | undefined): Html | null {
-  if (commands === undefined) return null;
+function commandsMarkup(commands: Commands | null | undefined): Html | null {
+  if (commands == null) return null;
   const { about, lines } = commands;
   return html`<details><summary>Command${lines.length === 1 ? '' : 's'}${about === undefined ? null : `: ${about}`}</summary>
 <pre>${lines.join('\n')}</pre></details>

@@ -33,6 +33,7 @@ svg rect { fill: var(--accent); }
 .status.issues, p.yellow, .yellow .number { color: var(--yellow); }
 .status.failed, .status.interrupted, .red, .alarm h3, p.alarm { color: var(--red); }
 .dim, .none { color: var(--dim); }
+p.bold { font-weight: 600; }
 .item { margin: 0.5rem 0; }
 .help::before { content: "What to do: "; font-weight: 600; }
 details { margin-top: 0.5rem; color: var(--dim); }

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
 import type { Block } from '../block.ts';
-import { describeOutcome, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
+import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { blockMarkup } from './block-markup.ts';
 import { html } from './html.ts';
 import { pageStyle } from './page-style.ts';
@@ -68,6 +68,6 @@ function runMarkup({ summary, renderer, appendix = [] }: ReportedSummary): Html 
 <h2>${finished.job} <span class="status ${finished.status}">${describeOutcome(summary, renderer)}</span></h2>
 <p class="dim">Run ${finished.run_id}${finished.service === null ? null : `, sent to ${finished.service}`}</p>
 ${problem === null ? null : html`<p class="red">${problem}</p>`}
-${[...renderer.blocks(summary), ...appendix].map(blockMarkup)}</article>
+${[...describeRun(summary, renderer), ...appendix].map(blockMarkup)}</article>
 `;
 }

@@ -1,21 +1,14 @@
 import { type Bulk, countOf, describeBulk, LEFT_WORDS, SETTLED_WORDS } from '../../core/bulk.ts';
 import { formatAmounts } from '../../core/money.ts';
-import { wrap } from '../../core/text/wrap.ts';
-import type { Terminal } from '../../render/terminal.ts';
+import { type Block, item, say } from '../../render/block.ts';
 import type { BulkSum } from './read-bulk.ts';
 
-/** Renders a bulk action: its preview or its results, including what was left out and why. */
-export function renderBulk(
-  { bulk, sums }: { readonly bulk: Bulk; readonly sums: readonly BulkSum[] },
-  terminal: Terminal,
-): string {
+/** Describes a bulk action: its preview or its results, including what was left out and why. */
+export function describeBulkSums(bulk: Bulk, sums: readonly BulkSum[]): Block {
   const { bulkId, state, decision, chosen } = bulk;
   const isPreview = state === 'preview';
   const lines = [...Map.groupBy(sums, ({ outcome }) => outcome)].map(([outcome, all]) => {
-    const count = countOf(
-      decision,
-      all.reduce((sum, { entries }) => sum + entries, 0),
-    );
+    const entries = all.reduce((sum, one) => sum + one.entries, 0);
     const money = formatAmounts(all.filter(({ currency }) => currency !== null));
     const words =
       outcome === 'settled'
@@ -23,16 +16,8 @@ export function renderBulk(
         : outcome === null
           ? 'not changed: the action was aborted first'
           : LEFT_WORDS[outcome];
-    return wrap(`${count}${money === '' ? '' : `, ${money}`}: ${words}`, {
-      width: terminal.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    });
+    return item(`${countOf(decision, entries)}${money === '' ? '' : `, ${money}`}: ${words}`);
   });
   const title = isPreview ? describeBulk(bulk) : `Bulk action ${bulkId} is ${state}`;
-  return [
-    terminal.style('bold', title),
-    ...(isPreview ? [wrap(chosen, { width: terminal.columns, indent: '    ', firstIndent: '  ' })] : []),
-    ...lines,
-  ].join('\n');
+  return say(title, { tone: 'bold', parts: isPreview ? [item(chosen), ...lines] : lines });
 }

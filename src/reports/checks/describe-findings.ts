@@ -1,6 +1,6 @@
 import type { CheckFinding } from '../../core/checks/check-result.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Part, Section } from '../../render/block.ts';
+import { item, type Part, type Section, section } from '../../render/block.ts';
 
 /**
  * Describes findings of checks and, unless nothing of them is stored, how to acknowledge them.
@@ -9,28 +9,24 @@ export function describeFindings(
   findings: readonly CheckFinding[],
   { isStored = true }: { readonly isStored?: boolean } = {},
 ): readonly Section[] {
-  const held = findings.filter(({ verdict }) => verdict === 'held');
-  const counting = findings.filter(({ verdict }) => verdict !== 'held');
+  const alike = (title: string, note: string, some: readonly CheckFinding[]): readonly Section[] => {
+    const command = `npx influencer-sync checks acknowledge ${some[0]?.findingId} --reason '…'`;
+    return section(title, {
+      count: some.length,
+      note,
+      parts: some.map(describeFinding),
+      commands: isStored ? { about: 'if a file is correct', lines: [command] } : null,
+    });
+  };
+  const isHeld = ({ verdict }: CheckFinding) => verdict === 'held';
   return [
-    ...describeAlike(held, { isStored, title: 'Held by checks', note: 'nothing in these files counts' }),
-    ...describeAlike(counting, {
-      ...{ isStored, title: 'Unusual files', note: 'these files count; check that they are right' },
-    }),
+    ...alike('Held by checks', 'nothing in these files counts', findings.filter(isHeld)),
+    ...alike(
+      'Unusual files',
+      'these files count; check that they are right',
+      findings.filter((finding) => !isHeld(finding)),
+    ),
   ];
-}
-
-function describeAlike(
-  findings: readonly CheckFinding[],
-  options: { readonly isStored: boolean; readonly title: string; readonly note: string },
-): readonly Section[] {
-  const { isStored, title, note } = options;
-  const [first] = findings;
-  if (first === undefined) return [];
-  const parts = findings.map(describeFinding);
-  const section = { kind: 'section', title, count: findings.length, note, parts } as const;
-  if (!isStored) return [section];
-  const command = `npx influencer-sync checks acknowledge ${first.findingId} --reason '…'`;
-  return [{ ...section, commands: { about: 'if a file is correct', lines: [command] } }];
 }
 
 /**
@@ -40,5 +36,5 @@ function describeAlike(
 function describeFinding({ findingId, uri, source, message, lines }: CheckFinding): Part {
   const where =
     lines.length === 0 ? '' : ` See ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}.`;
-  return { kind: 'item', text: `#${findingId} ${fileName(uri)} (source ${source}): ${message}${where}` };
+  return item(`#${findingId} ${fileName(uri)} (source ${source}): ${message}${where}`);
 }

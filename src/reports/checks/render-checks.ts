@@ -1,10 +1,8 @@
 import type { CheckFinding } from '../../core/checks/check-result.ts';
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
-import { renderBlocks } from '../../render/render-blocks.ts';
-import { renderTable } from '../../render/table.ts';
-import type { Terminal } from '../../render/terminal.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
+import { type Block, column, item, say, section, table, whole } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 import { describeFindings } from './describe-findings.ts';
 import type { Arrival } from './judge-arrivals.ts';
@@ -24,7 +22,7 @@ export function toFreshnessLine({ source, arrivedAt, ...judged }: Arrival): Fres
   const expected =
     judged.verdict === 'not_judged'
       ? 'no deadline has passed, or it is on an expected date'
-      : `after ${formatInstant(judged.since).slice(0, 16)}, by ${formatInstant(judged.deadline).slice(0, 16)}`;
+      : `after ${formatMinute(judged.since)}, by ${formatMinute(judged.deadline)}`;
   return { source, verdict: judged.verdict, seen: arrivedAt, expected };
 }
 
@@ -38,58 +36,38 @@ export type ChecksInput = {
 /** Display names of verdicts that differ from their identifier. */
 export const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
 
-/** Renders the checks of each source. Findings come last, next to the prompt. */
-export function renderChecks(input: ChecksInput, terminal: Terminal): string {
-  const { files, freshness, findings, expectedDates } = input;
-  if (files.length + freshness.length === 0) return 'No file was checked yet. Run a job first.\n';
-  const dates = expectedDates.map(
-    ({ day, name, source }) => `  ${day}  ${name}${source === null ? '' : ` (source ${source})`}`,
-  );
-  const sections = [
-    ...files.map((file) => renderFile(file, terminal)),
-    renderFreshness(freshness, terminal),
-    dates.length === 0 ? '' : [terminal.style('bold', 'Expected dates'), ...dates].join('\n'),
-    findings.length === 0
-      ? terminal.style('dim', 'Nothing is unusual.')
-      : renderBlocks(describeFindings(findings), terminal),
+/** Describes the checks of each source. Findings come last, next to the prompt. */
+export function describeChecks({ files, freshness, findings, expectedDates }: ChecksInput): readonly Block[] {
+  if (files.length + freshness.length === 0) return [say('No file was checked yet. Run a job first.')];
+  return [
+    ...files.flatMap(({ source, readFor, uri, arrivedAt, learntFrom, results }) =>
+      section(`${source}, read for ${readFor}`, {
+        why: `${fileName(uri)}, arrived ${formatMinute(arrivedAt)} UTC; ${plural(learntFrom, 'file')} to learn from`,
+        parts: [
+          table(results, [
+            whole('check', ({ check, subject }) => (subject === null ? check : `${check} ${subject}`)),
+            whole('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
+            column('seen', ({ seen }) => seen),
+            column('expected', ({ expected }) => expected),
+          ]),
+        ],
+      }),
+    ),
+    ...section('Freshness', {
+      parts: [
+        table(freshness, [
+          column('source', ({ source }) => source),
+          column('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
+          column('latest file (UTC)', ({ seen }) => formatMinute(seen) || 'none'),
+          column('expected', ({ expected }) => expected),
+        ]),
+      ],
+    }),
+    ...section('Expected dates', {
+      parts: expectedDates.map(({ day, name, source }) =>
+        item(`${day}  ${name}${source === null ? '' : ` (source ${source})`}`),
+      ),
+    }),
+    ...(findings.length === 0 ? [say('Nothing is unusual.', { tone: 'dim' })] : describeFindings(findings)),
   ];
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
-}
-
-function renderFile(
-  { source, readFor, uri, arrivedAt, learntFrom, results }: CheckedFile,
-  terminal: Terminal,
-) {
-  const title = terminal.style('bold', `${source}, read for ${readFor}`);
-  const about = `${fileName(uri)}, arrived ${formatInstant(arrivedAt).slice(0, 16)} UTC; ${plural(learntFrom, 'file')} to learn from`;
-  const columns = [
-    { title: 'check', cutAt: 'never' },
-    { title: 'verdict', cutAt: 'never' },
-    { title: 'seen' },
-    { title: 'expected' },
-  ] as const;
-  const rows = results.map(({ check, subject, verdict, seen, expected }) => [
-    subject === null ? check : `${check} ${subject}`,
-    VERDICT_WORDS[verdict] ?? verdict,
-    seen,
-    expected,
-  ]);
-  return `${title}\n${about}\n${renderTable(columns, rows, { terminal })}`.trimEnd();
-}
-
-function renderFreshness(lines: readonly FreshnessLine[], terminal: Terminal): string {
-  if (lines.length === 0) return '';
-  const columns = [
-    { title: 'source' },
-    { title: 'verdict' },
-    { title: 'latest file (UTC)' },
-    { title: 'expected' },
-  ] as const;
-  const rows = lines.map(({ source, verdict, seen, expected }) => [
-    source,
-    VERDICT_WORDS[verdict] ?? verdict,
-    seen === null ? 'none' : formatInstant(seen).slice(0, 16),
-    expected,
-  ]);
-  return `${terminal.style('bold', 'Freshness')}\n${renderTable(columns, rows, { terminal })}`.trimEnd();
 }

@@ -70,27 +70,16 @@ export function selectToDecide(
     select f.source_file_id, ${stateOf} as state, (${isLastReading}) as is_last from intake.source_files f where ${isChosen}`;
 }
 
-type Row = Omit<ListedFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
-  readonly sizeBytes: string;
-  readonly rowsRead: string | null;
-  readonly rejectedRows: string;
-};
-
 async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ListedFile>`
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
-      f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows", f.hold_message as "holdMessage",
+      f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage",
       f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
       f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt"
     from intake.source_files f
     left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
     where ${condition}`.execute(db);
-  return rows.map((row) => ({
-    ...row,
-    sizeBytes: Number(row.sizeBytes),
-    rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
-    rejectedRows: Number(row.rejectedRows),
-  }));
+  return rows;
 }
 
 /**

@@ -1,22 +1,10 @@
 import type { PassedOverCounts } from '../../core/customer.ts';
-import type { FilesReport, HeldFile, RejectedRowPlace } from '../../core/report.ts';
+import type { CodeProblem, FilesReport, HeldFile, RejectedRowPlace } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import type { Fault, Part, Section, TextBlock } from '../../render/block.ts';
-import { renderPart } from '../../render/render-blocks.ts';
+import { type Block, type Fault, item, type Part, type Section, section } from '../../render/block.ts';
 import type { RunSummary } from '../../render/report-renderer.ts';
-import type { Terminal } from '../../render/terminal.ts';
-import { clause, formatCount, plural } from '../../render/text.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import { describeFindings } from '../checks/describe-findings.ts';
-
-type FilesSummary = RunSummary<FilesReport>;
-
-/** The clauses for a summary: `4 rows were rejected`, `1 file is held`. */
-export function attentionToFiles({ counts, details }: FilesReport): readonly string[] {
-  return [
-    ...clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
-    ...clause(details.heldFiles.length, 'file is held', 'files are held'),
-  ];
-}
 
 /** Lists rows whose customer is not submitted: `5 without an address`, `2 refused`. */
 export function listPassedOver(passed: PassedOverCounts): readonly string[] {
@@ -30,97 +18,86 @@ export function listPassedOver(passed: PassedOverCounts): readonly string[] {
   return reasons.flatMap(([rows, why]) => (rows === 0 ? [] : [`${formatCount(rows)} ${why}`]));
 }
 
-/** Describes how much a run has read. */
-export function describeRead({ report: { counts, details } }: FilesSummary): TextBlock {
-  const { duplicateFiles } = details;
-  const again =
-    duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content that was read before` : '';
-  return {
-    kind: 'text',
-    text: `Read ${plural(counts.files, 'file')}, ${plural(counts.rows, 'row')}${again}.`,
+/**
+ * Describes what needs a person in the files of a run, and in its codes.csv: held files, warnings, rejected rows. A
+ * plan stores nothing, so after it there is nothing to list or to acknowledge.
+ */
+export function describeFiles(
+  summary: RunSummary<FilesReport & { readonly details: { readonly codeProblems?: readonly CodeProblem[] } }>,
+): readonly Section[] {
+  const { report, finished, isPlan = false } = summary;
+  const { heldFiles, warnings, rejectedRows, codeProblems = [] } = report.details;
+  const command = `npx influencer-sync rejected --run ${finished.run_id}`;
+  const commands = {
+    about: 'all rejected rows, and how to export them so that you can correct them',
+    lines: [command, `${command} --export fix.csv`],
   };
+  return [
+    ...section('Held files', {
+      count: heldFiles.length,
+      note: 'nothing in them counts',
+      parts: heldFiles.map(describeHeldFile),
+    }),
+    ...describeFindings(warnings, { isStored: !isPlan }),
+    ...section('Rejected rows', {
+      count: Math.max(report.counts.rejected_rows, rejectedRows.length),
+      parts: rejectedRows.map((row) => describeRejectedRow(row, row.source)),
+      commands: isPlan ? null : commands,
+    }),
+    ...describeCodeProblems(codeProblems),
+  ];
 }
 
 /** Describes a held file: name, source, reason and fix. */
 export function describeHeldFile({ source, uri, message, help }: HeldFile): Part {
   const name = `${fileName(uri)} (source ${source})`;
   // A message may begin with the address of its file, which the name replaces.
-  const text = message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
-  return { kind: 'item', text, help };
+  return item(
+    message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`,
+    help,
+  );
+}
+
+/** Number of problems that a summary lists; the rest are counted. */
+const SHOWN_PROBLEMS = 10;
+
+/** Describes rows of codes.csv that could not be used: line, column, value, reason and fix. */
+export function describeCodeProblems(problems: readonly CodeProblem[]): readonly Section[] {
+  return section('Rows of codes.csv to fix', {
+    of: problems.length,
+    parts: problems.slice(0, SHOWN_PROBLEMS).map(({ line, column, value, reason, help }) => {
+      // Codes from an event of the service have no line.
+      const file = line > 0 ? `codes.csv line ${formatCount(line)}` : 'from an event';
+      const place = `${file}${column === null ? '' : `, column ${column}`}`;
+      return { kind: 'fault', place, value, source: null, reason, help };
+    }),
+  });
 }
 
 /**
- * Describes held files.
- * @param consequence what that means, for the heading: `nothing of them was posted`.
+ * Describes rejected rows with place, value, reason and fix, and the command to export them.
+ * @param input.total number of matching rows, listed or not.
  */
-export function describeHeldFiles({ report }: FilesSummary, consequence: string): readonly Section[] {
-  const { heldFiles } = report.details;
-  if (heldFiles.length === 0) return [];
-  const parts = heldFiles.map(describeHeldFile);
-  return [{ kind: 'section', title: 'Held files', count: heldFiles.length, note: consequence, parts }];
-}
-
-/**
- * Describes warnings about files that count nevertheless. After a plan there is nothing to acknowledge,
- * because it stores nothing.
- */
-export function describeWarnings({ report, isPlan = false }: FilesSummary): readonly Section[] {
-  const { warnings } = report.details;
-  return describeFindings(warnings, { isStored: !isPlan });
-}
-
-/** The events for programs, before `run_finished`. */
-export function warningEvents({ details }: FilesReport): readonly Readonly<Record<string, unknown>>[] {
-  return details.warnings.map((finding) => ({ event: 'check_finding', ...finding }));
-}
-
-/**
- * Describes rejected rows, and how to list and fix them. After a plan there is nothing to list, because it
- * stores nothing.
- */
-export function describeRejectedRows(summary: FilesSummary): readonly Section[] {
-  const { report, finished, isPlan = false } = summary;
-  const { rejectedRows } = report.details;
-  if (rejectedRows.length === 0) return [];
-  const command = `npx influencer-sync rejected --run ${finished.run_id}`;
-  const commands = {
-    about: 'all rejected rows, and how to export them so that you can correct them',
-    lines: [command, `${command} --export fix.csv`],
-  };
-  const section = {
-    kind: 'section',
-    title: 'Rejected rows',
-    count: Math.max(report.counts.rejected_rows, rejectedRows.length),
-    parts: rejectedRows.map((row) => describeRejectedRow(row, row.source)),
-  } as const;
-  return [isPlan ? section : { ...section, commands }];
-}
-
-export type RejectedInput = {
+export function describeRejected({
+  rows,
+  total,
+  isFiltered,
+}: {
   readonly rows: readonly RejectedRowPlace[];
-  /** Total number of matching rows. */
   readonly total: number;
-  /** Whether a filter was given. */
-  readonly isFiltered?: boolean;
-};
-
-/** Renders rejected rows with place, value, reason and fix, and the command to export them. */
-export function renderRejected(
-  { rows, total, isFiltered = false }: RejectedInput,
-  terminal: Terminal,
-): string {
-  if (rows.length === 0) return isFiltered ? 'No rejected row matches.\n' : 'No row was rejected.\n';
-  const shown = rows.reduce((sum, row) => sum + row.rowCount, 0);
-  const more = total - shown;
-  return `${[
-    terminal.style('bold', plural(total, 'rejected row')),
-    ...rows.flatMap((row) =>
-      renderPart(describeRejectedRow(row, `${row.source}, for ${row.readFor}`), terminal),
-    ),
-    ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
-    terminal.style('dim', '# export the rows, to correct and put back'),
-    'npx influencer-sync rejected --export fix.csv',
-  ].join('\n')}\n`;
+  readonly isFiltered: boolean;
+}): readonly Block[] {
+  if (rows.length === 0)
+    return [{ kind: 'text', text: isFiltered ? 'No rejected row matches.' : 'No row was rejected.' }];
+  const more = total - rows.reduce((sum, row) => sum + row.rowCount, 0);
+  return section(plural(total, 'rejected row'), {
+    parts: rows.map((row) => describeRejectedRow(row, `${row.source}, for ${row.readFor}`)),
+    help: more > 0 ? `and ${formatCount(more)} more: add --limit ${total}` : null,
+    commands: {
+      about: 'export the rows, to correct and put back',
+      lines: ['npx influencer-sync rejected --export fix.csv'],
+    },
+  });
 }
 
 function describeRejectedRow(row: RejectedRowPlace, source: string): Fault {

@@ -1,8 +1,19 @@
-import { type HeldReason, heldReason } from '../../core/held/held-order.ts';
+import { heldReason } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Part, Section } from '../../render/block.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
+import {
+  column,
+  item,
+  more,
+  number,
+  type Part,
+  type Section,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import type { HeldGroup, HeldOrder } from './held-orders.ts';
 
@@ -21,41 +32,35 @@ type Shown = {
 export function describeHeldOrders({ groups, orders = [] }: Shown): readonly Section[] {
   const waiting = groups.filter((group) => group.orders > 0);
   const sent = groups.filter((group) => group.sent > 0);
+  const rest = waiting.length - SHOWN_GROUPS;
   return [
-    ...(waiting.length === 0
-      ? []
-      : [
-          {
-            kind: 'section',
-            title: 'Held orders',
-            count: waiting.reduce((sum, group) => sum + group.orders, 0),
-            note: formatAmounts(waiting),
-            why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
-            parts: [...waiting.slice(0, SHOWN_GROUPS).map(itemOf), ...moreOf(waiting), ...tableOf(orders)],
-            commands: {
-              about: 'to see the orders, and to decide about one or many',
-              lines: [
-                'npx influencer-sync review --held',
-                ...(orders.length === 0 ? [] : commandsOf(waiting)),
-              ],
-            },
-          } as const,
-        ]),
-    ...(sent.length === 0
-      ? []
-      : [
-          {
-            kind: 'section',
-            title: 'Posted, and held by the rules of today',
-            count: sent.reduce((sum, group) => sum + group.sent, 0),
-            why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
-            parts: sent.slice(0, SHOWN_GROUPS).map((group) => ({
-              kind: 'item' as const,
-              text: `${plural(group.sent, 'order')} of ${group.source}, ${formatMoney(group.sentAmount, group.currency)}: ${describeReason(group)}`,
-            })),
-          } as const,
-        ]),
+    ...section('Held orders', {
+      count: waiting.reduce((sum, group) => sum + group.orders, 0),
+      note: formatAmounts(waiting),
+      why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
+      parts: [
+        ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
+          const { what, fix } = heldReason(group.reason);
+          return item(nameOf(group, group.orders, group.amount), `${what}. ${fix}`);
+        }),
+        ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
+        ...(waiting.length === 0 ? [] : [tableOf(orders)]),
+      ],
+      commands: {
+        about: 'to see the orders, and to decide about one or many',
+        lines: ['npx influencer-sync review --held', ...(orders.length === 0 ? [] : commandsOf(waiting))],
+      },
+    }),
+    ...section('Posted, and held by the rules of today', {
+      count: sent.reduce((sum, group) => sum + group.sent, 0),
+      why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
+      parts: sent.slice(0, SHOWN_GROUPS).map((group) => item(nameOf(group, group.sent, group.sentAmount))),
+    }),
   ];
+}
+
+function nameOf(group: HeldGroup, orders: number, amount: DecimalText): string {
+  return `${plural(orders, 'order')} of ${group.source}, ${formatMoney(amount, group.currency)}: ${describeReason(group)}`;
 }
 
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
@@ -64,43 +69,18 @@ export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 's
   return status === '' ? 'they have no status' : `status "${status}" is not known`;
 }
 
-function itemOf(group: HeldGroup): Part {
-  const { what, fix }: HeldReason = heldReason(group.reason);
-  return {
-    kind: 'item',
-    text: `${plural(group.orders, 'order')} of ${group.source}, ${formatMoney(group.amount, group.currency)}: ${describeReason(group)}`,
-    help: `${what}. ${fix}`,
-  };
-}
-
-function moreOf(groups: readonly HeldGroup[]): readonly Part[] {
-  const more = groups.length - SHOWN_GROUPS;
-  return more > 0 ? [{ kind: 'aside', text: `and ${plural(more, 'more group', 'more groups')}` }] : [];
-}
-
-function tableOf(orders: readonly HeldOrder[]): readonly Part[] {
-  if (orders.length === 0) return [];
-  const columns = [
-    { title: 'order', cutAt: 'never' },
-    { title: 'source' },
-    { title: 'held because' },
-    { title: 'carries' },
-    { title: 'placed (UTC)', cutAt: 'never' },
-    { title: 'amount', align: 'right' },
-    { title: 'stated in' },
-  ] as const;
-  const rows = orders.map(
-    ({ orderId, source, reason, status, carries, placedAt, amount, currency, uri, line }) => [
-      orderId,
-      source,
+function tableOf(orders: readonly HeldOrder[]): Part {
+  return table(orders, [
+    whole('order', ({ orderId }) => orderId),
+    column('source', ({ source }) => source),
+    column('held because', ({ reason, status }) =>
       reason === 'unknown_status' ? describeReason({ reason, status: status ?? '' }) : reason,
-      carries ?? '',
-      placedAt === null ? 'unknown' : formatInstant(placedAt).slice(0, 16),
-      amount === null ? 'unknown' : formatMoney(amount, currency),
-      `${fileName(uri)} line ${formatCount(line)}`,
-    ],
-  );
-  return [{ kind: 'table', columns, rows }];
+    ),
+    column('carries', ({ carries }) => carries),
+    whole('placed (UTC)', ({ placedAt }) => formatMinute(placedAt) || 'unknown'),
+    number('amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+    column('stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
+  ]);
 }
 
 /** Commands that decide about each group: what crediting confirms, or that it is excluded. */

@@ -1,6 +1,6 @@
 import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../core/money/conflicts.ts';
 import { formatMoney } from '../../core/money.ts';
-import type { Block, Section } from '../../render/block.ts';
+import { type Block, column, more, number, type Section, say, section, table } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
 /** Names, for a reader, the evidence that disagrees in each kind of conflict. */
@@ -27,29 +27,18 @@ export function describeWinner({ target, influencerHandle }: RuleWinner): string
 export function describeRuleSums(
   sums: readonly RuleSum[],
   more: Pick<Section, 'note' | 'commands'> = {},
-): Section {
-  return {
-    kind: 'section',
-    title: 'Revenue of orders in conflict',
+): readonly Section[] {
+  const rules = ['credited', 'first', 'last', 'explicit'] as const;
+  return section('Revenue of orders in conflict', {
     why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
     parts: [
-      {
-        kind: 'table',
-        columns: [{ title: 'owner' }, ...['credited', 'first', 'last', 'explicit'].map(right)],
-        rows: sums.map((sum) => [
-          describeWinner(sum),
-          ...[sum.credited, sum.first, sum.last, sum.explicit].map((amount) =>
-            formatMoney(amount, sum.currency),
-          ),
-        ]),
-      },
+      table(sums, [
+        column('owner', describeWinner),
+        ...rules.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+      ]),
     ],
     ...more,
-  };
-}
-
-function right(title: string) {
-  return { title, align: 'right' as const };
+  });
 }
 
 /** Describes orders with evidence for several owners, for the terminal. */
@@ -58,45 +47,25 @@ export function describeConflicts(
   { hasMore }: { readonly hasMore: boolean },
 ): readonly Block[] {
   const [first] = orders;
-  if (first === undefined)
-    return [{ kind: 'text', text: 'No order has evidence for more than one owner.', tone: 'green' }];
+  if (first === undefined) return [say('No order has evidence for more than one owner.', { tone: 'green' })];
   return [
-    describeRuleSums(sums),
-    {
-      kind: 'section',
-      title: 'Orders with evidence for several owners',
+    ...describeRuleSums(sums),
+    ...section('Orders with evidence for several owners', {
       note: 'newest first',
       parts: [
-        {
-          kind: 'table',
-          columns: [
-            { title: 'day' },
-            { title: 'order' },
-            right('amount'),
-            { title: 'credited' },
-            { title: 'evidence' },
-          ],
-          rows: orders.map((order) => [
-            order.day,
-            order.orderId,
-            formatMoney(order.amount, order.currency),
-            order.credited.target ?? order.disposition,
-            order.evidence,
-          ]),
-        },
-        ...(hasMore
-          ? [
-              {
-                kind: 'aside' as const,
-                text: `These are ${plural(orders.length, 'order')}: --limit shows more.`,
-              },
-            ]
-          : []),
+        table(orders, [
+          column('day', ({ day }) => day),
+          column('order', ({ orderId }) => orderId),
+          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+          column('credited', ({ credited, disposition }) => credited.target ?? disposition),
+          column('evidence', ({ evidence }) => evidence),
+        ]),
+        ...more(hasMore, `These are ${plural(orders.length, 'order')}: --limit shows more.`),
       ],
       commands: {
         about: 'the history of one of them',
         lines: [`npx influencer-sync explain order ${first.orderId}`],
       },
-    },
+    }),
   ];
 }

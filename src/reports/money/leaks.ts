@@ -1,30 +1,23 @@
 import type { LeakedCode } from '../../core/money/leak.ts';
-import type { Block, Part } from '../../render/block.ts';
+import { type Block, item, type Part, say, section } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
 /** Describes the codes that may have leaked, with the evidence for each. */
 export function describeLeaks(leaks: readonly LeakedCode[]): readonly Block[] {
-  if (leaks.length === 0)
-    return [{ kind: 'text', text: 'No code was used in an unusual way in the last four weeks.' }];
-  const open = leaks.filter(({ acknowledged }) => acknowledged === null);
-  return [
-    {
-      kind: 'section',
-      title: 'Codes that may have leaked',
-      count: leaks.length,
-      why: 'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.',
-      parts: leaks.map(describeLeak),
-      help: 'Search for the code on the web. If it has leaked, give the creator another code. No order is withheld.',
-      ...(open.length === 0
-        ? {}
-        : {
-            commands: {
-              about: 'it is not a leak, or you have dealt with it',
-              lines: ["npx influencer-sync leaks acknowledge <code> --reason '…'"],
-            },
-          }),
-    },
-  ];
+  if (leaks.length === 0) return [say('No code was used in an unusual way in the last four weeks.')];
+  const isOpen = leaks.some(({ acknowledged }) => acknowledged === null);
+  return section('Codes that may have leaked', {
+    count: leaks.length,
+    why: 'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.',
+    parts: leaks.map(describeLeak),
+    help: 'Search for the code on the web. If it has leaked, give the creator another code. No order is withheld.',
+    commands: isOpen
+      ? {
+          about: 'it is not a leak, or you have dealt with it',
+          lines: ["npx influencer-sync leaks acknowledge <code> --reason '…'"],
+        }
+      : null,
+  });
 }
 
 function describeLeak(leak: LeakedCode): Part {
@@ -37,10 +30,9 @@ function describeLeak(leak: LeakedCode): Part {
       : `Of ${plural(leak.known, 'known customer')}, ${leak.returning} had ordered before.`;
   const seen =
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
-  return {
-    kind: 'item',
-    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers}${seen}`,
-  };
+  return item(
+    `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers}${seen}`,
+  );
 }
 
 /** Formats a mean count, with a decimal if it is small: `0.4`, `12`. */

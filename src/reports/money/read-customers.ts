@@ -27,16 +27,11 @@ export type Lookups = {
 };
 
 export async function readLookups(db: Database): Promise<readonly Lookups[]> {
-  const { rows } = await sql<{ brandId: string; influencers: string; noMatch: string; refused: string }>`
-    select brand_id as "brandId", count(*) filter (where outcome = 'influencer') as influencers,
-      count(*) filter (where outcome = 'no_match') as "noMatch", count(*) filter (where outcome = 'refused') as refused
+  const { rows } = await sql<Lookups>`
+    select brand_id as "brandId", count(*) filter (where outcome = 'influencer')::float8 as influencers,
+      count(*) filter (where outcome = 'no_match')::float8 as "noMatch", count(*) filter (where outcome = 'refused')::float8 as refused
     from intake.lookups group by 1 order by 1`.execute(db);
-  return rows.map((row) => ({
-    brandId: row.brandId,
-    influencers: Number(row.influencers),
-    noMatch: Number(row.noMatch),
-    refused: Number(row.refused),
-  }));
+  return rows;
 }
 
 /** Lists reasons for refusals, the most frequent first. */

@@ -6,20 +6,16 @@ import {
 } from '../../core/money/reconciliation.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Block, Part } from '../../render/block.ts';
-import type { Column } from '../../render/table.ts';
+import { type Block, column, item, more, number, say, section, table, whole } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF, settleCommands } from '../doubts/doubt-hints.ts';
-import { payoutsSection } from './payouts.ts';
 
-const RIGHT = { align: 'right' } as const;
-
-/** Columns that explain a difference. A column is omitted if it is 0 or unknown for all deals. */
-const EXPLAINING = ['before', 'others', 'may be'];
-
-function orUnknown(count: number | null): string {
-  return count === null ? 'unknown' : String(count);
-}
+type Compared = {
+  readonly deals: readonly ReconciledDeal[];
+  readonly unexplained: readonly ReconciledDeal[];
+  /** The job that reads the totals; null if none is configured. */
+  readonly mirrorJob: string | null;
+};
 
 /** Describes how posted orders compare with the orders that the service counts, for the terminal. */
 export function describeReconciliation({
@@ -28,48 +24,31 @@ export function describeReconciliation({
   payouts,
   unexplained,
   mirrorJob,
-}: {
-  readonly deals: readonly ReconciledDeal[];
+}: Compared & {
   readonly orders: readonly DisputedOrder[];
   readonly payouts: readonly DealPayout[];
-  readonly unexplained: readonly ReconciledDeal[];
-  /** The job that reads the totals; null if none is configured. */
-  readonly mirrorJob: string | null;
 }): readonly Block[] {
   const inDoubt = deals.filter(({ doubts, unexplained: orders }) => doubts > 0 && orders === 0);
   const hints = inDoubt.map(hintAtDoubts).filter((hint) => hint !== null);
-  if (deals.length === 0)
-    return [
-      {
-        kind: 'text',
-        text: 'There is nothing to compare: no order was posted, and the mirror has read no totals.',
-        tone: 'dim',
-      },
-    ];
+  const nothing = 'There is nothing to compare: no order was posted, and the mirror has read no totals.';
+  if (deals.length === 0) return [say(nothing, { tone: 'dim' })];
   return [
-    ordersSection(deals, { title: 'Orders' }),
-    amountsSection(deals),
-    payoutsSection(payouts),
-    unexplainedBlock(deals, unexplained),
-    ...ordersSections(orders),
-    ...(inDoubt.length > 0
-      ? [
-          {
-            kind: 'section',
-            title: 'Doubts',
-            count: inDoubt.reduce((sum, { doubts }) => sum + doubts, 0),
-            why: `${HINT_IS_NO_PROOF} Look each order up in the service.`,
-            parts: hints.map(
-              (hint): Part => ({
-                kind: 'item',
-                text: `deal ${hint.dealId}: ${describeHint(hint)}`,
-              }),
-            ),
-            commands: settleCommands(hints),
-          } as const,
-        ]
-      : []),
-    ...unreadBlocks(deals, mirrorJob),
+    ...describeOrders(deals, 'Orders'),
+    ...describeAmounts(deals),
+    ...describePayouts(payouts),
+    ...describeAllUnexplained(deals, unexplained),
+    ...describeDisputes(orders),
+    ...(inDoubt.length === 0
+      ? []
+      : section('Doubts', {
+          count: inDoubt.reduce((sum, { doubts }) => sum + doubts, 0),
+          why: `${HINT_IS_NO_PROOF} Look each order up in the service.`,
+          ...(hints.length === 0
+            ? {}
+            : { parts: hints.map((hint) => item(`deal ${hint.dealId}: ${describeHint(hint)}`)) }),
+          commands: settleCommands(hints),
+        })),
+    ...describeUnread(deals, mirrorJob),
   ];
 }
 
@@ -79,135 +58,109 @@ export function describeCompared({
   hasMore,
   unexplained,
   mirrorJob,
-}: Pick<Parameters<typeof describeReconciliation>[0], 'deals' | 'unexplained' | 'mirrorJob'> & {
-  readonly hasMore: boolean;
-}): readonly Block[] {
-  if (deals.length === 0)
-    return [
-      {
-        kind: 'text',
-        text: 'Posted orders were not compared with those that the service counts: the mirror has published no totals.',
-        tone: 'dim',
-      },
-    ];
-  const rest = `These are the ${plural(deals.length, 'deal')} with the largest unexplained differences. The page Money of the console has all.`;
+}: Compared & { readonly hasMore: boolean }): readonly Block[] {
+  const nothing =
+    'Posted orders were not compared with those that the service counts: the mirror has published no totals.';
+  if (deals.length === 0) return [say(nothing, { tone: 'dim' })];
   return [
-    ordersSection(deals, {
-      title: 'Posted orders compared with those that the service counts',
-      rest: hasMore ? rest : null,
-    }),
-    amountsSection(deals),
-    unexplainedBlock(deals, unexplained),
-    ...unreadBlocks(deals, mirrorJob),
+    ...describeOrders(deals, 'Posted orders compared with those that the service counts', hasMore),
+    ...describeAmounts(deals),
+    ...describeAllUnexplained(deals, unexplained),
+    ...describeUnread(deals, mirrorJob),
   ];
 }
 
-function ordersSection(
-  deals: readonly ReconciledDeal[],
-  { title, rest = null }: { readonly title: string; readonly rest?: string | null },
-): Block {
-  return {
-    kind: 'section',
-    title,
-    note: plural(deals.length, 'deal'),
-    why: 'counted: orders that the service counts. posted: orders that this tool posted, and that were accepted when the deal was last read. before: counted beyond those posted when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
-    parts: [ordersTable(deals), ...(rest === null ? [] : [{ kind: 'aside' as const, text: rest }])],
-  };
+function orUnknown(count: number | null): string {
+  return count === null ? 'unknown' : String(count);
 }
 
-/** Lists the differences that nothing explains, or states that there are none. */
-function unexplainedBlock(deals: readonly ReconciledDeal[], unexplained: readonly ReconciledDeal[]): Block {
-  if (unexplained.length === 0) return describeNothing(deals);
-  return {
-    kind: 'section',
-    title: 'Unexplained',
+/** Columns that explain a difference. A column is omitted if it is 0 or unknown for all deals. */
+const EXPLAINING = [
+  number('before', ({ before }: ReconciledDeal) => orUnknown(before)),
+  number('others', ({ others }: ReconciledDeal) => String(others)),
+  number('may be', ({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal) =>
+    String(doubts + writtenOff + late + creditedTwice),
+  ),
+];
+
+function describeOrders(deals: readonly ReconciledDeal[], title: string, hasMore = false): readonly Block[] {
+  const rest = `These are the ${plural(deals.length, 'deal')} with the largest unexplained differences. The page Money of the console has all.`;
+  return section(title, {
+    note: plural(deals.length, 'deal'),
+    why: 'counted: orders that the service counts. posted: orders that this tool posted, and that were accepted when the deal was last read. before: counted beyond those posted when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
+    parts: [
+      table(deals, [
+        whole('deal', ({ dealId }) => dealId),
+        column('influencer', ({ influencerHandle }) => influencerHandle),
+        column('read', ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))),
+        number('counted', ({ theirs }) => orUnknown(theirs)),
+        number('posted', ({ ours }) => String(ours)),
+        ...EXPLAINING.filter(({ cell }) => deals.some((deal) => !['0', 'unknown'].includes(cell(deal)))),
+        number('unexplained', ({ unexplained }) =>
+          unexplained === null ? 'unknown' : formatDifference(unexplained),
+        ),
+      ]),
+      ...more(hasMore, rest),
+    ],
+  });
+}
+
+/** Lists the differences that nothing explains, or states that there are none among the deals that could be compared. */
+function describeAllUnexplained(
+  deals: readonly ReconciledDeal[],
+  unexplained: readonly ReconciledDeal[],
+): readonly Block[] {
+  const compared = deals.filter((deal) => deal.unexplained !== null).length;
+  const among =
+    compared === deals.length ? '' : ` among the ${plural(compared, 'deal')} that could be compared`;
+  if (unexplained.length === 0)
+    return [
+      compared === 0
+        ? say('No deal could be compared.', { tone: 'yellow' })
+        : say(`Nothing is unexplained${among}.`, { tone: 'green' }),
+    ];
+  return section('Unexplained', {
     count: unexplained.length,
     tone: 'alarm',
     why: 'If the service counts more orders than were posted, something else posts orders of these deals. If it counts fewer, it lost or refused some after it had accepted them, or somebody removed them.',
-    parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
+    parts: unexplained.map((deal) => item(describeUnexplained(deal))),
     help: 'Look up the deals in the service, and turn off any second channel: an order that two channels post is credited twice.',
     commands: { lines: ['npx influencer-sync reconcile --deal <id>'] },
-  };
-}
-
-/** States that nothing is unexplained, and how many deals could be compared if some could not. */
-function describeNothing(deals: readonly ReconciledDeal[]): Block {
-  const compared = deals.filter(({ unexplained }) => unexplained !== null).length;
-  if (compared === 0) return { kind: 'text', text: 'No deal could be compared.', tone: 'yellow' };
-  const among =
-    compared === deals.length ? '' : ` among the ${plural(compared, 'deal')} that could be compared`;
-  return { kind: 'text', text: `Nothing is unexplained${among}.`, tone: 'green' };
+  });
 }
 
 /** States how many totals are unknown, and how to read them. Empty if all are known. */
-function unreadBlocks(deals: readonly ReconciledDeal[], mirrorJob: string | null): readonly Block[] {
+function describeUnread(deals: readonly ReconciledDeal[], mirrorJob: string | null): readonly Block[] {
   const unread = deals.filter(({ theirs }) => theirs === null).length;
   if (unread === 0) return [];
-  const command = { lines: [`npx influencer-sync run ${mirrorJob}`] };
-  const text = describeUnread(unread, mirrorJob);
-  return [{ kind: 'text', text, tone: 'dim', ...(mirrorJob === null ? {} : { commands: command }) }];
-}
-
-function describeUnread(deals: number, mirrorJob: string | null): string {
-  const unknown = `The total of ${plural(deals, 'deal')} is unknown: the mirror has not read it, or the service does not state it.`;
-  return mirrorJob === null
-    ? `${unknown} Totals are read by a job of kind mirror-account, and the configuration has none.`
-    : unknown;
-}
-
-function ordersTable(deals: readonly ReconciledDeal[]): Part {
-  const all: readonly (readonly [Column, (deal: ReconciledDeal) => string])[] = [
-    [{ title: 'deal', cutAt: 'never' }, ({ dealId }) => dealId],
-    [{ title: 'influencer' }, ({ influencerHandle }) => influencerHandle ?? ''],
-    [{ title: 'read' }, ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))],
-    [{ title: 'counted', ...RIGHT }, ({ theirs }) => orUnknown(theirs)],
-    [{ title: 'posted', ...RIGHT }, ({ ours }) => String(ours)],
-    [{ title: 'before', ...RIGHT }, ({ before }) => orUnknown(before)],
-    [{ title: 'others', ...RIGHT }, ({ others }) => String(others)],
-    [
-      { title: 'may be', ...RIGHT },
-      ({ doubts, writtenOff, late, creditedTwice }) => String(doubts + writtenOff + late + creditedTwice),
-    ],
-    [
-      { title: 'unexplained', ...RIGHT },
-      ({ unexplained }) => (unexplained === null ? 'unknown' : formatDifference(unexplained)),
-    ],
+  const unknown = `The total of ${plural(unread, 'deal')} is unknown: the mirror has not read it, or the service does not state it.`;
+  const none = ' Totals are read by a job of kind mirror-account, and the configuration has none.';
+  return [
+    mirrorJob === null
+      ? say(`${unknown}${none}`, { tone: 'dim' })
+      : say(unknown, { tone: 'dim', commands: { lines: [`npx influencer-sync run ${mirrorJob}`] } }),
   ];
-  // A column of zeros explains nothing and takes space from the ids.
-  const shown = all.filter(
-    ([{ title }, cellOf]) =>
-      !EXPLAINING.includes(title) || deals.some((deal) => !['0', 'unknown'].includes(cellOf(deal))),
-  );
-  const columns = shown.map(([column]) => column);
-  const rows = deals.map((deal) => shown.map(([, cellOf]) => cellOf(deal)));
-  return { kind: 'table', columns, rows };
 }
 
-function amountsSection(deals: readonly ReconciledDeal[]): Block {
+function describeAmounts(deals: readonly ReconciledDeal[]): readonly Block[] {
   const currency = deals[0]?.accountCurrency ?? null;
-  if (currency === null)
-    return {
-      kind: 'text',
-      text: 'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.',
-      tone: 'dim',
-    };
-  const columns = [
-    { title: 'deal', cutAt: 'never' as const },
-    { title: 'counted', ...RIGHT },
-    { title: 'posted', ...RIGHT },
-    { title: 'other currency', ...RIGHT },
-    { title: 'unexplained', ...RIGHT },
-  ];
-  const money = (amount: string | null): string =>
-    amount === null ? 'unknown' : formatMoney(amount, currency);
-  const rows = deals.map((deal) => [
-    deal.dealId,
-    money(deal.theirsAmount),
-    money(deal.oursAmount),
-    deal.otherCurrency === 0 ? '' : plural(deal.otherCurrency, 'order'),
-    money(deal.unexplainedAmount),
-  ]);
-  return { kind: 'section', title: 'Amounts', parts: [{ kind: 'table', columns, rows }] };
+  const unknown =
+    'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.';
+  if (currency === null) return [say(unknown, { tone: 'dim' })];
+  const money = (amount: string | null) => (amount === null ? 'unknown' : formatMoney(amount, currency));
+  return section('Amounts', {
+    parts: [
+      table(deals, [
+        whole('deal', ({ dealId }) => dealId),
+        number('counted', ({ theirsAmount }) => money(theirsAmount)),
+        number('posted', ({ oursAmount }) => money(oursAmount)),
+        number('other currency', ({ otherCurrency }) =>
+          otherCurrency === 0 ? null : plural(otherCurrency, 'order'),
+        ),
+        number('unexplained', ({ unexplainedAmount }) => money(unexplainedAmount)),
+      ]),
+    ],
+  });
 }
 
 function describeUnexplained({
@@ -240,32 +193,70 @@ export const DISPUTES = {
   ],
 } as const satisfies Record<DisputedOrder['kind'], readonly [string, string]>;
 
-function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
-  return [...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => {
+function describeDisputes(orders: readonly DisputedOrder[]): readonly Block[] {
+  const money = (amount: string | null, currency: string | null) =>
+    amount === null ? null : formatMoney(amount, currency);
+  return [...Map.groupBy(orders, ({ kind }) => kind)].flatMap(([kind, group]) => {
     const [title, why] = DISPUTES[kind];
-    const columns: readonly Column[] = [
-      { title: 'order', cutAt: 'never' },
-      { title: 'platform' },
-      { title: 'deal', cutAt: 'never' },
-      { title: 'posted', ...RIGHT },
-      { title: 'counted', ...RIGHT },
-      { title: 'at' },
-    ];
-    const money = (amount: string | null, currency: string | null): string =>
-      amount === null ? '' : formatMoney(amount, currency);
-    const rows = group.map((order) => [
-      order.orderId,
-      order.orderPlatform ?? '',
-      order.dealId ?? '',
-      money(order.oursAmount, order.currency),
-      money(order.theirsAmount, order.currency),
-      formatInstant(order.at),
+    const shown = table(group, [
+      whole('order', ({ orderId }) => orderId),
+      column('platform', ({ orderPlatform }) => orderPlatform),
+      whole('deal', ({ dealId }) => dealId),
+      number('posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
+      number('counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
+      column('at', ({ at }) => formatInstant(at)),
     ]);
-    return { kind: 'section', title, count: group.length, why, parts: [{ kind: 'table', columns, rows }] };
+    return section(title, { count: group.length, why, parts: [shown] });
   });
 }
 
 /** Formats a difference with its sign: `+2`, `-1`, `0`. */
 export function formatDifference(count: number): string {
   return count > 0 ? `+${count}` : String(count);
+}
+
+/** Explanation of the comparison of payouts, also for the console. */
+export const PAYOUTS_WHY =
+  'earned: the total of closed statements. requested: the payout requests in events of the service. paid out: the total that the service reports, in the currency of the account. before: the part that was already paid when the mirror first read the deal, which statements may not contain. A difference is not an error: you pay after you close a statement, and you may have paid for something else.';
+
+/**
+ * Describes what deals earned and what was paid out.
+ * @param shown.hasMore whether these are only the largest differences.
+ */
+export function describePayouts(payouts: readonly DealPayout[], hasMore = false): readonly Block[] {
+  if (payouts.length === 0)
+    return [
+      say(
+        'Payouts are not compared: no statement is closed, and the service reports neither payouts nor payout requests.',
+        { tone: 'dim' },
+      ),
+    ];
+  const text = `These are the ${plural(payouts.length, 'row')} with the largest differences. All: npx influencer-sync reconcile`;
+  return section('Earned and paid out', {
+    why: PAYOUTS_WHY,
+    parts: [
+      table(payouts, [
+        whole('deal', ({ dealId }) => dealId),
+        column('influencer', ({ influencerHandle }) => influencerHandle),
+        number('earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
+        ...['requested', 'paid out', 'before', 'earned less paid out'].map((title, index) =>
+          number(title, (payout: DealPayout) => payoutCells(payout)[index] ?? ''),
+        ),
+      ]),
+      ...more(hasMore, text),
+    ],
+  });
+}
+
+/** Formats the requested, paid and previously paid amounts and the difference, also for the console. */
+export function payoutCells({
+  currency,
+  requestedAmount,
+  paidAmount,
+  paidBeforeAmount,
+  differenceAmount,
+}: DealPayout): readonly string[] {
+  return [requestedAmount, paidAmount, paidBeforeAmount, differenceAmount].map((amount) =>
+    amount === null ? 'unknown' : formatMoney(amount, currency),
+  );
 }

@@ -1,7 +1,17 @@
 import type { CustomersWon, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
 import { formatMoney, isMore, roundMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
-import type { Block, Commands } from '../../render/block.ts';
+import {
+  type Block,
+  type Commands,
+  column,
+  more,
+  number,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { formatAtLeast } from './at-least.ts';
 
@@ -124,81 +134,56 @@ export function describeReturns(
   sums: readonly ReturnSum[],
   { by, ...shown }: ShownRows & { readonly by: string },
 ): readonly Block[] {
-  const { months } = shown;
+  const { months, commands = null } = shown;
   if (sums.length === 0)
-    return [{ kind: 'text', text: `No order was credited in ${months}, and no fee is owed.`, tone: 'dim' }];
-  const why = explainUnknown(sums);
-  return [
-    {
-      kind: 'section',
-      title: `What each ${by} brought and cost`,
-      note: months,
-      why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
-      parts: [
-        {
-          kind: 'table',
-          columns: [
-            { title: by, cutAt: by === 'creator' ? 'end' : 'never' },
-            ...(by === 'month' || by === 'creator' ? [] : [{ title: by === 'deal' ? 'creator' : 'name' }]),
-            ...['orders', 'net revenue', 'cost', 'ROI', 'new', 'per new'].map(right),
-          ],
-          rows: sums.map((sum) => {
-            const said = describeReturn(sum);
-            return [
-              sum.key === '' ? UNKNOWN : by === 'creator' ? (sum.name ?? sum.key) : sum.key,
-              ...(by === 'month' || by === 'creator' ? [] : [sum.name ?? '']),
-              ...[said.orders, said.net, said.cost, said.roi, said.newCustomers, said.perNewCustomer],
-            ];
-          }),
-        },
-        ...restOf(sums.length, shown),
-      ],
-      ...(why === null ? {} : { help: why }),
-      ...commandsOf(shown),
-    },
-  ];
+    return [say(`No order was credited in ${months}, and no fee is owed.`, { tone: 'dim' })];
+  const rows = sums.map((sum) => ({ ...sum, said: describeReturn(sum) }));
+  const isNamed = by !== 'month' && by !== 'creator';
+  const first = by === 'creator' ? column : whole;
+  return section(`What each ${by} brought and cost`, {
+    note: months,
+    why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
+    parts: [
+      table(rows, [
+        first(by, ({ key, name }) => (key === '' ? UNKNOWN : by === 'creator' ? (name ?? key) : key)),
+        ...(isNamed ? [column(by === 'deal' ? 'creator' : 'name', ({ name }: ReturnSum) => name)] : []),
+        number('orders', ({ said }) => said.orders),
+        number('net revenue', ({ said }) => said.net),
+        number('cost', ({ said }) => said.cost),
+        number('ROI', ({ said }) => said.roi),
+        number('new', ({ said }) => said.newCustomers),
+        number('per new', ({ said }) => said.perNewCustomer),
+      ]),
+      ...restOf(sums.length, shown),
+    ],
+    help: explainUnknown(sums),
+    commands,
+  });
 }
 
 /** Describes the customers that deals won, and what they have ordered since. */
-export function describeCohorts(rows: readonly CustomersWon[], shown: ShownRows): readonly Block[] {
-  if (rows.length === 0)
-    return [
-      {
-        kind: 'text',
-        text: `No order of ${shown.months} is known to be the first of its customer. It is unknown without customer_key, and in the first 90 days of customer keys.`,
-        tone: 'dim',
-      },
-    ];
-  return [
-    {
-      kind: 'section',
-      title: 'Customers won',
-      note: shown.months,
-      why: 'Customers whose first known order was credited, and the total of all their orders in the days after it, less refunds, with or without a creator. At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.',
-      parts: [
-        {
-          kind: 'table',
-          columns: [
-            { title: 'month', cutAt: 'never' },
-            { title: 'deal', cutAt: 'never' },
-            { title: 'creator' },
-            ...['new', 'ordered again', '30 days', '90 days', '365 days'].map(right),
-          ],
-          rows: rows.map((won) => {
-            const said = describeCustomersWon(won);
-            return [
-              won.month,
-              won.dealId,
-              won.influencerHandle ?? '',
-              ...[said.newCustomers, said.repeat, said.worth30, said.worth90, said.worth365],
-            ];
-          }),
-        },
-        ...restOf(rows.length, shown),
-      ],
-      ...commandsOf(shown),
-    },
-  ];
+export function describeCohorts(won: readonly CustomersWon[], shown: ShownRows): readonly Block[] {
+  const unknown = `No order of ${shown.months} is known to be the first of its customer. It is unknown without customer_key, and in the first 90 days of customer keys.`;
+  if (won.length === 0) return [say(unknown, { tone: 'dim' })];
+  const rows = won.map((one) => ({ ...one, said: describeCustomersWon(one) }));
+  return section('Customers won', {
+    note: shown.months,
+    why: 'Customers whose first known order was credited, and the total of all their orders in the days after it, less refunds, with or without a creator. At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.',
+    parts: [
+      table(rows, [
+        whole('month', ({ month }) => month),
+        whole('deal', ({ dealId }) => dealId),
+        column('creator', ({ influencerHandle }) => influencerHandle),
+        number('new', ({ said }) => said.newCustomers),
+        number('ordered again', ({ said }) => said.repeat),
+        number('30 days', ({ said }) => said.worth30),
+        number('90 days', ({ said }) => said.worth90),
+        number('365 days', ({ said }) => said.worth365),
+      ]),
+      ...restOf(rows.length, shown),
+    ],
+    commands: shown.commands ?? null,
+  });
 }
 
 /** Describes orders that creators may have placed themselves. Empty if there are none. */
@@ -206,49 +191,23 @@ export function describeSelfPurchases(
   orders: readonly SelfPurchase[],
   { days, hasMore }: { readonly days: number; readonly hasMore: boolean },
 ): readonly Block[] {
-  if (orders.length === 0) return [];
-  return [
-    {
-      kind: 'section',
-      title: 'Orders that creators may have placed themselves',
-      note: `last ${plural(days, 'day')}`,
-      why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
-      parts: [
-        {
-          kind: 'table',
-          columns: [
-            { title: 'day' },
-            { title: 'order', cutAt: 'never' },
-            { title: 'deal', cutAt: 'never' },
-            { title: 'creator' },
-            right('amount'),
-          ],
-          rows: orders.map(({ day, orderId, dealId, influencerHandle, amount, currency }) => [
-            day,
-            orderId,
-            dealId ?? '',
-            influencerHandle ?? '',
-            formatMoney(amount, currency),
-          ]),
-        },
-        ...(hasMore
-          ? [{ kind: 'aside' as const, text: 'Older ones are in the view bi.self_purchases.' }]
-          : []),
-      ],
-    },
-  ];
-}
-
-function right(title: string) {
-  return { title, align: 'right' as const };
+  return section('Orders that creators may have placed themselves', {
+    note: `last ${plural(days, 'day')}`,
+    why: 'The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.',
+    parts: [
+      table(orders, [
+        column('day', ({ day }) => day),
+        whole('order', ({ orderId }) => orderId),
+        whole('deal', ({ dealId }) => dealId),
+        column('creator', ({ influencerHandle }) => influencerHandle),
+        number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+      ]),
+      ...more(hasMore, 'Older ones are in the view bi.self_purchases.'),
+    ],
+  });
 }
 
 function restOf(count: number, { hasMore, commands }: ShownRows) {
-  if (!hasMore) return [];
   const rest = commands === undefined ? ': --limit shows more.' : '. The page Money of the console has all.';
-  return [{ kind: 'aside' as const, text: `These are the first ${plural(count, 'row')}${rest}` }];
-}
-
-function commandsOf({ commands }: ShownRows) {
-  return commands === undefined ? {} : { commands };
+  return more(hasMore, `These are the first ${plural(count, 'row')}${rest}`);
 }

@@ -1,19 +1,24 @@
-import { addUp, formatMoney, formatNumber } from '../../core/money.ts';
+import { addUp, formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { ConvertedTotal } from '../../money/convert-lines.ts';
-import type {
-  HeldOrders,
-  Statement,
-  StatementLine,
-  UncountedOrders,
-  UnknownFee,
-} from '../../money/statement.ts';
-import type { Block, Part } from '../../render/block.ts';
+import type { Statement, StatementLine, UncountedOrders, UnknownFee } from '../../money/statement.ts';
+import type { UncountedSum } from '../../money/sum-statement.ts';
+import {
+  type Block,
+  column,
+  more,
+  number,
+  type Part,
+  type Section,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
-import type { Column } from '../../render/table.ts';
 import { plural } from '../../render/text.ts';
-import { countOrders, describeToPay, HELD, UNCOUNTED, UNKNOWN_FEES } from './uncounted.ts';
+import { formatAtLeast } from './at-least.ts';
 
 /**
  * Describes a statement for the terminal and for PDF: the amount owed to each deal in each currency, and the
@@ -32,71 +37,174 @@ export function describeStatement(
     readonly total?: ConvertedTotal | null;
   },
 ): readonly Block[] {
-  const { lines, closed, month, uncounted, held, unknownFees, returnWindowDays } = statement;
+  const { lines, closed, month } = statement;
+  const close = { lines: [`npx influencer-sync statement close --month ${month} --reason '…'`] };
   return [
-    { kind: 'text', text: describeState(statement) },
-    lines.length === 0
-      ? { kind: 'text', text: 'No order counts in this month, and there is nothing to correct.', tone: 'dim' }
-      : {
-          kind: 'section',
-          title: 'To pay',
+    say(describeState(statement)),
+    ...(lines.length === 0
+      ? [say('No order counts in this month, and there is nothing to correct.', { tone: 'dim' })]
+      : section('To pay', {
           note: describeToPay(lines, statement),
           parts: [dealsTable(lines)],
           help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
-        },
-    ...(total !== null && lines.length > 0 ? [{ kind: 'text', text: describeTotal(total) } as const] : []),
-    ...(showsLines && lines.length > 0
-      ? [{ kind: 'section', title: 'Lines', count: lines.length, parts: [linesTable(lines)] } as const]
-      : []),
-    ...UNCOUNTED.flatMap(({ why, title, text, help }): readonly Block[] => {
-      const orders = uncounted.filter((one) => one.why === why);
-      if (orders.length === 0) return [];
-      return [
-        {
-          kind: 'section',
-          ...{ title, note: plural(countOrders(orders), 'order') },
-          ...(why === 'pending' ? {} : { tone: 'alarm' as const }),
-          why: text(returnWindowDays),
-          parts: [uncountedTable(orders)],
-          ...(help === null ? {} : { help }),
-        },
-      ];
-    }),
-    ...(unknownFees.length > 0
-      ? [
-          {
-            kind: 'section',
-            tone: 'alarm',
-            ...UNKNOWN_FEES,
-            note: plural(unknownFees.length, 'fee'),
-            parts: [unknownFeesTable(unknownFees)],
-          } as const,
-        ]
-      : []),
-    ...(held.length > 0
-      ? [
-          {
-            kind: 'section',
-            tone: 'alarm',
-            ...HELD,
-            note: plural(countOrders(held), 'order'),
-            parts: [heldTable(held)],
-          } as const,
-        ]
-      : []),
+        })),
+    ...(total !== null && lines.length > 0 ? [say(describeTotal(total))] : []),
+    ...(showsLines ? section('Lines', { count: lines.length, parts: [linesTable(lines)] }) : []),
+    ...describeLeftOut(statement),
     ...(closed === null && lines.length > 0
-      ? [
-          {
-            kind: 'text',
-            text: 'To freeze the statement once the month is over:',
-            tone: 'dim',
-            commands: {
-              lines: [`npx influencer-sync statement close --month ${month} --reason '…'`],
-            },
-          } as const,
-        ]
+      ? [say('To freeze the statement once the month is over:', { tone: 'dim', commands: close })]
       : []),
   ];
+}
+
+/** Why orders are in no statement, and what to do about it. */
+const UNCOUNTED: readonly {
+  readonly why: UncountedOrders['why'];
+  readonly title: string;
+  readonly text: (returnWindowDays: number) => string;
+  readonly help: string | null;
+}[] = [
+  {
+    why: 'unknown_rate',
+    title: 'Rate unknown',
+    text: () => 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
+    help: 'Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
+  },
+  {
+    why: 'unknown_lines',
+    title: 'Products unknown',
+    text: () =>
+      'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.',
+    help: 'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.',
+  },
+  {
+    why: 'unknown_net',
+    title: 'Refund unknown',
+    text: () =>
+      'The export states a refund of these orders that is negative or larger than the order, so it is unknown what is left, and they are in no statement.',
+    help: 'Correct the refunds in the shop, and export these orders again. The next statement then includes them.',
+  },
+  {
+    why: 'pending',
+    title: 'Pending',
+    text: (days) =>
+      `These can still be returned: an order counts ${plural(days, 'day')} after it was placed.`,
+    help: null,
+  },
+];
+
+/** Orders whose newest state is unknown. */
+const HELD = {
+  title: 'Changed, and held',
+  why: 'It is unknown what these orders come to now: they are held, or an export states another currency than was sent. They earn what they earned before.',
+  help: 'Settle why they are held, or export them again in the currency that was sent. The view bi.adjustments lists them: kind held, is_latest.',
+} as const;
+
+/** Fees of unknown deals and codes. */
+const UNKNOWN_FEES = {
+  title: 'Unknown deal',
+  why: 'The terms state fees for deals or codes that neither the mirror, nor a codes.csv, nor a credited order knows. They may be typing errors, so they are not paid.',
+  help: 'Correct the deal or the code in statements.terms. If the deal is right and new, run the mirror, or add its code to codes.csv and run its job. The next statement then includes the fee.',
+} as const;
+
+/**
+ * Describes the amounts to pay. If it is unknown what some orders earn, or whether a fee is owed, the creators have
+ * earned at least these amounts. Pending orders are not owed yet.
+ */
+export function describeToPay(
+  amounts: readonly Money[],
+  {
+    uncounted,
+    unknownFees,
+  }: {
+    readonly uncounted: readonly Pick<UncountedOrders, 'why' | 'orders'>[];
+    readonly unknownFees: readonly UnknownFee[];
+  },
+): string {
+  const unknown = countOrders(uncounted.filter(({ why }) => why !== 'pending'));
+  return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
+}
+
+/** Counts the orders of groups of them. */
+function countOrders(groups: readonly { readonly orders: number }[]): number {
+  return groups.reduce((sum, { orders }) => sum + orders, 0);
+}
+
+/**
+ * Describes what a statement does not contain: orders that do not count yet, fees and orders of which it is unknown what
+ * they come to.
+ *
+ * @param part.sums all uncounted orders, if not all deals are listed.
+ * @param part.limit how many deals of each kind are listed.
+ */
+export function describeLeftOut(
+  {
+    month,
+    uncounted,
+    unknownFees,
+    held,
+    returnWindowDays,
+  }: Pick<Statement, 'month' | 'uncounted' | 'unknownFees' | 'held' | 'returnWindowDays'>,
+  {
+    sums = uncounted,
+    limit = uncounted.length,
+  }: { readonly sums?: readonly UncountedSum[]; readonly limit?: number } = {},
+): readonly Section[] {
+  const rest = `and more deals. To list all: npx influencer-sync statement --month ${month}`;
+  return [
+    ...UNCOUNTED.flatMap(({ why, title, text, help }) => {
+      const orders = uncounted.filter((one) => one.why === why);
+      const all = sums.filter((one) => one.why === why);
+      const net = all.flatMap(({ currency, netAmount: amount }) =>
+        amount === null ? [] : [{ currency, amount }],
+      );
+      const sum = net.length === 0 ? '' : ` Their net revenue is ${formatAmounts(net)}.`;
+      return section(title, {
+        note: plural(countOrders(all), 'order'),
+        ...(why === 'pending' ? {} : { tone: 'alarm' }),
+        why: `${text(returnWindowDays)}${sum}`,
+        parts: [
+          table(orders.slice(0, limit), [
+            whole('deal', ({ dealId }) => dealId),
+            column('influencer', ({ influencerHandle }) => influencerHandle),
+            number('orders', ({ orders: count }) => String(count)),
+            number('net revenue', ({ netAmount, currency }) => moneyOf(netAmount, currency)),
+            number('would earn', ({ earnedAmount, currency }) => moneyOf(earnedAmount, currency)),
+          ]),
+          ...more(orders.length > limit, rest),
+        ],
+        help,
+      });
+    }),
+    ...section(UNKNOWN_FEES.title, {
+      ...UNKNOWN_FEES,
+      tone: 'alarm',
+      note: plural(unknownFees.length, 'fee'),
+      parts: [
+        table(unknownFees, [
+          whole('deal or code', ({ dealId, code }) => dealId ?? `code ${code ?? ''}`),
+          column('owed from', ({ dueOn }) => dueOn),
+          number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
+        ]),
+      ],
+    }),
+    ...section(HELD.title, {
+      ...HELD,
+      tone: 'alarm',
+      note: plural(countOrders(held), 'order'),
+      parts: [
+        table(held, [
+          whole('deal', ({ dealId }) => dealId),
+          number('orders', ({ orders }) => String(orders)),
+          number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
+        ]),
+      ],
+    }),
+  ];
+}
+
+function moneyOf(amount: DecimalText | null, currency: string): string {
+  return amount === null ? 'unknown' : formatMoney(amount, currency);
 }
 
 /** Maximum number of missing exchange rates that are listed. */
@@ -117,69 +225,46 @@ function describeState({ month, closed, timeZone }: Statement): string {
     : `Statement of ${month}, closed by ${closed.by} at ${formatInstant(closed.at)} UTC. Days are in the time zone ${timeZone}.`;
 }
 
-const RIGHT = { align: 'right' } as const;
-
 function dealsTable(lines: readonly StatementLine[]): Part {
-  const groups = Map.groupBy(lines, ({ dealId, currency }) => JSON.stringify([dealId, currency]));
-  const rows = [...groups.values()].map((group) => {
-    const [first] = group;
-    const currency = first?.currency ?? '';
-    const of = (kind: StatementLine['kind']) => group.filter((line) => line.kind === kind);
-    const sum = (some: readonly StatementLine[]): string =>
-      some.length === 0 ? '' : formatNumber(addUp(some));
-    const net = of('order').flatMap(({ netAmount }) =>
-      netAmount === null ? [] : [{ amount: netAmount, currency }],
-    );
-    return [
-      first?.dealId ?? '',
-      group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? '',
-      String(of('order').length),
-      net.length === 0 ? '' : formatNumber(addUp(net)),
-      sum(of('order')),
-      sum(of('correction')),
-      sum(of('fixed_fee')),
-      formatMoney(addUp(group).amount, currency),
-    ];
-  });
-  const columns: readonly Column[] = [
-    { title: 'deal', cutAt: 'never' },
-    { title: 'influencer' },
-    { title: 'orders', ...RIGHT },
-    { title: 'net revenue', ...RIGHT },
-    { title: 'commission', ...RIGHT },
-    { title: 'corrections', ...RIGHT },
-    { title: 'fees', ...RIGHT },
-    { title: 'to pay', ...RIGHT },
+  const groups = [
+    ...Map.groupBy(lines, ({ dealId, currency }) => JSON.stringify([dealId, currency])).values(),
   ];
-  return { kind: 'table', columns, rows };
+  type Group = readonly StatementLine[];
+  const of = (group: Group, kind: StatementLine['kind']) => group.filter((line) => line.kind === kind);
+  const sum = (amounts: readonly Money[]) => (amounts.length === 0 ? null : formatNumber(addUp(amounts)));
+  const net = (group: Group) =>
+    of(group, 'order').flatMap(({ netAmount: amount, currency }) =>
+      amount === null ? [] : [{ amount, currency }],
+    );
+  return table(groups, [
+    whole('deal', ([first]) => first?.dealId ?? null),
+    column(
+      'influencer',
+      (group) => group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? null,
+    ),
+    number('orders', (group) => String(of(group, 'order').length)),
+    number('net revenue', (group) => sum(net(group))),
+    number('commission', (group) => sum(of(group, 'order'))),
+    number('corrections', (group) => sum(of(group, 'correction'))),
+    number('fees', (group) => sum(of(group, 'fixed_fee'))),
+    number('to pay', (group) => formatAmounts(group)),
+  ]);
 }
 
 function linesTable(lines: readonly StatementLine[]): Part {
-  const columns: readonly Column[] = [
-    { title: 'deal', cutAt: 'never' },
-    { title: 'day', cutAt: 'never' },
-    { title: 'order', cutAt: 'never' },
-    { title: 'net revenue', ...RIGHT },
-    { title: 'excluded', ...RIGHT },
-    { title: 'rate', ...RIGHT },
-    { title: 'earned', ...RIGHT },
-    { title: 'before', ...RIGHT },
-    { title: 'adds', ...RIGHT },
-  ];
   // With a single deal, its id is shown above the table. Blank cells make the table omit the column.
   const isOneDeal = new Set(lines.map(({ dealId }) => dealId)).size === 1;
-  const rows = lines.map((line) => [
-    isOneDeal ? '' : (line.dealId ?? ''),
-    line.orderedOn ?? line.dueOn,
-    describeLine(line),
-    numberOf(line.netAmount, line),
-    numberOf(line.excludedAmount, line),
-    line.ratePercent === null ? '' : `${line.ratePercent} %`,
-    numberOf(line.earnedAmount, line),
-    numberOf(line.closedBefore, line),
-    formatMoney(line.amount, line.currency),
+  return table(lines, [
+    whole('deal', ({ dealId }) => (isOneDeal ? null : dealId)),
+    whole('day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+    whole('order', describeLine),
+    number('net revenue', (line) => numberOf(line.netAmount, line)),
+    number('excluded', (line) => numberOf(line.excludedAmount, line)),
+    number('rate', ({ ratePercent }) => (ratePercent === null ? null : `${ratePercent} %`)),
+    number('earned', (line) => numberOf(line.earnedAmount, line)),
+    number('before', (line) => numberOf(line.closedBefore, line)),
+    number('adds', ({ amount, currency }) => formatMoney(amount, currency)),
   ]);
-  return { kind: 'table', columns, rows };
 }
 
 function numberOf(amount: DecimalText | null, { currency }: StatementLine): string {
@@ -189,48 +274,6 @@ function numberOf(amount: DecimalText | null, { currency }: StatementLine): stri
 function describeLine({ kind, orderId }: StatementLine): string {
   const subject = orderId ?? 'fixed fee';
   return kind === 'correction' ? `${subject}, corrected` : subject;
-}
-
-function uncountedTable(uncounted: readonly UncountedOrders[]): Part {
-  const columns: readonly Column[] = [
-    { title: 'deal', cutAt: 'never' },
-    { title: 'influencer' },
-    { title: 'orders', ...RIGHT },
-    { title: 'net revenue', ...RIGHT },
-    { title: 'would earn', ...RIGHT },
-  ];
-  const rows = uncounted.map(({ dealId, influencerHandle, orders, netAmount, earnedAmount, currency }) => [
-    dealId ?? '',
-    influencerHandle ?? '',
-    String(orders),
-    netAmount === null ? 'unknown' : formatMoney(netAmount, currency),
-    earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
-  ]);
-  return { kind: 'table', columns, rows };
-}
-
-function heldTable(held: readonly HeldOrders[]): Part {
-  const columns: readonly Column[] = [
-    { title: 'deal', cutAt: 'never' },
-    { title: 'orders', ...RIGHT },
-    { title: 'sent', ...RIGHT },
-  ];
-  const rows = held.map(({ dealId, orders, sentAmount, currency }) => [
-    ...[dealId ?? '', String(orders), formatMoney(sentAmount, currency)],
-  ]);
-  return { kind: 'table', columns, rows };
-}
-
-function unknownFeesTable(fees: readonly UnknownFee[]): Part {
-  const columns: readonly Column[] = [
-    { title: 'deal or code', cutAt: 'never' },
-    { title: 'owed from' },
-    { title: 'fee', ...RIGHT },
-  ];
-  const rows = fees.map(({ dealId, code, dueOn, amount, currency }) => [
-    ...[dealId ?? `code ${code ?? ''}`, dueOn, formatMoney(amount, currency)],
-  ]);
-  return { kind: 'table', columns, rows };
 }
 
 const CSV_COLUMNS = [

@@ -24,9 +24,7 @@ export type RunFiles = {
   readonly sealed: { readonly files: number; readonly rows: number; readonly rejectedRows: number };
 };
 
-type Row = Omit<RunFile, 'rows' | 'rejectedRows'> &
-  Record<'rejectedRows' | 'total' | 'sealedFiles', string> &
-  Record<'rows' | 'sealedRows' | 'sealedRejected', string | null>;
+type Row = RunFile & Record<'total' | 'sealedFiles' | 'sealedRows' | 'sealedRejected', number>;
 
 /**
  * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
@@ -40,26 +38,18 @@ export async function listRunFiles(
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
   const { rows } = await sql<Row>`
-    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read as rows,
-      f.rejected_rows as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over () as total,
-      count(*) filter (where f.state = 'sealed') over () as "sealedFiles",
-      sum(f.rows_read) filter (where f.state = 'sealed') over () as "sealedRows",
-      sum(f.rejected_rows) filter (where f.state = 'sealed') over () as "sealedRejected"
+    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read::float8 as rows,
+      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total,
+      count(*) filter (where f.state = 'sealed') over ()::float8 as "sealedFiles",
+      coalesce(sum(f.rows_read) filter (where f.state = 'sealed') over (), 0)::float8 as "sealedRows",
+      coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed') over (), 0)::float8 as "sealedRejected"
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`.execute(db);
-  const [first] = rows;
+  const { total = 0, sealedFiles = 0, sealedRows = 0, sealedRejected = 0 } = rows[0] ?? {};
   return {
-    files: rows.map(({ total: _, sealedFiles, sealedRows, sealedRejected, ...row }) => ({
-      ...row,
-      rows: row.rows === null ? null : Number(row.rows),
-      rejectedRows: Number(row.rejectedRows),
-    })),
-    total: Number(first?.total ?? 0),
-    sealed: {
-      files: Number(first?.sealedFiles ?? 0),
-      rows: Number(first?.sealedRows ?? 0),
-      rejectedRows: Number(first?.sealedRejected ?? 0),
-    },
+    files: rows.map(({ total: _, sealedFiles, sealedRows, sealedRejected, ...file }) => file),
+    total,
+    sealed: { files: sealedFiles, rows: sealedRows, rejectedRows: sealedRejected },
   };
 }

@@ -137,21 +137,21 @@ export async function listSlotTroubles(
 
 /** Summarises the slots of each job. Jobs without any slot are left out. */
 export async function summariseSlots(db: Database): Promise<readonly SlotSummary[]> {
-  const { rows } = await sql<ListedSlot & { missed: string; skipped: string; failed: string }>`
+  const { rows } = await sql<ListedSlot & Omit<SlotSummary, 'job' | 'last'>>`
     select ${columns}, week.missed, week.skipped, week.failed
     from ${jobsOf('ops.slots')} jobs
     cross join lateral (select * from ops.slots l where l.job = jobs.job order by l.slot desc limit 1) s
     cross join lateral (
-      select count(*) filter (where w.state = 'missed') as missed, count(*) filter (where w.state = 'skipped') as skipped,
-        count(*) filter (where w.state = 'failed') as failed
+      select count(*) filter (where w.state = 'missed')::float8 as missed,
+        count(*) filter (where w.state = 'skipped')::float8 as skipped, count(*) filter (where w.state = 'failed')::float8 as failed
       from ops.slots w where w.job = jobs.job and w.slot > clock_timestamp() - interval '7 days'
     ) week
     order by s.job`.execute(db);
   return rows.map(({ missed, skipped, failed, ...last }) => ({
     job: last.job,
     last,
-    missed: Number(missed),
-    skipped: Number(skipped),
-    failed: Number(failed),
+    missed,
+    skipped,
+    failed,
   }));
 }

@@ -1,11 +1,11 @@
 import type { PipelineConfig } from '../../core/config.ts';
 import { formatAmounts } from '../../core/money.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
-import { wrap } from '../../core/text/wrap.ts';
-import { renderTable } from '../../render/table.ts';
-import type { Terminal } from '../../render/terminal.ts';
-import { formatDuration } from '../../render/text.ts';
+import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
+import type { NextSlot } from '../../ops/schedule/next-slots.ts';
+import { type Block, column, item, number, type Part, section, table, whole } from '../../render/block.ts';
+import { clause, formatDuration } from '../../render/text.ts';
 import type { ListedRun } from './list-runs.ts';
+import type { ListedSlot, PausedJob, SlotSummary } from './list-slots.ts';
 
 /**
  * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer
@@ -15,36 +15,22 @@ export type DidOfRun = (kind: string, counts: object) => string;
 
 const LOST = 'its process does not respond; the next run of the job continues where it stopped';
 
-/** Renders runs as a table, and below it the problems of failed runs. */
-export function renderRuns(
-  runs: readonly ListedRun[],
-  { terminal, did }: { readonly terminal: Terminal; readonly did: DidOfRun },
-): string {
-  if (runs.length === 0) return 'Nothing has run yet.\n';
-  const columns = [
-    { title: 'run', align: 'right' },
-    { title: 'job', cutAt: 'never' },
-    { title: 'status', cutAt: 'never' },
-    { title: 'started (UTC)', cutAt: 'never' },
-    { title: 'took', align: 'right' },
-    { title: 'did', cutAt: 'never' },
-  ] as const;
-  const rows = runs.map((run) => [
-    run.runId,
-    run.job,
-    run.status,
-    formatInstant(run.startedAt).slice(0, 16),
-    run.status === 'lost' ? '' : formatDuration(run.seconds),
-    describeDid(run, did),
-  ]);
-  const problems = runs.flatMap((run) => {
-    const problem = problemOf(run);
-    return problem === null
-      ? []
-      : [wrap(`run ${run.runId}: ${problem}`, { width: terminal.columns, indent: '  ', firstIndent: '' })];
-  });
-  const table = renderTable(columns, rows, { terminal });
-  return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
+/** Describes runs as a table, and below it the problems of failed runs. */
+export function describeRuns(runs: readonly ListedRun[], did: DidOfRun): readonly Part[] {
+  return [
+    table(runs, [
+      number('run', ({ runId }) => runId),
+      whole('job', ({ job }) => job),
+      whole('status', ({ status }) => status),
+      whole('started (UTC)', ({ startedAt }) => formatMinute(startedAt)),
+      number('took', ({ status, seconds }) => (status === 'lost' ? null : formatDuration(seconds))),
+      whole('did', (run) => describeDid(run, did)),
+    ]),
+    ...runs.flatMap((run) => {
+      const problem = problemOf(run);
+      return problem === null ? [] : [item(`run ${run.runId}: ${problem}`)];
+    }),
+  ];
 }
 
 /**
@@ -65,4 +51,107 @@ export function linkToTrace(traceId: string, { console: pages }: Pick<PipelineCo
 /** Why a run did not complete; null if it did. */
 export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'problem'>): string | null {
   return status === 'lost' ? LOST : problem;
+}
+
+/** A job in a list. */
+export type ListedJob = {
+  readonly job: string;
+  /** Null if the job is no longer in the configuration. */
+  readonly kind: string | null;
+  readonly schedule: string | null;
+  readonly timeZone: string | null;
+  readonly after: string | null;
+  readonly nextSlot: Date | null;
+  readonly lastRun: Pick<ListedRun, 'runId' | 'status'> | null;
+  readonly paused: PausedJob | null;
+};
+
+/** Describes jobs as a table, and below it who paused which job and why. */
+export function describeJobs(jobs: readonly ListedJob[], isServed: boolean): readonly Block[] {
+  const notes = jobs.flatMap(({ job, kind, paused }) => {
+    if (paused === null) return [];
+    const gone = kind === null ? ' It is no longer in the configuration.' : '';
+    return item(
+      `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${gone}`,
+    );
+  });
+  const isIdle = !isServed && jobs.some(({ nextSlot }) => nextSlot !== null);
+  return section('Jobs', {
+    parts: [
+      table(jobs, [
+        whole('job', ({ job }) => job),
+        whole('when', whenJob),
+        whole('next slot (UTC)', ({ nextSlot }) => formatMinute(nextSlot)),
+        whole('last run', ({ lastRun }) =>
+          lastRun === null ? 'never' : `${lastRun.runId} ${lastRun.status}`,
+        ),
+        whole('state', ({ paused }) => (paused === null ? null : 'paused')),
+      ]),
+      ...notes,
+      ...(isIdle ? [item('No process runs jobs on schedule now. Start one: npx influencer-sync serve')] : []),
+    ],
+  });
+}
+
+function whenJob({ kind, schedule, timeZone, after }: ListedJob): string {
+  if (schedule !== null) return `${schedule} ${timeZone}`;
+  if (after !== null) return `after ${after}`;
+  return kind === null ? '' : 'no schedule';
+}
+
+/** Describes the next slots and the results of past ones. Empty if no job runs on schedule. */
+export function describeSchedule(
+  next: readonly NextSlot[],
+  {
+    slots,
+    pausedJobs,
+  }: { readonly slots: readonly SlotSummary[]; readonly pausedJobs: readonly PausedJob[] },
+): readonly Block[] {
+  if (next.length === 0) return [];
+  const rows = next.map((job) => ({ ...job, last: slots.find((one) => one.job === job.job)?.last ?? null }));
+  return section('Schedule (kept by `serve`)', {
+    parts: [
+      table(rows, [
+        column('job', ({ job }) => job),
+        column('when', whenOf),
+        whole('next slot (UTC)', ({ at }) => formatMinute(at)),
+        whole('last slot (UTC)', ({ last }) => formatMinute(last?.slot ?? null)),
+        whole('was', ({ last }) => last?.state ?? null),
+      ]),
+      ...pausedJobs.map(({ job, pausedBy, reason, pausedAt }) =>
+        warning(
+          `${job}: paused since ${formatMinute(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it with npx influencer-sync jobs resume, or in the console.`,
+        ),
+      ),
+      ...slots.flatMap(describeTrouble),
+    ],
+  });
+}
+
+function warning(text: string): Part {
+  return { kind: 'item', text, tone: 'yellow' };
+}
+
+function whenOf({ schedule, timeZone, after }: NextSlot): string {
+  if (schedule === null) return `after ${after}`;
+  return timeZone === 'UTC' ? schedule : `${schedule} ${timeZone}`;
+}
+
+function describeTrouble({ job, last, ...counts }: SlotSummary): readonly Part[] {
+  const parts = (['missed', 'skipped', 'failed'] as const).flatMap((state) =>
+    clause(counts[state], `slot ${state}`, `slots ${state}`),
+  );
+  if (parts.length === 0) return [];
+  const why = last.reason === null || last.state === 'due' ? '' : ` The last one: ${last.reason}`;
+  return [warning(`${job}: ${parts.join(', ')} in the last 7 days.${why}`)];
+}
+
+/** Describes slots that did not run or did not complete, each with its reason. Empty if there are none. */
+export function describeSlotTroubles(slots: readonly ListedSlot[]): readonly Block[] {
+  return section('Slots that did not succeed (UTC)', {
+    parts: slots.map(({ job, slot, state, reason, runId }) => {
+      const run = runId === null ? '' : ` (run ${runId})`;
+      return item(`${formatMinute(slot)} ${job} ${state}${run}: ${reason ?? ''}`);
+    }),
+  });
 }

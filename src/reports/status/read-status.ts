@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { CheckFinding } from '../../core/checks/check-result.ts';
+import type { ReadFor } from '../../core/layout.ts';
 import type { DoubleCredit, Doubt } from '../../core/ledger.ts';
 import type { HeldFile } from '../../core/report.ts';
 import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
@@ -9,7 +10,6 @@ import { listFindings } from '../checks/read-checks.ts';
 import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
 import { listHeldFiles } from '../files/list-held-files.ts';
-import { listQueues, type QueueState } from '../files/list-queues.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
 import {
   type ChannelTrouble,
@@ -156,4 +156,29 @@ export async function countCustomers(db: Database): Promise<readonly CustomerGro
     select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
     from intake.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
+}
+
+/** What is known of the files that the queue of a source announces. */
+type QueueState = {
+  readonly source: string;
+  readonly readFor: ReadFor;
+  /** Announced files that no run has dealt with yet. */
+  readonly announced: number;
+  /** When the oldest of them was announced. Null if there are none. */
+  readonly oldest: Date | null;
+  /** When all names were last listed, which finds files that were never announced. Null if never. */
+  readonly listedAt: Date | null;
+};
+
+/** Lists what is known of the queues of these sources. A source that no run has read yet is left out. */
+async function listQueues(db: Database, sources: readonly string[]): Promise<readonly QueueState[]> {
+  const { rows } = await sql<Omit<QueueState, 'announced'> & { announced: string }>`
+    select l.source, l.read_for as "readFor", count(a.uri) as announced, min(a.announced_at) as oldest,
+      case when l.names_hash <> '' then l.listed_at end as "listedAt"
+    from intake.listings l
+    left join intake.announced_files a on a.source = l.source and a.read_for = l.read_for
+    where l.source = any(${[...sources]}::text[])
+    group by l.source, l.read_for
+    order by l.source, l.read_for`.execute(db);
+  return rows.map((row) => ({ ...row, announced: Number(row.announced) }));
 }

@@ -1,20 +1,16 @@
 import type { PipelineConfig } from '../../core/config.ts';
 import { formatMoney } from '../../core/money.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
-import { wrap } from '../../core/text/wrap.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
-import { renderBlocks, renderCommands, renderPart } from '../../render/render-blocks.ts';
-import { renderTable } from '../../render/table.ts';
-import type { Terminal } from '../../render/terminal.ts';
+import { type Block, column, item, more, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import { describeFindings } from '../checks/describe-findings.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
 import { describeWaitingClaims } from '../doubts/waiting-claims.ts';
 import { describeHeldFile } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
-import { renderNotified } from '../notices/notices.ts';
-import { type DidOfRun, renderRuns } from '../runs/runs.ts';
-import { renderSchedule } from '../runs/slots.ts';
+import { describeNotified } from '../notices/notices.ts';
+import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
 import { commandOfUnit, describeUnit } from '../runs/units.ts';
 import type { Status } from './read-status.ts';
 
@@ -25,154 +21,6 @@ export type StatusInput = {
   /** The next slots, according to the schedules in the configuration. */
   readonly next?: readonly NextSlot[];
 };
-
-/** Renders the current state. What needs a person comes last, next to the prompt. */
-export function renderStatus(input: StatusInput, terminal: Terminal): string {
-  const sections = [
-    renderTarget(input, terminal),
-    renderLastRuns(input, terminal),
-    renderSchedule(input.next ?? [], input.status, terminal),
-    renderBacklog(input, terminal),
-    renderCustomers(input, terminal),
-    renderQueues(input, terminal),
-    renderWork(input, terminal),
-    renderWorkers(input, terminal),
-    renderGivenUp(input, terminal),
-    renderProblems(input, terminal),
-    renderHeldOrders(input, terminal),
-    renderHeld(input, terminal),
-    renderBlocks(describeFindings(input.status.warnings), terminal),
-    renderWaitingClaims(input, terminal),
-    renderBlocks(describeDoubleCredits(input.status.doubleCredits), terminal),
-    renderDoubts(input, terminal),
-  ];
-  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
-}
-
-function renderTarget({ config, status }: StatusInput, terminal: Terminal): string {
-  const { api, database } = config;
-  const service = api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url;
-  const account = status.account === null ? 'unknown before the first run' : status.account;
-  const place =
-    database.url === ''
-      ? `embedded, in ${database.dataFolder}`
-      : `Postgres at ${URL.parse(database.url)?.host ?? '?'}`;
-  const line = (name: string, text: string): string =>
-    wrap(text, { width: terminal.columns, firstIndent: name.padEnd(10), indent: ' '.repeat(10) });
-  return [line('service', service), line('account', account), line('database', place)].join('\n');
-}
-
-function renderLastRuns({ status, config, did }: StatusInput, terminal: Terminal): string {
-  const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
-  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}`);
-  const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, { terminal, did }).trimEnd()];
-  return [terminal.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
-}
-
-function renderBacklog({ status }: StatusInput, terminal: Terminal): string {
-  if (status.backlog.length === 0) return '';
-  const columns = [
-    { title: 'job' },
-    { title: 'state', cutAt: 'never' },
-    { title: 'orders', align: 'right' },
-    { title: 'amount', align: 'right' },
-    { title: 'oldest (UTC)', cutAt: 'never' },
-  ] as const;
-  const rows = status.backlog.map(({ job, state, backfillId, entries, amount, currency, oldest, isPart }) => [
-    job,
-    `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
-    `${formatCount(entries)}${isPart ? '+' : ''}`,
-    `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
-    formatInstant(oldest).slice(0, 16),
-  ]);
-  const table = `${terminal.style('bold', 'Ledger')}\n${renderTable(columns, rows, { terminal })}`;
-  if (!status.backlog.some(({ isPart }) => isPart)) return table;
-  return `${table.trimEnd()}\n${terminal.style('dim', '+ there are more. Count all: npx influencer-sync status --exact')}`;
-}
-
-function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
-  if (status.customers.length === 0) return '';
-  const columns = [
-    { title: 'brand' },
-    { title: 'state', cutAt: 'never' },
-    { title: 'customers', align: 'right' },
-    { title: 'oldest (UTC)', cutAt: 'never' },
-  ] as const;
-  const rows = status.customers.map(({ brandId, state, customers, oldest }) => [
-    brandId,
-    state === 'staged' ? 'to be submitted' : state,
-    formatCount(customers),
-    formatInstant(oldest).slice(0, 16),
-  ]);
-  return `${terminal.style('bold', 'Customers')}\n${renderTable(columns, rows, { terminal })}`;
-}
-
-/** Renders which files queues have announced, and when all names were last listed. */
-function renderQueues({ status }: StatusInput, terminal: Terminal): string {
-  if (status.queues.length === 0) return '';
-  const columns = [
-    { title: 'source' },
-    { title: 'announced files to read', align: 'right' },
-    { title: 'oldest (UTC)', cutAt: 'never' },
-    { title: 'all names listed (UTC)', cutAt: 'never' },
-  ] as const;
-  const isoMinute = (at: Date | null, otherwise: string): string =>
-    at === null ? otherwise : formatInstant(at).slice(0, 16);
-  const rows = status.queues.map(({ source, announced, oldest, listedAt }) => [
-    source,
-    formatCount(announced),
-    isoMinute(oldest, ''),
-    isoMinute(listedAt, 'not yet'),
-  ]);
-  return `${terminal.style('bold', 'Queues of S3 events')}\n${renderTable(columns, rows, { terminal })}`;
-}
-
-function renderWork({ status }: StatusInput, terminal: Terminal): string {
-  // Units of work are shown with their worker.
-  const leases = status.leases.filter(({ name }) => !name.startsWith('unit:'));
-  if (leases.length === 0) return '';
-  const lines = leases.map(
-    ({ name, host, pid, secondsLeft }) =>
-      `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
-  );
-  return [terminal.style('bold', 'At work now'), ...lines].join('\n');
-}
-
-function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
-  if (status.workers.length === 0) return '';
-  const columns = [
-    { title: 'worker' },
-    { title: 'version', cutAt: 'never' },
-    { title: 'takes' },
-    { title: 'doing now', align: 'right' },
-    { title: 'since (UTC)', cutAt: 'never' },
-  ] as const;
-  const rows = status.workers.map(({ host, pid, version, kinds, units, startedAt, drainingSince }) => [
-    `pid ${pid} on ${host}`,
-    version,
-    kinds.join(', '),
-    `${formatCount(units)}${drainingSince === null ? '' : ', stopping'}`,
-    formatInstant(startedAt).slice(0, 16),
-  ]);
-  return `${terminal.style('bold', 'Workers')}\n${renderTable(columns, rows, { terminal })}`;
-}
-
-/** Renders work of the last runs that no worker could complete. */
-function renderGivenUp({ status }: StatusInput, terminal: Terminal): string {
-  if (status.givenUpUnits.length === 0) return '';
-  const lines = status.givenUpUnits.map((unit) =>
-    wrap(`${unit.job}, run ${unit.runId}: ${describeUnit(unit)} failed because each worker died.`, {
-      ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
-    }),
-  );
-  const commands = status.givenUpUnits.map(commandOfUnit);
-  return [
-    terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
-    ...lines,
-    '  The log of the workers says why. Fix the cause and run again; that does the rest:',
-    ...[...new Set(commands)].map((command) => `  ${command}`),
-  ].join('\n');
-}
 
 /** Kinds of problems that `status` shows in their own section, in more detail than a notice. */
 const SHOWN_ELSEWHERE: readonly string[] = [
@@ -186,41 +34,143 @@ const SHOWN_ELSEWHERE: readonly string[] = [
   'ledger_went_back',
 ];
 
-function renderProblems({ status, config }: StatusInput, terminal: Terminal): string {
-  const { channels } = config.notify;
-  const problems = channels.length === 0 ? [] : status.problems;
-  return renderNotified(
-    problems.filter(({ kind }) => !SHOWN_ELSEWHERE.includes(kind)),
-    status.channelTroubles.filter(({ channel }) => channels.some(({ name }) => name === channel)),
-    terminal,
+/** Describes the current state. What needs a person comes last, next to the prompt. */
+export function describeStatus({ status, config, did, next = [] }: StatusInput): readonly Block[] {
+  const { api, database, notify } = config;
+  const place =
+    database.url === ''
+      ? `embedded, in ${database.dataFolder}`
+      : `Postgres at ${URL.parse(database.url)?.host ?? '?'}`;
+  const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
+  const waitingClaims = describeWaitingClaims(status.waitingClaims);
+  return [
+    {
+      kind: 'facts',
+      facts: [
+        ['service', api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url],
+        ['account', status.account ?? 'unknown before the first run'],
+        ['database', place],
+      ],
+    },
+    ...section('Last run of each job', {
+      parts: [
+        ...describeRuns(status.lastRuns, did),
+        ...never.map((job) => item(`${job}: has not run yet. npx influencer-sync run ${job}`)),
+      ],
+    }),
+    ...describeSchedule(next, status),
+    ...describeBacklog(status),
+    ...section('Customers', {
+      parts: [
+        table(status.customers, [
+          column('brand', ({ brandId }) => brandId),
+          whole('state', ({ state }) => (state === 'staged' ? 'to be submitted' : state)),
+          number('customers', ({ customers }) => formatCount(customers)),
+          whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
+        ]),
+      ],
+    }),
+    // Which files queues have announced, and when all names were last listed.
+    ...section('Queues of S3 events', {
+      parts: [
+        table(status.queues, [
+          column('source', ({ source }) => source),
+          number('announced files to read', ({ announced }) => formatCount(announced)),
+          whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
+          whole('all names listed (UTC)', ({ listedAt }) => formatMinute(listedAt) || 'not yet'),
+        ]),
+      ],
+    }),
+    ...describeWork(status),
+    ...describeNotified(
+      notify.channels.length === 0
+        ? []
+        : status.problems.filter(({ kind }) => !SHOWN_ELSEWHERE.includes(kind)),
+      status.channelTroubles.filter(({ channel }) => notify.channels.some(({ name }) => name === channel)),
+    ),
+    ...describeHeldOrders({ groups: status.heldOrders }),
+    ...section('Held files', {
+      count: status.heldFiles.length,
+      tone: 'yellow',
+      parts: status.heldFiles.map(describeHeldFile),
+    }),
+    ...describeFindings(status.warnings),
+    ...(waitingClaims === null ? [] : [say(waitingClaims, { tone: 'yellow' })]),
+    ...describeDoubleCredits(status.doubleCredits),
+    ...describeDoubts(status),
+  ];
+}
+
+function describeBacklog({ backlog }: Status): readonly Block[] {
+  const isPart = backlog.some((group) => group.isPart);
+  return section('Ledger', {
+    parts: [
+      table(backlog, [
+        column('job', ({ job }) => job),
+        whole(
+          'state',
+          ({ state, backfillId }) =>
+            `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
+        ),
+        number('orders', ({ entries, isPart }) => `${formatCount(entries)}${isPart ? '+' : ''}`),
+        number(
+          'amount',
+          ({ amount, currency, isPart }) => `${isPart ? 'more than ' : ''}${formatMoney(amount, currency)}`,
+        ),
+        whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
+      ]),
+      ...more(isPart, '+ there are more. Count all: npx influencer-sync status --exact'),
+    ],
+  });
+}
+
+/** Describes who works now, and work of the last runs that no worker could complete. */
+function describeWork({ leases, workers, givenUpUnits }: Status): readonly Block[] {
+  // Units of work are shown with their worker.
+  const shown = leases.filter(({ name }) => !name.startsWith('unit:'));
+  const facts = shown.map(
+    ({ name, host, pid, secondsLeft }) =>
+      [
+        name.replace(/^serve:.*/, 'serve'),
+        `pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
+      ] as const,
   );
+  return [
+    ...section('At work now', { parts: facts.length === 0 ? [] : [{ kind: 'facts', facts }] }),
+    ...section('Workers', {
+      parts: [
+        table(workers, [
+          column('worker', ({ host, pid }) => `pid ${pid} on ${host}`),
+          whole('version', ({ version }) => version),
+          column('takes', ({ kinds }) => kinds.join(', ')),
+          number(
+            'doing now',
+            ({ units, drainingSince }) =>
+              `${formatCount(units)}${drainingSince === null ? '' : ', stopping'}`,
+          ),
+          whole('since (UTC)', ({ startedAt }) => formatMinute(startedAt)),
+        ]),
+      ],
+    }),
+    ...section('Work that no worker could do', {
+      count: givenUpUnits.length,
+      tone: 'yellow',
+      parts: givenUpUnits.map((unit) =>
+        item(`${unit.job}, run ${unit.runId}: ${describeUnit(unit)} failed because each worker died.`),
+      ),
+      help: 'The log of the workers says why. Fix the cause and run again; that does the rest:',
+      commands: { lines: [...new Set(givenUpUnits.map(commandOfUnit))] },
+    }),
+  ];
 }
 
-function renderHeldOrders({ status }: StatusInput, terminal: Terminal): string {
-  return renderBlocks(describeHeldOrders({ groups: status.heldOrders }), terminal);
-}
-
-function renderHeld({ status }: StatusInput, terminal: Terminal): string {
-  if (status.heldFiles.length === 0) return '';
-  const lines = status.heldFiles.flatMap((file) => renderPart(describeHeldFile(file), terminal));
-  return [terminal.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
-}
-
-/** Renders claims that the database lost and whose orders no file has contained since. */
-function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, terminal: Terminal): string {
-  const text = describeWaitingClaims(waitingClaims);
-  if (text === null) return '';
-  return terminal.style('yellow', wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }));
-}
-
-function renderDoubts({ status }: StatusInput, terminal: Terminal): string {
-  if (status.doubts.length === 0) return terminal.style('dim', 'No order is in doubt.');
-  const inDoubt = status.backlog.filter(({ state }) => state === 'in_doubt');
+function describeDoubts({ doubts, backlog }: Status): readonly Block[] {
+  if (doubts.length === 0) return [say('No order is in doubt.', { tone: 'dim' })];
+  const inDoubt = backlog.filter(({ state }) => state === 'in_doubt');
   const count = inDoubt.reduce((sum, { entries }) => sum + entries, 0);
-  const more = inDoubt.some(({ isPart }) => isPart) ? '+' : '';
-  const lines = status.doubts.flatMap((doubt) => renderPart(describeDoubt(doubt), terminal));
-  const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)}${more})`);
-  const todo = 'look up each order in the service, then settle it';
-  const command = renderCommands(reviewCommand(todo), terminal);
-  return [title, ...lines, ...command].join('\n');
+  return section(`In doubt (${formatCount(count)}${inDoubt.some(({ isPart }) => isPart) ? '+' : ''})`, {
+    tone: 'red',
+    parts: doubts.map(describeDoubt),
+    commands: reviewCommand('look up each order in the service, then settle it'),
+  });
 }

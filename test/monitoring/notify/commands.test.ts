@@ -68,7 +68,7 @@ describe('notify history', () => {
       },
     ]);
     expect((await shop.cli('notify', 'history')).stdout).toMatch(
-      /^\d{4}-\d\d-\d\d \d\d:\d\d {2}opened {2}job_failed orders\n {2}Run 1 of orders failed/,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d {2}opened: job_failed orders\n {2}Run 1 of orders failed/,
     );
   });
 });

@@ -168,7 +168,7 @@ describe('sending notices does not affect runs', () => {
     );
     expect((await shop.cli('status')).stdout).toMatch(/ops: 1 notice waiting .*\(HTTP 503\)/);
     const history = await shop.cli('notify', 'history');
-    expect(history.stdout).toContain('opened  rows_rejected orders');
+    expect(history.stdout).toContain('opened: rows_rejected orders');
     // On a busy machine, the second attempt may already have been made.
     expect(history.stdout).toMatch(/ops pending \(HTTP 503, \d attempts?\),\s+not\s+before\s+2/);
   });

@@ -12,6 +12,7 @@ import { formatMoney } from '../../../core/money.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import { formatInstant } from '../../../core/text/format-instant.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import {
@@ -28,10 +29,11 @@ import {
   amountList,
   anchor,
   badge,
-  dealLink,
+  dealAnchor,
   factList,
   filterForm,
   instant,
+  missing,
   pager,
   table,
 } from '../../markup/parts.ts';
@@ -56,12 +58,7 @@ export const bulkPage: ConsolePage = {
   async show(visit) {
     const { bulk: id = '' } = visit.params;
     const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
-    if (bulk === null)
-      return {
-        title: `Bulk action ${id}`,
-        content: html`<p>There is no bulk action with this number.</p>`,
-        status: 404,
-      };
+    if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
     const path = `/bulk/${bulk.bulkId}`;
     const outcome = textOf(visit, 'outcome');
     const [process, sums, items] = await Promise.all([
@@ -177,24 +174,14 @@ function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   return html`<h2>What it ${state === 'preview' ? 'would do' : 'did'}</h2>
 ${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
 ${table(
-  [
-    {
-      title: 'Result',
-      cell: ([outcome]) =>
-        anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
-    },
-    {
-      title: 'Count',
-      align: 'right',
-      cell: ([, all]) => formatCount(all.reduce((sum, { entries }) => sum + entries, 0)),
-    },
-    {
-      title: 'Amount',
-      align: 'right',
-      cell: ([, all]) => amountList(all.filter(({ currency }) => currency !== null)),
-    },
-  ],
   groups,
+  [
+    column('Result', ([outcome]) =>
+      anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
+    ),
+    number('Count', ([, all]) => formatCount(all.reduce((sum, { entries }) => sum + entries, 0))),
+    number('Amount', ([, all]) => amountList(all.filter(({ currency }) => currency !== null))),
+  ],
   { about: 'Results', none: 'Nothing was chosen.' },
 )}`;
 }
@@ -202,38 +189,26 @@ ${table(
 function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
   if (isAboutFiles(bulk.decision))
     return table(
-      [
-        {
-          title: 'File',
-          cell: ({ subjectId, subject }) => anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
-        },
-        { title: 'Result', cell: ({ outcome }) => wordsOf(outcome, bulk) },
-        { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
-      ],
       items,
+      [
+        column('File', ({ subjectId, subject }) =>
+          anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
+        ),
+        column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
+        column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
+      ],
       { about: 'Files of the bulk action', none: 'No file matches.' },
     );
   return table(
-    [
-      {
-        title: 'Entry',
-        cell: ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId),
-      },
-      { title: 'About', cell: ({ subject }) => subject },
-      {
-        title: 'Amount',
-        align: 'right',
-        cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
-      },
-      {
-        title: 'Deal',
-        cell: ({ dealId, collabId }) =>
-          dealId === null ? collabId : anchor(dealLink(visit, dealId), dealId),
-      },
-      { title: 'Result', cell: ({ outcome }) => wordsOf(outcome, bulk) },
-      { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
-    ],
     items,
+    [
+      column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
+      column('About', ({ subject }) => subject),
+      number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
+      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
+      column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
+      column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
+    ],
     { about: 'Entries of the bulk action', none: 'No entry matches.' },
   );
 }

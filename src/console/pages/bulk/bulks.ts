@@ -1,10 +1,11 @@
 import { describeBulk } from '../../../core/bulk.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { listBulks } from '../../../reports/bulk/read-bulk.ts';
 import type { ConsolePage } from '../../console-page.ts';
-import { anchor, badge, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS } from '../../read-query.ts';
+import { anchor, badge, instant, pagedTable } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS } from '../../read-query.ts';
 
 const PATH = '/bulk';
 
@@ -17,21 +18,20 @@ export const bulksPage: ConsolePage = {
     return {
       title: 'Bulk actions',
       content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Doubts')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
-${table(
+${pagedTable(
+  bulks,
   [
-    { title: 'Bulk action', cell: ({ bulkId }) => anchor(visit.link(`${PATH}/${bulkId}`), bulkId) },
-    { title: 'State', cell: ({ state }) => badge(state) },
-    { title: 'What', cell: describeBulk },
-    { title: 'Chosen', cell: ({ chosen }) => chosen },
-    { title: 'Who', cell: ({ createdBy, confirmedBy }) => confirmedBy ?? createdBy },
-    { title: 'Previewed', cell: ({ createdAt }) => instant(createdAt, visit) },
-    { title: 'Settled', align: 'right', cell: ({ settled }) => formatCount(settled) },
-    { title: 'Why', cell: ({ reason }) => reason },
+    column('Bulk action', ({ bulkId }) => anchor(visit.link(`${PATH}/${bulkId}`), bulkId)),
+    column('State', ({ state }) => badge(state)),
+    column('What', describeBulk),
+    column('Chosen', ({ chosen }) => chosen),
+    column('Who', ({ createdBy, confirmedBy }) => confirmedBy ?? createdBy),
+    column('Previewed', ({ createdAt }) => instant(createdAt, visit)),
+    number('Settled', ({ settled }) => formatCount(settled)),
+    column('Why', ({ reason }) => reason),
   ],
-  bulks.slice(0, PAGE_ROWS),
-  { about: 'Bulk actions', none: 'There are no bulk actions yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(bulks, ({ bulkId }) => bulkId) })}`,
+  { visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', keyOf: ({ bulkId }) => bulkId },
+)}`,
     };
   },
 };

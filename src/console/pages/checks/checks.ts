@@ -2,6 +2,7 @@ import type { CheckFinding } from '../../../core/checks/check-result.ts';
 import type { ExpectedDate } from '../../../core/checks/expectations.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { plural } from '../../../render/text.ts';
 import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
@@ -60,32 +61,29 @@ ${expectForm(visit, names)}`,
 
 function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
   return table(
-    [
-      {
-        title: 'Finding',
-        cell: ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId),
-      },
-      { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
-      { title: 'What', cell: ({ message }) => message },
-      { title: 'Seen', cell: ({ seen }) => seen },
-      { title: 'Expected', cell: ({ expected }) => expected },
-      { title: 'File', cell: ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>` },
-      { title: 'Found', cell: ({ foundAt }) => instant(foundAt, visit) },
-    ],
     findings,
+    [
+      column('Finding', ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId)),
+      column('Verdict', ({ verdict }) => badge(verdict)),
+      column('What', ({ message }) => message),
+      column('Seen', ({ seen }) => seen),
+      column('Expected', ({ expected }) => expected),
+      column('File', ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>`),
+      column('Found', ({ foundAt }) => instant(foundAt, visit)),
+    ],
     { about: 'What is unusual', none: 'Nothing is unusual.' },
   );
 }
 
 function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
   return table(
-    [
-      { title: 'Source', cell: ({ source }) => source },
-      { title: 'Verdict', cell: ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict) },
-      { title: 'Latest file', cell: ({ seen }) => (seen === null ? 'none' : instant(seen, visit)) },
-      { title: 'Expected, in UTC', cell: ({ expected }) => expected },
-    ],
     lines,
+    [
+      column('Source', ({ source }) => source),
+      column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
+      column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
+      column('Expected, in UTC', ({ expected }) => expected),
+    ],
     {
       about: 'Freshness',
       none: 'No source sets a time by which a new file should arrive (expect.freshness).',
@@ -101,28 +99,27 @@ function checkedFile(
   return html`<h3>${title}</h3>
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
 ${table(
-  [
-    {
-      title: 'Check',
-      cell: ({ check, subject }) => (subject === null ? check : html`${check} <small>${subject}</small>`),
-    },
-    { title: 'Verdict', cell: ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict) },
-    { title: 'Seen', cell: ({ seen }) => seen },
-    { title: 'Expected', cell: ({ expected }) => expected },
-  ],
   results,
+  [
+    column('Check', ({ check, subject }) =>
+      subject === null ? check : html`${check} <small>${subject}</small>`,
+    ),
+    column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
+    column('Seen', ({ seen }) => seen),
+    column('Expected', ({ expected }) => expected),
+  ],
   { about: `Checks of ${title}`, none: 'No check applies.' },
 )}`;
 }
 
 function dateTable(dates: readonly ExpectedDate[]): Html {
   return table(
-    [
-      { title: 'Date', cell: ({ day }) => day },
-      { title: 'Why', cell: ({ name }) => name },
-      { title: 'Source', cell: ({ source }) => source ?? 'all' },
-    ],
     dates,
+    [
+      column('Date', ({ day }) => day),
+      column('Why', ({ name }) => name),
+      column('Source', ({ source }) => source ?? 'all'),
+    ],
     { about: 'Expected dates', none: 'No date is expected to be unusual.' },
   );
 }

@@ -5,7 +5,7 @@ import { formatCount } from '../../../render/text.ts';
 import { type KnownFinding, listFindingsBeside } from '../../../reports/checks/read-checks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, instant } from '../../markup/parts.ts';
+import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts';
 
 /** One finding of a check, and the form to acknowledge it. */
 export const findingPage: ConsolePage = {
@@ -16,11 +16,7 @@ export const findingPage: ConsolePage = {
     const ofFile = /^\d{1,18}$/.test(id) ? await listFindingsBeside(visit.db, id) : [];
     const finding = ofFile.find(({ findingId }) => findingId === BigInt(id).toString());
     if (finding === undefined)
-      return {
-        title: `Finding ${id}`,
-        content: html`<p>There is no finding with this number, or its file was read again.</p>`,
-        status: 404,
-      };
+      return missing(`Finding ${id}`, 'There is no finding with this number, or its file was read again.');
     const { source, readFor, uri, check, subject, verdict, seen, expected, message, lines } = finding;
     const { acknowledgedAt, acknowledgedBy, acknowledgeReason, sourceFileId, runId, foundAt } = finding;
     return {

@@ -15,7 +15,7 @@ import {
 import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
 import { readEntryLife } from '../../../reports/lives/entry-lives.ts';
 import type { Shown, Visit } from '../../console-page.ts';
-import { anchor, badge, factList, instant, lifeList, orderLink } from '../../markup/parts.ts';
+import { anchor, badge, factList, instant, lifeList, missing, orderLink } from '../../markup/parts.ts';
 
 /** Shows one entry, what is known about it, and the form that settles it. */
 export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
@@ -24,12 +24,7 @@ export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
     readEntryLife(visit.db, entryId),
     listDoubleCredits(visit.db, { entryId }),
   ]);
-  if (entry === null || life === null)
-    return {
-      title: `Entry ${entryId}`,
-      content: html`<p>There is no entry ${entryId}.</p>`,
-      status: 404,
-    };
+  if (entry === null || life === null) return missing(`Entry ${entryId}`, `There is no entry ${entryId}.`);
   const { influencerHandle: handle } = entry;
   const hint = (await readDoubtHints(visit.db, [entry])).get(entryId) ?? null;
   const deals = handle === null ? [] : await dealsOfHandle(visit.db, handle);

@@ -1,6 +1,7 @@
 import type { DoubleCredit, Doubt } from '../../../core/ledger.ts';
 import { formatAmounts, formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../../render/text.ts';
 import {
@@ -87,41 +88,30 @@ function summary({ doubts, count, amounts }: FoundDoubts): Html {
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
   return table(
-    [
-      {
-        title: 'Entry',
-        cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`),
-      },
-      ...(visit.mayChange ? [{ title: 'Choose', cell: ({ entryId }: Doubt) => entryBox(entryId) }] : []),
-      {
-        title: 'About',
-        cell: ({ subject, orderId }) =>
-          orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
-      },
-      {
-        title: 'Amount',
-        align: 'right',
-        cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
-      },
-      {
-        title: 'For',
-        cell: ({ influencerHandle, dealId }) =>
-          html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
-      },
-      {
-        title: 'Since',
-        cell: ({ since, ageSeconds }) =>
-          html`${instant(since, visit)} <small>${formatDuration(ageSeconds)} ago</small>`,
-      },
-      { title: 'Attempts', align: 'right', cell: ({ attempts }) => formatCount(attempts) },
-      { title: 'Why', cell: ({ reason, job }) => html`${reason} <small>${job}</small>` },
-      {
-        title: 'Evidence',
-        cell: ({ evidence }) =>
-          evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
-      },
-    ],
     doubts,
+    [
+      column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
+      ...(visit.mayChange ? [column('Choose', ({ entryId }: Doubt) => entryBox(entryId))] : []),
+      column('About', ({ subject, orderId }) =>
+        orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+      ),
+      number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
+      column(
+        'For',
+        ({ influencerHandle, dealId }) =>
+          html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
+      ),
+      column(
+        'Since',
+        ({ since, ageSeconds }) =>
+          html`${instant(since, visit)} <small>${formatDuration(ageSeconds)} ago</small>`,
+      ),
+      number('Attempts', ({ attempts }) => formatCount(attempts)),
+      column('Why', ({ reason, job }) => html`${reason} <small>${job}</small>`),
+      column('Evidence', ({ evidence }) =>
+        evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
+      ),
+    ],
     { about: 'Entries in doubt', none: 'No doubt matches the filter.' },
   );
 }
@@ -131,29 +121,22 @@ function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null,
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
 ${table(
-  [
-    {
-      title: 'Entry',
-      cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
-    },
-    ...(visit.mayChange
-      ? [{ title: 'Choose', cell: ({ entryId }: DoubleCredit) => creditBox(entryId) }]
-      : []),
-    {
-      title: 'About',
-      cell: ({ subject, orderId }) =>
-        orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
-    },
-    {
-      title: 'Amount of each',
-      align: 'right',
-      cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
-    },
-    { title: 'Accepted', cell: ({ credits: times }) => `${times} times` },
-    { title: 'Deal', cell: ({ dealId }) => dealId },
-    { title: 'Job', cell: ({ job }) => job },
-  ],
   credits,
+  [
+    column('Entry', ({ entryId }) =>
+      anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
+    ),
+    ...(visit.mayChange ? [column('Choose', ({ entryId }: DoubleCredit) => creditBox(entryId))] : []),
+    column('About', ({ subject, orderId }) =>
+      orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+    ),
+    number('Amount of each', ({ amount, currency }) =>
+      amount === null ? null : formatMoney(amount, currency),
+    ),
+    column('Accepted', ({ credits: times }) => `${times} times`),
+    column('Deal', ({ dealId }) => dealId),
+    column('Job', ({ job }) => job),
+  ],
   { about: 'Credited more than once', none: '' },
 )}
 ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;

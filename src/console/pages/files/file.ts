@@ -4,7 +4,7 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, badge, factList, instant } from '../../markup/parts.ts';
+import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts';
 import { rejectedLink, whyOf } from './files.ts';
 
 /** One reading of a file, and the actions for it. */
@@ -14,8 +14,7 @@ export const filePage: ConsolePage = {
   async show(visit) {
     const { file: id = '' } = visit.params;
     const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
-    if (file === null)
-      return { title: `File ${id}`, content: html`<p>There is no file with this number.</p>`, status: 404 };
+    if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
     return {
       title: fileName(file.uri),
       content: html`<p>${badge(file.state)} ${whyOf(file)}</p>

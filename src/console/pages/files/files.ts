@@ -1,5 +1,6 @@
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
@@ -9,8 +10,8 @@ import {
   listFilesRead,
 } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { anchor, badge, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -48,40 +49,30 @@ ${filterForm(visit, PATH, [
   { name: 'layout', label: 'Layout' },
   { name: 'file', label: 'File contains' },
 ])}
-${table(
+${pagedTable(
+  files,
   [
-    {
-      title: 'File',
-      cell: ({ sourceFileId, uri, readFor }) =>
+    column(
+      'File',
+      ({ sourceFileId, uri, readFor }) =>
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
-    },
+    ),
     ...(visit.mayChange
-      ? [
-          {
-            title: 'Choose',
-            cell: ({ sourceFileId, uri }: ListedFile) => fileBox(sourceFileId, fileName(uri)),
-          },
-        ]
+      ? [column('Choose', ({ sourceFileId, uri }: ListedFile) => fileBox(sourceFileId, fileName(uri)))]
       : []),
-    { title: 'State', cell: ({ state }) => badge(state) },
-    { title: 'Why', cell: whyOf },
-    {
-      title: 'Rows',
-      align: 'right',
-      cell: ({ rowsRead }) => (rowsRead === null ? null : formatCount(rowsRead)),
-    },
-    { title: 'Rejected', align: 'right', cell: (file) => rejectedLink(file, visit) },
-    { title: 'Source', cell: ({ source, layout }) => html`${source} <small>${layout}</small>` },
-    {
-      title: 'Run',
-      cell: ({ runId, firstSeenAt }) =>
+    column('State', ({ state }) => badge(state)),
+    column('Why', whyOf),
+    number('Rows', ({ rowsRead }) => (rowsRead === null ? null : formatCount(rowsRead))),
+    number('Rejected', (file) => rejectedLink(file, visit)),
+    column('Source', ({ source, layout }) => html`${source} <small>${layout}</small>`),
+    column(
+      'Run',
+      ({ runId, firstSeenAt }) =>
         html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
-    },
+    ),
   ],
-  files.slice(0, PAGE_ROWS),
-  { about: 'Files', none: 'No file matches the filter.' },
+  { visit, about: 'Files', none: 'No file matches the filter.', keyOf: ({ sourceFileId }) => sourceFileId },
 )}
-${pager(visit, PATH, { after: nextKey(files, ({ sourceFileId }) => sourceFileId) })}
 ${decideManyForm(visit, { filter, counts })}`,
     };
   },

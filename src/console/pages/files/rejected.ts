@@ -2,6 +2,7 @@ import { formatAmounts } from '../../../core/money.ts';
 import type { RejectedRowPlace } from '../../../core/report.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { encodeRows } from '../../../render/csv.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
@@ -61,55 +62,47 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ sourceFileId, record }) => `${sou
 
 function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
   return table(
-    [
-      {
-        title: 'Cause',
-        cell: ({ code }) => anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
-      },
-      { title: 'Rows', align: 'right', cell: ({ rows }) => formatCount(rows) },
-      { title: 'Files', align: 'right', cell: ({ files }) => formatCount(files) },
-      { title: 'What is wrong, in the first row', cell: ({ reason }) => reason },
-      { title: 'How to fix it', cell: ({ help }) => help },
-      {
-        title: 'Effect',
-        cell: ({ code }) =>
-          anchor(
-            visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
-            html`Preview the fix of ${code.replaceAll('_', ' ')}`,
-          ),
-      },
-    ],
     causes,
+    [
+      column('Cause', ({ code }) =>
+        anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+      ),
+      number('Rows', ({ rows }) => formatCount(rows)),
+      number('Files', ({ files }) => formatCount(files)),
+      column('What is wrong, in the first row', ({ reason }) => reason),
+      column('How to fix it', ({ help }) => help),
+      column('Effect', ({ code }) =>
+        anchor(
+          visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
+          html`Preview the fix of ${code.replaceAll('_', ' ')}`,
+        ),
+      ),
+    ],
     { about: 'Causes', none: 'No rejected row matches.' },
   );
 }
 
 function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
   return table(
-    [
-      {
-        title: 'Row',
-        cell: ({ uri, line, sourceFileId, record }) =>
-          anchor(
-            visit.link(`${PATH}/${sourceFileId}/${record}`),
-            `${fileName(uri)} line ${formatCount(line)}`,
-          ),
-      },
-      {
-        title: 'What is wrong',
-        cell: ({ reason, code, rowCount }) =>
-          html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
-      },
-      {
-        title: 'Value',
-        cell: ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
-      },
-      { title: 'How to fix it', cell: ({ help }) => help },
-      { title: 'Source', cell: ({ source }) => source },
-      { title: 'Read for', cell: ({ readFor }) => readFor },
-      { title: 'Run', cell: ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId) },
-    ],
     rows,
+    [
+      column('Row', ({ uri, line, sourceFileId, record }) =>
+        anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),
+      ),
+      column(
+        'What is wrong',
+        ({ reason, code, rowCount }) =>
+          html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
+      ),
+      column(
+        'Value',
+        ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
+      ),
+      column('How to fix it', ({ help }) => help),
+      column('Source', ({ source }) => source),
+      column('Read for', ({ readFor }) => readFor),
+      column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
+    ],
     { about: 'Rejected rows', none: 'No rejected row matches.' },
   );
 }

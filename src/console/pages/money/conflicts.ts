@@ -1,12 +1,13 @@
-import { CONFLICT_KINDS, type ConflictingOrder, type RuleSum } from '../../../core/money/conflicts.ts';
+import { CONFLICT_KINDS, type RuleSum } from '../../../core/money/conflicts.ts';
 import { formatMoney } from '../../../core/money.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, badge, filterForm, orderLink, pager, type TableColumn, table } from '../../markup/parts.ts';
-import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
+import { dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { readMonths } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
@@ -40,51 +41,47 @@ ${filterForm(visit, PATH, [
 ${sumTable(sums)}
 <p class="dim">${RULES_SAY}</p>
 <h2>Orders</h2>
-${table<ConflictingOrder>(
+${pagedTable(
+  orders,
   [
-    { title: 'Order', cell: (order) => anchor(orderLink(visit, order), order.orderId) },
-    { title: 'Day', cell: ({ day }) => day },
-    { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-    { title: 'What disagrees', cell: ({ conflict }) => CONFLICTS[conflict] },
-    {
-      title: 'Evidence',
-      cell: ({ evidence, isSameCreator }) =>
-        isSameCreator === true ? html`${evidence} <small>deals of one creator</small>` : evidence,
-    },
-    {
-      title: 'Credited',
-      cell: ({ credited, disposition }) => html`${describeWinner(credited)} ${badge(disposition)}`,
-    },
-    { title: 'First', cell: ({ first }) => describeWinner(first) },
-    { title: 'Last', cell: ({ last }) => describeWinner(last) },
-    { title: 'Explicit', cell: ({ explicit }) => describeWinner(explicit) },
+    column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+    column('Day', ({ day }) => day),
+    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    column('What disagrees', ({ conflict }) => CONFLICTS[conflict]),
+    column('Evidence', ({ evidence, isSameCreator }) =>
+      isSameCreator === true ? html`${evidence} <small>deals of one creator</small>` : evidence,
+    ),
+    column(
+      'Credited',
+      ({ credited, disposition }) => html`${describeWinner(credited)} ${badge(disposition)}`,
+    ),
+    column('First', ({ first }) => describeWinner(first)),
+    column('Last', ({ last }) => describeWinner(last)),
+    column('Explicit', ({ explicit }) => describeWinner(explicit)),
   ],
-  orders.slice(0, PAGE_ROWS),
   {
+    visit,
     about: 'Orders with evidence for several creators',
     none: 'No order that matches has evidence for more than one owner.',
+    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
   },
-)}
-${pager(visit, PATH, { after: nextKey(orders, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
+)}`,
     };
   },
 };
 
 function sumTable(sums: readonly RuleSum[]) {
-  const amount = (title: string, rule: 'credited' | 'first' | 'last' | 'explicit'): TableColumn<RuleSum> => ({
-    title,
-    align: 'right',
-    cell: (sum) => formatMoney(sum[rule], sum.currency),
-  });
-  return table<RuleSum>(
-    [
-      { title: 'Owner', cell: (sum) => describeWinner(sum) },
-      amount('Credited', 'credited'),
-      amount('First', 'first'),
-      amount('Last', 'last'),
-      amount('Explicit', 'explicit'),
-    ],
+  const rules = ['credited', 'first', 'last', 'explicit'] as const;
+  return table(
     sums,
+    [
+      column('Owner', describeWinner),
+      ...rules.map((rule) =>
+        number(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}`, (sum: RuleSum) =>
+          formatMoney(sum[rule], sum.currency),
+        ),
+      ),
+    ],
     { about: 'What each rule would credit', none: 'No revenue is in conflict.' },
   );
 }

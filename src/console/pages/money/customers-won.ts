@@ -1,19 +1,12 @@
 import { SELF_PURCHASE_DAYS, type SelfPurchase } from '../../../core/money/returns.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { isMonth } from '../../../core/time/month.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { listCustomersWon, listSelfPurchases } from '../../../reports/money/list-returns.ts';
 import { describeCustomersWon } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import {
-  anchor,
-  dealLink,
-  filterForm,
-  orderLink,
-  pager,
-  type TableColumn,
-  table,
-} from '../../markup/parts.ts';
+import { anchor, dealAnchor, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
@@ -34,29 +27,23 @@ export const customersWonPage: ConsolePage = {
       isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
     ]);
     const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
-    type Row = (typeof described)[number];
-    const number = (title: string, name: keyof Row['said']): TableColumn<Row> => ({
-      title,
-      align: 'right',
-      cell: ({ said }) => said[name],
-    });
     return {
       title: 'Customers won',
       content: html`${moneySections(visit)}
 <p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${months}. Customers are known only if a source has <code>customer_key</code>.</p>
 ${filterForm(visit, PATH, RETURN_FIELDS)}
-${table<Row>(
-  [
-    { title: 'Month', cell: ({ won }) => won.month },
-    { title: 'Deal', cell: ({ won }) => anchor(dealLink(visit, won.dealId), won.dealId) },
-    { title: 'Creator', cell: ({ won }) => won.influencerHandle },
-    number('New customers', 'newCustomers'),
-    number('Ordered again', 'repeat'),
-    number('Value after 30 days', 'worth30'),
-    number('After 90 days', 'worth90'),
-    number('After 365 days', 'worth365'),
-  ],
+${table(
   described,
+  [
+    column('Month', ({ won }) => won.month),
+    column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
+    column('Creator', ({ won }) => won.influencerHandle),
+    number('New customers', ({ said }) => said.newCustomers),
+    number('Ordered again', ({ said }) => said.repeat),
+    number('Value after 30 days', ({ said }) => said.worth30),
+    number('After 90 days', ({ said }) => said.worth90),
+    number('After 365 days', ({ said }) => said.worth365),
+  ],
   {
     about: 'Customers won',
     none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
@@ -74,18 +61,15 @@ ${own === null ? html`<p>${anchor(visit.link(PATH, { show: 'own' }), 'List them'
 };
 
 function ownTable(own: readonly SelfPurchase[], visit: Visit) {
-  return table<SelfPurchase>(
-    [
-      { title: 'Day', cell: ({ day }) => day },
-      { title: 'Order', cell: (order) => anchor(orderLink(visit, order), order.orderId) },
-      {
-        title: 'Deal',
-        cell: ({ dealId }) => (dealId === null ? '' : anchor(dealLink(visit, dealId), dealId)),
-      },
-      { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
-      { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-    ],
+  return table(
     own,
+    [
+      column('Day', ({ day }) => day),
+      column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+      column('Deal', ({ dealId }) => (dealId === null ? '' : dealAnchor(visit, dealId))),
+      column('Creator', ({ influencerHandle }) => influencerHandle),
+      number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    ],
     {
       about: 'Orders that creators may have placed themselves',
       none: 'None is known. This needs customer_key and look-ups in real time.',

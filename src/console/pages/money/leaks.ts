@@ -1,12 +1,13 @@
 import type { LeakedCode } from '../../../core/money/leak.ts';
 import { findLeaks } from '../../../money/find-leaks.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, dealLink, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money/leaks';
@@ -30,42 +31,38 @@ export const leaksPage: ConsolePage = {
       content: html`${moneySections(visit)}
 <p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
-${table<LeakedCode>(
+${pagedTable(
+  rows,
   [
-    { title: 'Code', cell: ({ code }) => code },
-    {
-      title: 'Owner',
-      cell: ({ influencerHandle, dealId }) =>
-        html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
-    },
-    { title: 'Since', cell: ({ since }) => since },
-    {
-      title: 'Orders without a link',
-      align: 'right',
-      cell: ({ withoutLink, orders, days }) =>
+    column('Code', ({ code }) => code),
+    column(
+      'Owner',
+      ({ influencerHandle, dealId }) =>
+        html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`}`,
+    ),
+    column('Since', ({ since }) => since),
+    number(
+      'Orders without a link',
+      ({ withoutLink, orders, days }) =>
         `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
-    },
-    {
-      title: 'Usual',
-      align: 'right',
-      cell: ({ usualWithoutLink, usualShare }) =>
+    ),
+    number(
+      'Usual',
+      ({ usualWithoutLink, usualShare }) =>
         `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
-    },
-    {
-      title: 'Had ordered before',
-      align: 'right',
-      cell: ({ known, returning }) =>
-        known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
-    },
-    { title: 'Acknowledged', cell: (leak) => decision(leak, visit) },
+    ),
+    number('Had ordered before', ({ known, returning }) =>
+      known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
+    ),
+    column('Acknowledged', (leak) => decision(leak, visit)),
   ],
-  rows.slice(0, PAGE_ROWS),
   {
+    visit,
     about: 'Codes that may have leaked',
     none: 'No such code was used in an unusual way in the last four weeks.',
+    keyOf: ({ code }) => code,
   },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ code }) => code) })}`,
+)}`,
     };
   },
 };

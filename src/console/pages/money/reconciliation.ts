@@ -1,25 +1,29 @@
 import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
 import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
 import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
 import { listPayouts } from '../../../reports/money/list-payouts.ts';
-import { PAYOUTS_WHY, payoutCells } from '../../../reports/money/payouts.ts';
 import { listReconciled } from '../../../reports/money/reconcile-deals.ts';
-import { DISPUTES, formatDifference } from '../../../reports/money/reconciliation.ts';
+import {
+  DISPUTES,
+  formatDifference,
+  PAYOUTS_WHY,
+  payoutCells,
+} from '../../../reports/money/reconciliation.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import {
   anchor,
-  dealLink,
+  dealAnchor,
   factList,
   filterForm,
   instant,
   orderLink,
   pager,
-  type TableColumn,
   table,
 } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
@@ -68,38 +72,25 @@ ${pager(visit, PATH, {
 }
 
 function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
-  const count = (
-    title: string,
-    of: (deal: ReconciledDeal) => number | null,
-  ): TableColumn<ReconciledDeal> => ({
-    title,
-    align: 'right',
-    cell: (deal) => countOf(of(deal)),
-  });
-  return table<ReconciledDeal>(
-    [
-      { title: 'Deal', cell: ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId) },
-      { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
-      { title: 'Read', cell: ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit)) },
-      count('Counted', ({ theirs }) => theirs),
-      count('Posted', ({ ours }) => ours),
-      count('Difference', ({ theirs, ours }) => (theirs === null ? null : theirs - ours)),
-      count('Before', ({ before }) => before),
-      count('Others', ({ others }) => others),
-      count('May be', mayBe),
-      {
-        title: 'Unexplained',
-        align: 'right',
-        cell: ({ unexplained }) => (unexplained === null ? 'unknown' : formatDifference(unexplained)),
-      },
-      {
-        title: 'Unexplained amount',
-        align: 'right',
-        cell: ({ unexplainedAmount, accountCurrency }) =>
-          unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
-      },
-    ],
+  return table(
     rows,
+    [
+      column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
+      column('Creator', ({ influencerHandle }) => influencerHandle),
+      column('Read', ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit))),
+      number('Counted', ({ theirs }) => countOf(theirs)),
+      number('Posted', ({ ours }) => countOf(ours)),
+      number('Difference', ({ theirs, ours }) => countOf(theirs === null ? null : theirs - ours)),
+      number('Before', ({ before }) => countOf(before)),
+      number('Others', ({ others }) => countOf(others)),
+      number('May be', (deal) => countOf(mayBe(deal))),
+      number('Unexplained', ({ unexplained }) =>
+        unexplained === null ? 'unknown' : formatDifference(unexplained),
+      ),
+      number('Unexplained amount', ({ unexplainedAmount, accountCurrency }) =>
+        unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
+      ),
+    ],
     {
       about: 'Posted orders compared with those that the service counts',
       none: 'There is nothing to compare: the mirror has published no totals yet, or the filter leaves nothing.',
@@ -127,7 +118,7 @@ async function showDeal(visit: Visit, dealId: string) {
     title,
     content: html`${moneySections(visit)}
 ${factList([
-  ['Deal', html`${anchor(dealLink(visit, dealId), dealId)} ${deal.influencerHandle}`],
+  ['Deal', html`${dealAnchor(visit, dealId)} ${deal.influencerHandle}`],
   ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
   ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
   ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
@@ -165,22 +156,12 @@ function payoutTable(payouts: readonly DealPayout[]): Html | null {
   const titles = ['Requested', 'Paid out', 'Before', 'Earned less paid out'];
   return html`<h2>Earned and paid out</h2>
 <p>${PAYOUTS_WHY}</p>
-${table<DealPayout>(
-  [
-    {
-      title: 'Earned',
-      align: 'right',
-      cell: ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency),
-    },
-    ...titles.map(
-      (title, index): TableColumn<DealPayout> => ({
-        title,
-        align: 'right',
-        cell: (payout) => payoutCells(payout)[index],
-      }),
-    ),
-  ],
+${table(
   payouts,
+  [
+    number('Earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
+    ...titles.map((title, index) => number(title, (payout: DealPayout) => payoutCells(payout)[index])),
+  ],
   { about: 'Earned and paid out', none: '' },
 )}`;
 }
@@ -194,18 +175,15 @@ function disputeTable(
     amount === null ? null : formatMoney(amount, currency);
   return html`<h2>${title}: ${plural(group.length, 'order')}</h2>
 <p>${why}</p>
-${table<DisputedOrder>(
-  [
-    {
-      title: 'Order',
-      cell: ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId),
-    },
-    { title: 'Platform', cell: ({ orderPlatform }) => orderPlatform },
-    { title: 'Posted', align: 'right', cell: ({ oursAmount, currency }) => money(oursAmount, currency) },
-    { title: 'Counted', align: 'right', cell: ({ theirsAmount, currency }) => money(theirsAmount, currency) },
-    { title: 'When', cell: ({ at }) => instant(at, visit) },
-  ],
+${table(
   group,
+  [
+    column('Order', ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId)),
+    column('Platform', ({ orderPlatform }) => orderPlatform),
+    number('Posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
+    number('Counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
+    column('When', ({ at }) => instant(at, visit)),
+  ],
   { about: title, none: '' },
 )}`;
 }

@@ -1,10 +1,11 @@
 import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../core/money/returns.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
+import { anchor, dealLink, filterForm, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
@@ -59,28 +60,22 @@ function returnTable(
   { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
 ): Html {
   const described = rows.map((sum) => ({ sum, said: describeReturn(sum) }));
-  type Row = (typeof described)[number];
-  const number = (title: string, name: keyof Row['said']): TableColumn<Row> => ({
-    title,
-    align: 'right',
-    cell: ({ said }) => said[name],
-  });
-  return table<Row>(
-    [
-      { title: `For each ${by}`, cell: ({ sum }) => nameOf(sum, { by, visit }) },
-      ...(by === 'deal' ? [{ title: 'Creator', cell: ({ sum }: Row) => sum.name }] : []),
-      number('Orders', 'orders'),
-      number('Net revenue', 'net'),
-      number('Cost', 'cost'),
-      number('Profit', 'profit'),
-      number('ROI', 'roi'),
-      number('Revenue per 1 of cost', 'netPerCost'),
-      number('New customers', 'newCustomers'),
-      number('Returning', 'returning'),
-      number('Cost per new one', 'perNewCustomer'),
-      { title: 'Unknown', cell: ({ said }) => said.why },
-    ],
+  return table(
     described,
+    [
+      column(`For each ${by}`, ({ sum }) => nameOf(sum, { by, visit })),
+      ...(by === 'deal' ? [column('Creator', ({ sum }: (typeof described)[number]) => sum.name)] : []),
+      number('Orders', ({ said }) => said.orders),
+      number('Net revenue', ({ said }) => said.net),
+      number('Cost', ({ said }) => said.cost),
+      number('Profit', ({ said }) => said.profit),
+      number('ROI', ({ said }) => said.roi),
+      number('Revenue per 1 of cost', ({ said }) => said.netPerCost),
+      number('New customers', ({ said }) => said.newCustomers),
+      number('Returning', ({ said }) => said.returning),
+      number('Cost per new one', ({ said }) => said.perNewCustomer),
+      column('Unknown', ({ said }) => said.why),
+    ],
     { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
   );
 }

@@ -1,12 +1,13 @@
 import { formatMoney } from '../../../core/money.ts';
 import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
-import { describeToPay } from '../../../reports/money/uncounted.ts';
+import { describeToPay } from '../../../reports/money/statement.ts';
 import type { Shown, Visit } from '../../console-page.ts';
-import { anchor, badge, dealLink, factList, orderLink, pager, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { anchor, badge, dealAnchor, factList, orderLink, pagedTable } from '../../markup/parts.ts';
+import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 
 /** Shows the lines of one deal in a statement, page by page. */
 export async function showDealLines(
@@ -29,7 +30,7 @@ ${factList([
     describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
       'nothing',
   ],
-  ['Deal', anchor(dealLink(visit, dealId), dealId)],
+  ['Deal', dealAnchor(visit, dealId)],
   ['Influencer', handle ?? null],
   [
     'Document',
@@ -37,32 +38,30 @@ ${factList([
   ],
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}
-${table(
+${pagedTable(
+  lines,
   [
-    { title: 'Day', cell: ({ orderedOn, dueOn }) => orderedOn ?? dueOn },
-    { title: 'What', cell: (line) => whatOf(line, visit) },
-    {
-      title: 'Net revenue',
-      align: 'right',
-      cell: ({ netAmount, excludedAmount, currency }) =>
-        netAmount === null
-          ? null
-          : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
-    },
-    {
-      title: 'Rate',
-      align: 'right',
-      cell: ({ ratePercent, rateFrom }) =>
-        ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
-    },
-    { title: 'Earned', align: 'right', cell: ({ earnedAmount }) => formatMoney(earnedAmount, null) },
-    { title: 'Before', align: 'right', cell: ({ closedBefore }) => formatMoney(closedBefore, null) },
-    { title: 'Adds', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
+    column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+    column('What', (line) => whatOf(line, visit)),
+    number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
+      netAmount === null
+        ? null
+        : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+    ),
+    number('Rate', ({ ratePercent, rateFrom }) =>
+      ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
+    ),
+    number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
+    number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+    number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
   ],
-  lines.slice(0, PAGE_ROWS),
-  { about: `Lines of deal ${dealId}`, none: 'The statement has no line for this deal.' },
-)}
-${pager(visit, path, { after: nextKey(lines, ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject)) })}`,
+  {
+    visit,
+    about: `Lines of deal ${dealId}`,
+    none: 'The statement has no line for this deal.',
+    keyOf: ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject),
+  },
+)}`,
   };
 }
 

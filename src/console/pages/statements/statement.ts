@@ -1,5 +1,5 @@
 import { KnownError } from '../../../core/known-error.ts';
-import { formatAmounts, formatMoney } from '../../../core/money.ts';
+import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
@@ -12,24 +12,21 @@ import {
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
+  describeLeftOut,
   describeStatement,
+  describeToPay,
   describeTotal,
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
-import {
-  countOrders,
-  describeToPay,
-  HELD,
-  UNCOUNTED,
-  UNKNOWN_FEES,
-} from '../../../reports/money/uncounted.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
+import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDealLines } from './deal-lines.ts';
 import { describeSums } from './describe-sums.ts';
@@ -43,8 +40,7 @@ export const statementPage: ConsolePage = {
   navigation: null,
   async show(visit) {
     const { month = '' } = visit.params;
-    if (!isMonth(month))
-      return { title: `Statement of ${month}`, content: html`<p>There is no such month.</p>`, status: 404 };
+    if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
     const read = readRules(visit);
     // A closed statement is shown as it was stored, even if the terms cannot be read now.
     const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
@@ -146,9 +142,7 @@ ${factList([
 ])}
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
-${uncountedTables(sums)}
-${unknownFeesTable(sums)}
-${heldTable(sums)}
+${leftOut(sums)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
 }
@@ -159,102 +153,33 @@ function currencyTable(
 ): Html {
   const rows = deals.filter((deal) => deal.currency === currency);
   const last = rows[PAGE_ROWS - 1];
-  const money = (of: keyof DealSum) => ({
-    align: 'right' as const,
-    cell: (deal: DealSum) => (deal[of] === null ? null : formatMoney(String(deal[of]), null)),
-  });
+  const money = (title: string, of: 'netAmount' | 'commission' | 'corrections' | 'fees') =>
+    number(title, ({ [of]: sum }: DealSum) => (sum === null ? null : formatMoney(sum, null)));
   const path = `/statements/${month}`;
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
 ${table(
-  [
-    {
-      title: 'Deal',
-      cell: ({ dealId }) =>
-        dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
-    },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    { title: 'Net revenue', ...money('netAmount') },
-    { title: 'Commission', ...money('commission') },
-    { title: 'Corrections', ...money('corrections') },
-    { title: 'Fees', ...money('fees') },
-    { title: 'To pay', align: 'right', cell: (deal) => formatMoney(deal.amount, currency) },
-  ],
   rows.slice(0, PAGE_ROWS),
+  [
+    column('Deal', ({ dealId }) =>
+      dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+    ),
+    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    money('Net revenue', 'netAmount'),
+    money('Commission', 'commission'),
+    money('Corrections', 'corrections'),
+    money('Fees', 'fees'),
+    number('To pay', (deal) => formatMoney(deal.amount, currency)),
+  ],
   { about: `What deals are owed in ${currency}`, none: 'No deal.' },
 )}
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
-function uncountedTables({ month, uncounted, uncountedSums, returnWindowDays }: StatementSums): Html {
-  return html`${UNCOUNTED.map(({ why, title, text, help }) => {
-    const sums = uncountedSums.filter((one) => one.why === why);
-    if (sums.length === 0) return null;
-    const rows = uncounted.filter((one) => one.why === why);
-    const orders = sums.reduce((sum, one) => sum + one.orders, 0);
-    const currencies = sums.flatMap(({ currency, netAmount }) =>
-      netAmount === null ? [] : [{ currency, amount: netAmount }],
-    );
-    return html`<h2>${title}: ${plural(orders, 'order')}</h2>
-<p>${text(returnWindowDays)}${help === null ? '' : ` ${help}`}${currencies.length === 0 ? '' : ` Their net revenue is ${formatAmounts(currencies)}.`}</p>
-${table(
-  [
-    { title: 'Deal', cell: ({ dealId }) => dealId },
-    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
-    { title: 'Orders', align: 'right', cell: ({ orders: count }) => formatCount(count) },
-    {
-      title: 'Net revenue',
-      align: 'right',
-      cell: ({ netAmount, currency }) => (netAmount === null ? 'unknown' : formatMoney(netAmount, currency)),
-    },
-    {
-      title: 'Would earn',
-      align: 'right',
-      cell: ({ earnedAmount, currency }) =>
-        earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
-    },
-  ],
-  rows.slice(0, PAGE_ROWS),
-  { about: title, none: '' },
-)}
-${rows.length > PAGE_ROWS ? html`<p class="dim">and more deals. To list all: <code>npx influencer-sync statement --month ${month}</code></p>` : null}`;
-  })}`;
-}
-
-/** Fees whose deal or code is unknown. They are not paid. */
-function unknownFeesTable({ unknownFees }: StatementSums): Html | null {
-  if (unknownFees.length === 0) return null;
-  return html`<h2>${UNKNOWN_FEES.title}: ${plural(unknownFees.length, 'fee')}</h2>
-<p>${UNKNOWN_FEES.why} ${UNKNOWN_FEES.help}</p>
-${table(
-  [
-    { title: 'Deal or code', cell: ({ dealId, code }) => dealId ?? `code ${code ?? ''}` },
-    { title: 'Owed from', cell: ({ dueOn }) => dueOn },
-    { title: 'Fee', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
-  ],
-  unknownFees.slice(0, PAGE_ROWS),
-  { about: UNKNOWN_FEES.title, none: '' },
-)}`;
-}
-
-/** Orders whose newest state is unknown. They earn what they earned before. */
-function heldTable({ held }: StatementSums): Html | null {
-  if (held.length === 0) return null;
-  return html`<h2>${HELD.title}: ${plural(countOrders(held), 'order')}</h2>
-<p>${HELD.why} ${HELD.help}</p>
-${table(
-  [
-    { title: 'Deal', cell: ({ dealId }) => dealId },
-    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
-    {
-      title: 'Sent',
-      align: 'right',
-      cell: ({ sentAmount, currency }) => formatMoney(sentAmount, currency),
-    },
-  ],
-  held.slice(0, PAGE_ROWS),
-  { about: HELD.title, none: '' },
-)}`;
+/** What the statement does not contain, as the command describes it. */
+function leftOut(sums: StatementSums): Html | null {
+  const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
+  return sections.length === 0 ? null : html`<h2>Not in this statement</h2>${sections.map(blockMarkup)}`;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { listStatements } from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import type { ConsolePage } from '../../console-page.ts';
-import { anchor, instant, pager, table } from '../../markup/parts.ts';
-import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { anchor, instant, pagedTable } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
@@ -32,19 +33,23 @@ export const statementsPage: ConsolePage = {
 </form>
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
-${table(
+${pagedTable(
+  rows,
   [
-    { title: 'Month', cell: ({ month: label }) => month(label) },
-    { title: 'Lines', align: 'right', cell: ({ lines }) => formatCount(lines) },
-    { title: 'Closed', cell: ({ at }) => instant(at, visit) },
-    { title: 'Who', cell: ({ by }) => by },
-    { title: 'Why', cell: ({ reason }) => reason },
-    { title: 'SHA-256', cell: ({ hash }) => html`<code>${hash.slice(0, 12)}</code>` },
+    column('Month', ({ month: label }) => month(label)),
+    number('Lines', ({ lines }) => formatCount(lines)),
+    column('Closed', ({ at }) => instant(at, visit)),
+    column('Who', ({ by }) => by),
+    column('Why', ({ reason }) => reason),
+    column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
   ],
-  rows.slice(0, PAGE_ROWS),
-  { about: 'Closed statements', none: 'No statement is closed yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(rows, ({ month: label }) => label) })}`,
+  {
+    visit,
+    about: 'Closed statements',
+    none: 'No statement is closed yet.',
+    keyOf: ({ month: label }) => label,
+  },
+)}`,
     };
   },
 };

@@ -17,7 +17,7 @@ describe('the command backfill', () => {
       plan_hash: planIn(first).plan_hash,
     });
     const { stdout } = await workshop.cli('backfill', 'orders', ...PERIOD);
-    expect(stdout).toContain('to be posted            1  10.00 EUR');
+    expect(stdout).toContain('to be posted        1  10.00 EUR');
     expect(stdout).toContain(`npx influencer-sync backfill resume ${planIn(first).backfill_id}`);
     expect(await workshop.posted()).toEqual([]);
     const unasked = await backfill(workshop, 'resume');
@@ -31,7 +31,7 @@ describe('the command backfill', () => {
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
     const { exitCode, stdout, stderr } = await workshop.cli('backfill', 'orders', ...PERIOD, '--plan');
     expect(exitCode, stderr).toBe(0);
-    expect(stdout).toContain('to be posted            1  10.00 EUR');
+    expect(stdout).toContain('to be posted        1  10.00 EUR');
     expect(stdout).toContain('npx influencer-sync backfill orders --from 2023-01-01 --to 2024-12-31');
     expect(stdout).not.toContain('resume');
     expect(existsSync(join(workshop.folder, '.data'))).toBe(false);
