@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { text } from '../../src/config/fields.ts';
-import { timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-
-export type DeleteDataSettings = JobSettings & { readonly kind: 'delete-data' };
+import { camelCased, text } from '../../src/config/fields.ts';
+import type { JobContext } from '../../src/config/job-fields.ts';
+import { timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('delete-data'),
@@ -18,10 +15,9 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const deleteDataFields = fields.transform(
-  (job) =>
-    (context: JobContext): DeleteDataSettings => ({
-      ...toJobBase(job, context),
-      sources: job.source === null ? [] : [job.source],
-    }),
-);
+export const deleteDataFields = fields.transform((file) => ({ name }: JobContext) => {
+  const { source, ...job } = camelCased(file);
+  return { ...job, name, sources: source === null ? [] : [source] };
+});
+
+export type DeleteDataSettings = ReturnType<z.output<typeof deleteDataFields>>;

@@ -1,42 +1,7 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-import type { ConsentRule } from '../../src/core/customer.ts';
-
-export type IdentifyCustomersSettings = JobSettings & {
-  readonly kind: 'identify-customers';
-  /** A whole number, because the service requires one. */
-  readonly brandId: string;
-  /** Which customers may be submitted, by their consent. */
-  readonly consent: ConsentRule;
-  /** Maximum number of addresses in one call. */
-  readonly batchSize: number;
-  /** Label of the service's web application that is sent with each call. Null sends none. */
-  readonly sourceType: string | null;
-  /**
-   * Number of days after which a customer in a new file is submitted, or looked up, again. Null means never.
-   */
-  readonly recheckAfterDays: number | null;
-  /** Which customers are also looked up in real time. Null means none. */
-  readonly lookup: LookupSettings | null;
-};
-
-/**
- * Which customers are looked up in real time: those who meet at least one of the three conditions, or all if
- * no condition is set.
- */
-export type LookupSettings = {
-  /** Maximum number of look-ups in one run. */
-  readonly budget: number;
-  /** Customers with at least this number of orders. */
-  readonly minOrders: number | null;
-  /** Customers who spent at least this amount, in the currency of the export. */
-  readonly minSpent: number | null;
-  /** Customers who have used a discount code. */
-  readonly withCode: boolean;
-};
+import { anyNumber, camelCased, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
+import { sourceNames, timing } from '../../src/config/job-fields.ts';
 
 export function isIdentifyCustomers(job: JobSettings): job is IdentifyCustomersSettings {
   return job.kind === 'identify-customers';
@@ -92,25 +57,30 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const identifyCustomersFields = fields.transform(
-  (job) =>
-    (context: JobContext): IdentifyCustomersSettings => ({
-      ...toJobBase(job, context),
-      sources: job.source,
-      brandId: String(job.brand_id),
-      customersOf: String(job.brand_id),
-      consent: job.consent,
-      batchSize: job.batch_size,
-      sourceType: job.source_type,
-      recheckAfterDays: job.recheck_after,
-      lookup: toLookup(job.lookup),
-    }),
-);
+export const identifyCustomersFields = fields.transform((file) => ({ name }: JobContext) => {
+  const { source, recheckAfter: recheckAfterDays, ...job } = camelCased(file);
+  const brandId = String(job.brandId);
+  return {
+    ...job,
+    name,
+    sources: source,
+    brandId,
+    customersOf: brandId,
+    recheckAfterDays,
+    lookup: toLookup(file.lookup),
+  };
+});
 
-function toLookup(file: z.output<typeof fields>['lookup']): LookupSettings | null {
+export type IdentifyCustomersSettings = ReturnType<z.output<typeof identifyCustomersFields>>;
+
+/**
+ * Which customers are looked up in real time: those who meet at least one of the three conditions, or all if
+ * no condition is set. Null: none.
+ */
+function toLookup(file: z.output<typeof fields>['lookup']) {
   if (file === 'none') return null;
-  if (file === 'real_time')
-    return { budget: DEFAULT_BUDGET, minOrders: null, minSpent: null, withCode: false };
-  const { budget, min_orders: minOrders, min_spent: minSpent, with_code: withCode } = file;
-  return { budget, minOrders, minSpent, withCode };
+  const { mode: _mode, ...given } = file === 'real_time' ? lookup.parse({}) : file;
+  return camelCased(given);
 }
+
+export type LookupSettings = NonNullable<IdentifyCustomersSettings['lookup']>;

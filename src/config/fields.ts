@@ -82,6 +82,25 @@ export function oneOrMore<Item extends z.ZodType>(item: Item, options: { readonl
     .transform((value): readonly z.output<Item>[] => (Array.isArray(value) ? value : [value]));
 }
 
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** A section of the file under the names that the program uses: `max_bytes` is `maxBytes`. */
+export type CamelCased<Section> = {
+  readonly [Key in keyof Section as CamelCase<Key> & PropertyKey]: Section[Key];
+};
+
+/** Renames the settings of a section. What they contain stays as it is. */
+export function camelCased<Section extends object>(section: Section): CamelCased<Section> {
+  const renamed = Object.entries(section).map(([name, value]) => [camelCase(name), value]);
+  return Object.fromEntries(renamed) as CamelCased<Section>;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The name of a source or job, which people type in commands. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,59}$/;
 

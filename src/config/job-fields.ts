@@ -1,7 +1,6 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { JobTiming } from '../core/config.ts';
-import type { JobContext } from './configured-kind.ts';
-import { anyNumber, day, NAME, oneOrMore, text } from './fields.ts';
+import { anyNumber, type CamelCased, day, NAME, oneOrMore, text } from './fields.ts';
 
 /** Fields of `pipeline.yaml` that several kinds of jobs share. */
 
@@ -52,26 +51,43 @@ export const timing = {
   stall_minutes: minutes().prefault(30).describe('Ends a run that makes no progress for this long.'),
 } as const;
 
-type TimingFile = z.output<z.ZodObject<typeof timing>>;
+export type JobTiming = CamelCased<z.output<z.ZodObject<typeof timing>>>;
 
-/** The common part of all kinds' settings: the job's name, its kind, and the values of `timing`. */
-export function toJobBase<Kind extends string>(
-  file: TimingFile & { readonly kind: Kind },
-  { name }: JobContext,
-): JobTiming & { readonly name: string; readonly kind: Kind } {
-  return {
-    name,
-    kind: file.kind,
-    schedule: file.schedule,
-    timeZone: file.time_zone,
-    after: file.after,
-    catchUp: file.catch_up,
-    overlap: file.overlap,
-    deadlineMinutes: file.deadline_minutes,
-    stepMinutes: file.step_minutes,
-    stallMinutes: file.stall_minutes,
-  };
+/** A job of any kind. Each kind adds its own settings (`jobs/<kind>/settings.ts`). */
+export type JobSettings = JobTiming & {
+  readonly name: string;
+  /** Name of a folder in `jobs/`. */
+  readonly kind: string;
+  /** Names of the sources that the job reads. Empty if it reads no exports. */
+  readonly sources: readonly string[];
+  /**
+   * The brand whose customers the job reads, sends or uses. Omitted if it does not handle customers. While
+   * the job runs, no customer of that brand can be forgotten.
+   */
+  readonly customersOf?: string;
+};
+
+/** What a job's settings need besides their own section of the file. */
+export type JobContext = {
+  readonly name: string;
+  /** Resolves a path relative to the folder of the file. */
+  readonly resolvePath: ResolvePath;
+  /** Whether the orders of a source are stored with a key of their customer. */
+  readonly hasCustomerKeys: (source: string) => boolean;
+};
+
+/** Returns an absolute path; null for null. */
+export type ResolvePath = <Path extends string | null>(path: Path) => Path;
+
+export function resolverIn(folder: string): ResolvePath {
+  return <Path extends string | null>(path: Path) => (path === null ? path : resolve(folder, path)) as Path;
 }
+
+/**
+ * A strict object schema with the literal `kind`. Its output is a function from the context to the settings.
+ */
+export type JobFields<Settings extends JobSettings = JobSettings> = z.core.$ZodTypeDiscriminable &
+  z.ZodType<(context: JobContext) => Settings>;
 
 /** @param what what the files contain: `a source of clicks`. */
 export function sourceNames(what = 'a source') {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { StatementSettings } from '../core/config.ts';
+import type { StatementSettings } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type RowProblem } from '../core/known-error.ts';
 import { describeProblems, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';

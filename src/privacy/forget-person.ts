@@ -1,5 +1,5 @@
 import { type CustomerKeys, requireCustomerKeys } from '../config/require-settings.ts';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ServiceDescription } from '../core/http/service-description.ts';
 import { type OperationName, operationNames, operationOf } from '../service/contract.ts';
+import type { ServiceDescription } from '../service/description/schema.ts';
 import { operationAt } from '../service/description/translate.ts';
 import { explainUnknownMembers } from '../service/unknown-members.ts';
 import { type Body, createAnswerer } from './answer-request.ts';

@@ -1,4 +1,4 @@
-import type { EventDescription } from '../core/http/service-description.ts';
+import type { EventDescription } from '../service/description/schema.ts';
 import { signBody } from '../service/description/signature.ts';
 import type { Account } from './account.ts';
 import type { AccountData } from './account-data.ts';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../core/exit-code.ts';
-import type { ServiceDescription } from '../core/http/service-description.ts';
 import { KnownError } from '../core/known-error.ts';
+import type { ServiceDescription } from '../service/description/schema.ts';
 import { specifiedService } from '../service/description/schema.ts';
 import { buildServer, type Context } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';

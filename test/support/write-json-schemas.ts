@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { jobKinds } from '../../jobs/index.ts';
-import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
 import {
+  pipelineJsonSchema,
   serviceJsonSchema,
   serviceTable,
   serviceYaml,
-} from '../../src/config/service-file/service-documents.ts';
+} from '../../src/config/documents.ts';
 import { layoutJsonSchema } from '../../src/intake/layout/load-layout.ts';
 
 /**

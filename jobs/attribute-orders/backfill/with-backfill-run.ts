@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { PipelineConfig } from '../../../src/config/schema.ts';
 import { backfillRunName } from '../../../src/core/backfill.ts';
-import type { PipelineConfig } from '../../../src/core/config.ts';
 import { EXIT, type ExitCode } from '../../../src/core/exit-code.ts';
 import { KnownError } from '../../../src/core/known-error.ts';
 import type { Progress } from '../../../src/core/progress.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { jobKinds } from '../../../jobs/index.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
-import { sourceAt } from '../../config/load-config-file.ts';
+import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { findLayoutFile } from '../../core/package/layout-files.ts';

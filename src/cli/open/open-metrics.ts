@@ -1,5 +1,5 @@
 import { kindOf } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { readVersion } from '../../core/package/read-version.ts';
 import type { Database } from '../../db/connect.ts';
 import { cached } from '../../monitoring/observe/cached.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';

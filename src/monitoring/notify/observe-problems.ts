@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import type { HeldFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import type { PingSettings } from '../../config/notify-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { PingSettings } from '../../core/notify/settings.ts';
 import type { Attempt } from './channels/channel.ts';
 import { request } from './channels/post-json.ts';
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { NotifySettings } from '../../config/notify-fields.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
-import type { NotifySettings } from '../../core/notify/settings.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listOpenProblems, type OpenProblem } from '../../reports/notices/list-notices.ts';

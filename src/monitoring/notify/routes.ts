@@ -1,5 +1,5 @@
+import type { NotifySettings } from '../../config/notify-fields.ts';
 import type { Problem } from '../../core/notify/notice.ts';
-import type { NotifySettings } from '../../core/notify/settings.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
-import type { PipelineConfig } from '../../core/config.ts';
-import type { ChannelSettings } from '../../core/notify/settings.ts';
+import type { ChannelSettings } from '../../config/notify-fields.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Database } from '../../db/connect.ts';
 import { sendToChannel } from './channels/index.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ChannelSettings, NotifySettings, PingSettings } from '../../config/notify-fields.ts';
 import type { Notice } from '../../core/notify/notice.ts';
-import type { ChannelSettings, NotifySettings, PingSettings } from '../../core/notify/settings.ts';
 import type { Attempt } from './channels/channel.ts';
 import { sendToChannel } from './channels/index.ts';
 import { testPing } from './ping.ts';

@@ -1,7 +1,7 @@
-import type { Paging, ServiceDescription, Sign } from '../../core/http/service-description.ts';
 import { parseExactJson } from '../../core/text/exact-json.ts';
 import type { OperationName } from '../../service/contract.ts';
 import { putAt, valueAt } from '../../service/description/member-paths.ts';
+import type { Paging, ServiceDescription, Sign } from '../../service/description/schema.ts';
 import {
   fromServiceRequest,
   isAsSpecified,

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
-import type { EventDescription } from '../../core/http/service-description.ts';
 import type { WebhookType } from '../../service/contract/webhook-types.ts';
 import { toServiceEvent } from '../../service/description/events.ts';
+import type { EventDescription } from '../../service/description/schema.ts';
 import { specifiedService } from '../../service/description/schema.ts';
 import type { Account, Collaboration } from '../account.ts';
 import type { Clock } from '../clock.ts';

@@ -1,7 +1,7 @@
 import type { Exchange, NextPage } from '../../core/http/exchange.ts';
-import type { Paging } from '../../core/http/service-description.ts';
 import { isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
 import { valueAt } from './member-paths.ts';
+import type { Paging } from './schema.ts';
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import type { Check } from '../../../runs/doctor-check.ts';

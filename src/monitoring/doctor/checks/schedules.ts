@@ -1,4 +1,4 @@
-import type { JobSettings } from '../../../core/config.ts';
+import type { JobSettings } from '../../../config/job-fields.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';

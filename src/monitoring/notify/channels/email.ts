@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { ChannelSettings } from '../../../core/notify/settings.ts';
+import type { ChannelSettings } from '../../../config/notify-fields.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
 import { cut, factsOf, headline, type Send } from './channel.ts';
 

@@ -1,5 +1,5 @@
+import type { ChannelSettings } from '../../../config/notify-fields.ts';
 import type { Notice } from '../../../core/notify/notice.ts';
-import type { ChannelSettings } from '../../../core/notify/settings.ts';
 import type { Attempt, SendOptions } from './channel.ts';
 import { sendEmail } from './email.ts';
 import { sendPagerDuty } from './pagerduty.ts';
@@ -9,7 +9,7 @@ import { sendWebhook } from './webhook.ts';
 
 /**
  * Sends a notice to a channel of any kind. To add a kind, create a file in this folder, and add a case here,
- * its settings to `ChannelSettings`, and its fields to `src/config/notify/notify-fields.ts`.
+ * its settings to `src/config/notify-fields.ts`.
  */
 export function sendToChannel(
   channel: ChannelSettings,

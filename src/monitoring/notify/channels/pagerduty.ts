@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
+import type { ChannelSettings } from '../../../config/notify-fields.ts';
 import type { Notice } from '../../../core/notify/notice.ts';
-import type { ChannelSettings } from '../../../core/notify/settings.ts';
 import { type Attempt, cut, headline, type Send, type SendOptions } from './channel.ts';
 import { postJson } from './post-json.ts';
 

@@ -1,4 +1,4 @@
-import type { ChannelSettings } from '../../../core/notify/settings.ts';
+import type { ChannelSettings } from '../../../config/notify-fields.ts';
 import { cut, factsOf, headline, type Send } from './channel.ts';
 import { postJson } from './post-json.ts';
 

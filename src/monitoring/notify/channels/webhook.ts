@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { ChannelSettings } from '../../../config/notify-fields.ts';
 import type { Notice } from '../../../core/notify/notice.ts';
-import type { ChannelSettings } from '../../../core/notify/settings.ts';
 import type { Send } from './channel.ts';
 import { postJson } from './post-json.ts';
 

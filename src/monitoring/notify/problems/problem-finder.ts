@@ -1,4 +1,5 @@
-import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
+import type { JobSettings } from '../../../config/job-fields.ts';
+import type { PipelineConfig } from '../../../config/schema.ts';
 import type { Problem, ProblemKind } from '../../../core/notify/notice.ts';
 import type { HeldFile } from '../../../core/report.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';

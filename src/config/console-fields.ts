@@ -1,87 +1,5 @@
 import { z } from 'zod';
-import type { ConsoleSettings } from '../core/config.ts';
-import { anyNumber, oneOrMore, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
-
-/** Section `webhooks`: the receiver of events. */
-export const webhooksSchema = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
-    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
-    path: z
-      .string()
-      .regex(/^(\/[\w.~-]+)+$/)
-      .default('/webhooks')
-      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
-    secret: textOrEmpty()
-      .prefault('')
-      .describe(
-        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
-      ),
-    previous_secret: textOrEmpty()
-      .prefault('')
-      .describe('The previous secret, also accepted while you replace it.'),
-    header_prefix: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
-      .nullable()
-      .default(null)
-      .describe(
-        'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
-      ),
-    encoding: z
-      .enum(['hex', 'base64'])
-      .nullable()
-      .default(null)
-      .describe('Its place is service.events.encoding now; it is still read here.'),
-    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
-      .prefault(1024 ** 2)
-      .describe('A larger body is refused.'),
-    max_connections_per_address: wholeNumber(1, 500)
-      .prefault(250)
-      .describe(
-        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
-      ),
-    max_age_seconds: wholeNumber(0, 86_400)
-      .prefault(0)
-      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
-  })
-  .prefault({})
-  .describe('The receiver of events: `npx influencer-sync webhooks`.');
-
-/** Section `serve`: the process that runs jobs on their schedules. */
-export const serveSchema = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
-    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
-    grace_seconds: anyNumber(0.1, 3_600)
-      .nullable()
-      .default(null)
-      .describe(
-        'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
-      ),
-  })
-  .prefault({})
-  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
-
-/** Section `work`: which processes do the work of runs. */
-export const workSchema = z
-  .strictObject({
-    engine: z
-      .enum(['in-process', 'pg-boss'])
-      .default('in-process')
-      .describe(
-        'in-process: each run does all of its work itself. pg-boss: workers read sources, post orders and mirror deals for runs, through queues in the same database, which must be a Postgres server.',
-      ),
-    serve_works: yesOrNo()
-      .prefault(true)
-      .describe('With pg-boss: whether `serve` is a worker, too. If false, only `work` is.'),
-  })
-  .prefault({})
-  .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
+import { camelCased, oneOrMore, text, textOrEmpty, yesOrNo } from './fields.ts';
 
 const role = z
   .enum(['viewer', 'operator'])
@@ -197,34 +115,18 @@ export const consoleSchema = z
   .prefault({})
   .describe('The console: pages that show what happened and let you settle it.');
 
-/** @param file the section as parsed by its schema. */
-export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
-  const { users, tokens, proxy, oidc } = file.auth;
+/** Settings of the pages that `serve` and `console` show. */
+export type ConsoleSettings = ReturnType<typeof toConsoleSettings>;
+export type OidcSettings = NonNullable<ConsoleSettings['oidc']>;
+export type Role = z.output<typeof role>;
+
+export function toConsoleSettings({ auth, ...file }: z.output<typeof consoleSchema>) {
   return {
-    enabled: file.enabled,
+    ...camelCased(file),
     url: file.url.replace(/\/+$/, ''),
-    traceUrl: file.trace_url,
-    basePath: file.base_path,
-    timeZone: file.time_zone,
-    readOnly: file.read_only,
-    users: users.map(({ password_hash: passwordHash, ...user }) => ({ ...user, passwordHash })),
-    tokens,
-    proxy,
-    oidc:
-      oidc === null
-        ? null
-        : {
-            issuer: oidc.issuer,
-            clientId: oidc.client_id,
-            clientSecret: oidc.client_secret,
-            scope: oidc.scope,
-            nameClaim: oidc.name_claim,
-            groupsClaim: oidc.groups_claim,
-            mayLackEmailVerified: oidc.may_lack_email_verified,
-            operators: oidc.operators,
-            operatorGroups: oidc.operator_groups,
-            viewers: oidc.viewers,
-            viewerGroups: oidc.viewer_groups,
-          },
+    users: auth.users.map(camelCased),
+    tokens: auth.tokens,
+    proxy: auth.proxy,
+    oidc: auth.oidc === null ? null : camelCased(auth.oidc),
   };
 }

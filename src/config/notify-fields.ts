@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import { PROBLEM_KINDS, SEVERITIES } from '../../core/notify/notice.ts';
-import type { ChannelSettings, NotifySettings, PingSettings } from '../../core/notify/settings.ts';
-import { exactNumber, NAME, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
+import { PROBLEM_KINDS, SEVERITIES } from '../core/notify/notice.ts';
+import {
+  type CamelCased,
+  camelCased,
+  exactNumber,
+  NAME,
+  oneOrMore,
+  text,
+  textOrEmpty,
+  wholeNumber,
+} from './fields.ts';
 
 const webhook = z
   .strictObject({
@@ -72,6 +80,8 @@ const ping = z
   })
   .describe("A dead-man's switch: it raises an alarm if a job does not run.");
 
+const noticeChannel = z.discriminatedUnion('kind', [webhook, slack, teams, email, pagerduty]);
+
 /** A time of day such as `22:00`. */
 const clockTime = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'time' });
 
@@ -84,10 +94,7 @@ const DURATION = /^(\d{1,5})\s*(m|h|d)$/;
 export const notifySchema = z
   .strictObject({
     channels: z
-      .record(
-        z.string().regex(NAME),
-        z.discriminatedUnion('kind', [webhook, slack, teams, email, pagerduty, ping]),
-      )
+      .record(z.string().regex(NAME), z.discriminatedUnion('kind', [...noticeChannel.options, ping]))
       .default({})
       .describe('Where notices go. Choose the names.'),
     routes: z
@@ -146,40 +153,33 @@ export const notifySchema = z
   .prefault({})
   .describe('Notices: who is told when something is wrong, and when it is over.');
 
-/** @param file the section as parsed by its schema. */
-export function toNotifySettings(file: z.output<typeof notifySchema>): NotifySettings {
-  const named = Object.entries(file.channels);
+/** The settings of a channel for notices. Each kind is a file in `src/monitoring/notify/channels/`. */
+export type ChannelSettings = { readonly name: string } & CamelCased<z.output<typeof noticeChannel>>;
+
+/** A dead-man's switch. It is called when runs of its jobs begin and end, and raises an alarm when the calls stop. */
+export type PingSettings = { readonly name: string } & Omit<z.output<typeof ping>, 'kind'>;
+
+export type NotifySettings = ReturnType<typeof toNotifySettings>;
+
+/** Routes problems to channels. A criterion that is null matches every problem. */
+export type Route = NotifySettings['routes'][number];
+
+export function toNotifySettings(file: z.output<typeof notifySchema>) {
+  const channels: ChannelSettings[] = [];
+  const pings: PingSettings[] = [];
+  for (const [name, channel] of Object.entries(file.channels)) {
+    if (channel.kind === 'ping') pings.push({ name, url: channel.url, jobs: channel.jobs });
+    else channels.push({ name, ...camelCased(channel) });
+  }
   return {
-    channels: named.flatMap(([name, channel]): readonly ChannelSettings[] => {
-      if (channel.kind === 'ping') return [];
-      if (channel.kind !== 'pagerduty') return [{ name, ...channel }];
-      const { routing_key: routingKey, ...rest } = channel;
-      return [{ name, ...rest, routingKey }];
-    }),
-    pings: named.flatMap(([name, channel]): readonly PingSettings[] =>
-      channel.kind === 'ping' ? [{ name, url: channel.url, jobs: channel.jobs }] : [],
-    ),
-    routes: file.routes.map(({ severity, jobs, problems, channels }) => ({
-      severities: severity,
-      jobs,
-      problems,
-      channels,
-    })),
+    channels: channels as readonly ChannelSettings[],
+    pings: pings as readonly PingSettings[],
+    routes: file.routes.map(({ severity: severities, ...route }) => ({ severities, ...route })),
     remindAfterMs: file.remind_after === null ? null : toMs(file.remind_after),
     unownedCodesAbove: file.unowned_codes_above,
-    quietHours:
-      file.quiet_hours === null
-        ? null
-        : { ...omitZone(file.quiet_hours), timeZone: file.quiet_hours.time_zone },
-    digest: file.digest === null ? null : { ...omitZone(file.digest), timeZone: file.digest.time_zone },
+    quietHours: file.quiet_hours === null ? null : camelCased(file.quiet_hours),
+    digest: file.digest === null ? null : camelCased(file.digest),
   };
-}
-
-function omitZone<Section extends { readonly time_zone: string }>({
-  time_zone: _zone,
-  ...rest
-}: Section): Omit<Section, 'time_zone'> {
-  return rest;
 }
 
 const MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,18 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { EXIT } from '../../core/exit-code.ts';
-import type { ServiceDescription } from '../../core/http/service-description.ts';
-import { KnownError, type Problem } from '../../core/known-error.ts';
-import type { StoredVariables } from '../../core/variable.ts';
-import { serviceSchema } from '../../service/description/schema.ts';
-import type { Environment } from '../environment/read-variable.ts';
-import { explainIssue } from '../explain-issue.ts';
-import { knownKeysOf } from '../known-keys.ts';
-import { type Places, shortPath } from '../locate.ts';
-import { readYaml } from '../read-yaml.ts';
-import { isSection } from '../salvage.ts';
-import type { PipelineFile } from '../schema.ts';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError, type Problem } from '../core/known-error.ts';
+import type { StoredVariables } from '../core/variable.ts';
+import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
+import type { Environment } from './environment/read-variable.ts';
+import { explainIssue } from './explain-issue.ts';
+import { knownKeysOf } from './known-keys.ts';
+import { type Places, shortPath } from './locate.ts';
+import { readYaml } from './read-yaml.ts';
+import { isSection } from './salvage.ts';
 
 /** The file with the description of a service: section `service`, as in pipeline.yaml. */
 export const serviceFileSchema = z.strictObject({ service: serviceSchema });
@@ -115,20 +113,4 @@ export function findSetTwice(content: unknown, places: Places): readonly Problem
       help: `Remove ${old.join('.')}: its place is section service now.`,
     }),
   );
-}
-
-/** The description of the service, with settings that are still in their old places. */
-export function toDescription({ service, api, webhooks }: PipelineFile): ServiceDescription {
-  const { header_prefix: prefix, encoding } = webhooks;
-  return {
-    ...service,
-    duplicate_orders: api.duplicate_orders ?? service.duplicate_orders,
-    events: {
-      ...service.events,
-      encoding: encoding ?? service.events.encoding,
-      ...(prefix === null
-        ? {}
-        : { signature_header: `${prefix}-Signature`, timestamp_header: `${prefix}-Timestamp` }),
-    },
-  };
 }
