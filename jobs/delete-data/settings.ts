@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import { camelCased, text } from '../../src/config/fields.ts';
+import { camelCased, optional, text } from '../../src/config/fields.ts';
 import type { JobContext } from '../../src/config/job-fields.ts';
 import { timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('delete-data'),
   ...timing,
-  source: text(60)
-    .nullable()
-    .default(null)
-    .describe(
-      'Name of a source whose files list customers to forget, in a column `email` (layout generic-customers). Omit it to delete old data only.',
-    ),
+  source: optional(text(60)).describe(
+    'Name of a source whose files list customers to forget, in a column `email` (layout generic-customers). Omit it to delete old data only.',
+  ),
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */

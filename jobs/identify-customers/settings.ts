@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyNumber, camelCased, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
 import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
 import { sourceNames, timing } from '../../src/config/job-fields.ts';
 
@@ -13,14 +13,12 @@ const DEFAULT_BUDGET = 200;
 const lookup = z.strictObject({
   mode: z.literal('real_time').default('real_time').describe('identify_influencers_real_time.'),
   budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Maximum look-ups in one run.'),
-  min_orders: wholeNumber(1, 1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Customers with at least this many orders, if the export says.'),
-  min_spent: anyNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Customers who have spent at least this much, in the currency of the export.'),
+  min_orders: optional(wholeNumber(1, 1_000_000)).describe(
+    'Customers with at least this many orders, if the export says.',
+  ),
+  min_spent: optional(anyNumber(0, 1_000_000_000)).describe(
+    'Customers who have spent at least this much, in the currency of the export.',
+  ),
   with_code: yesOrNo()
     .prefault(false)
     .describe('Customers who have used a discount code, according to exports of orders.'),
@@ -38,16 +36,10 @@ const fields = z.strictObject({
       'Customers who said yes are submitted, and customers who said no never. by_source: customers whose consent is unknown only from sources with consent: not_recorded. required: none of them. not_refused: all of them.',
     ),
   batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses in one call.'),
-  source_type: text(100)
-    .nullable()
-    .default(null)
-    .describe('Label that the service shows with them. Omit it to send none.'),
-  recheck_after: anyNumber(0, 36_500)
-    .nullable()
-    .default(null)
-    .describe(
-      'Days after which a customer in a new file is submitted, or looked up, again. Omit it to do that never.',
-    ),
+  source_type: optional(text(100)).describe('Label that the service shows with them. Omit it to send none.'),
+  recheck_after: optional(anyNumber(0, 36_500)).describe(
+    'Days after which a customer in a new file is submitted, or looked up, again. Omit it to do that never.',
+  ),
   lookup: z
     .union([z.enum(['none', 'real_time']), lookup])
     .default('none')

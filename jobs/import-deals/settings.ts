@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { camelCased, id, yesOrNo } from '../../src/config/fields.ts';
+import { camelCased, id, optional, yesOrNo } from '../../src/config/fields.ts';
 import type { JobContext } from '../../src/config/job-fields.ts';
 import { sourceNames, timing } from '../../src/config/job-fields.ts';
 
@@ -8,12 +8,9 @@ const fields = z.strictObject({
   ...timing,
   source: sourceNames('a source of creators'),
   brand_id: id().describe('Brand of the deals, where a row names no other.'),
-  dealflow_id: id()
-    .nullable()
-    .default(null)
-    .describe(
-      'Dealflow in which deals are created, where a row names no other. Leave it out when every row names one.',
-    ),
+  dealflow_id: optional(id()).describe(
+    'Dealflow in which deals are created, where a row names no other. Leave it out when every row names one.',
+  ),
   create_affiliate_details: yesOrNo()
     .default(false)
     .describe(

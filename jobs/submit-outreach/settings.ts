@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { anyNumber, camelCased, id, oneOrMore, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import {
+  anyNumber,
+  camelCased,
+  id,
+  oneOrMore,
+  optional,
+  text,
+  wholeNumber,
+  yesOrNo,
+} from '../../src/config/fields.ts';
 import type { JobContext } from '../../src/config/job-fields.ts';
 import { timing } from '../../src/config/job-fields.ts';
 
@@ -15,26 +24,18 @@ const fields = z.strictObject({
   platform: oneOrMore(z.enum(['instagram', 'tiktok', 'youtube'])).describe(
     'instagram, tiktok or youtube, or a list of them. Each request is for one platform.',
   ),
-  min_followers: wholeNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Minimum number of followers.'),
-  max_followers: wholeNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Maximum number of followers.'),
+  min_followers: optional(wholeNumber(0, 1_000_000_000)).describe('Minimum number of followers.'),
+  max_followers: optional(wholeNumber(0, 1_000_000_000)).describe('Maximum number of followers.'),
   verified: z
     .enum(['yes', 'no', 'any'])
     .default('any')
     .describe('yes: only accounts that the platform has verified. no: only others. any: all.'),
-  min_orders: wholeNumber(1, 1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Customers with so many orders or more, where the export says.'),
-  min_spent: anyNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Only customers who have spent at least this much, in the currency of the export.'),
+  min_orders: optional(wholeNumber(1, 1_000_000)).describe(
+    'Customers with so many orders or more, where the export says.',
+  ),
+  min_spent: optional(anyNumber(0, 1_000_000_000)).describe(
+    'Only customers who have spent at least this much, in the currency of the export.',
+  ),
   with_code: yesOrNo()
     .prefault(false)
     .describe('Only customers who have used a discount code, according to exports of orders.'),

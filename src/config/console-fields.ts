@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { camelCased, oneOrMore, text, textOrEmpty, yesOrNo } from './fields.ts';
+import { camelCased, oneOrMore, optional, text, textOrEmpty, yesOrNo } from './fields.ts';
 
 const role = z
   .enum(['viewer', 'operator'])
@@ -64,8 +64,8 @@ export const consoleSchema = z
           )
           .default([])
           .describe('Programs that send `Authorization: Bearer <token>`.'),
-        proxy: z
-          .strictObject({
+        proxy: optional(
+          z.strictObject({
             trusted: oneOrMore(text(50)).describe(
               'Addresses, or networks such as 10.0.0.0/8, of the proxies whose header is trusted.',
             ),
@@ -76,12 +76,10 @@ export const consoleSchema = z
               .array(text(200))
               .default([])
               .describe('Names that may change things; all others are viewers.'),
-          })
-          .nullable()
-          .default(null)
-          .describe('A proxy signs people in.'),
-        oidc: z
-          .strictObject({
+          }),
+        ).describe('A proxy signs people in.'),
+        oidc: optional(
+          z.strictObject({
             issuer: text(500).describe('Address of the provider: https://login.example.com/tenant.'),
             client_id: text(500).describe('Name under which the provider knows the console.'),
             client_secret: text(500).describe(
@@ -104,10 +102,8 @@ export const consoleSchema = z
             operator_groups: names('Groups whose members may change things.'),
             viewers: names("Names that may see the console; '*' for everybody whom the provider signs in."),
             viewer_groups: names('Groups whose members may see the console.'),
-          })
-          .nullable()
-          .default(null)
-          .describe('An OpenID Connect provider signs people in. Needs console.url.'),
+          }),
+        ).describe('An OpenID Connect provider signs people in. Needs console.url.'),
       })
       .prefault({})
       .describe('Who may see the console. Required unless it listens on this machine only.'),

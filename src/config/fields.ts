@@ -60,6 +60,11 @@ export function yesOrNo() {
   return z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
 }
 
+/** A setting without a default: null if it is left out. */
+export function optional<Value extends z.ZodType>(value: Value) {
+  return value.nullable().default(null);
+}
+
 /** A date as YYYY-MM-DD. */
 export function day() {
   return z.iso.date();

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type Problem } from '../core/known-error.ts';
-import { packageFile } from '../core/package/package-file.ts';
+import { packageFile } from '../core/package.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';

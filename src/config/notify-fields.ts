@@ -6,6 +6,7 @@ import {
   exactNumber,
   NAME,
   oneOrMore,
+  optional,
   text,
   textOrEmpty,
   wholeNumber,
@@ -73,10 +74,9 @@ const ping = z
     url: text(2_000).describe(
       'Address of the check, for example at healthchecks.io. The tool adds /start, /<exit code> or nothing. {job} stands for the name of the job. Use an environment variable.',
     ),
-    jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
-      .nullable()
-      .default(null)
-      .describe('Job, or a list of jobs. Omit it for every job, with {job} in url.'),
+    jobs: optional(oneOrMore(z.string().regex(NAME), { error: 'names' })).describe(
+      'Job, or a list of jobs. Omit it for every job, with {job} in url.',
+    ),
   })
   .describe("A dead-man's switch: it raises an alarm if a job does not run.");
 
@@ -101,18 +101,11 @@ export const notifySchema = z
       .array(
         z
           .strictObject({
-            severity: oneOrMore(z.enum(SEVERITIES))
-              .nullable()
-              .default(null)
-              .describe('error, warning, or both.'),
-            jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
-              .nullable()
-              .default(null)
-              .describe('Jobs. Problems that concern every job match any value.'),
-            problems: oneOrMore(z.enum(PROBLEM_KINDS))
-              .nullable()
-              .default(null)
-              .describe('Kinds of problems.'),
+            severity: optional(oneOrMore(z.enum(SEVERITIES))).describe('error, warning, or both.'),
+            jobs: optional(oneOrMore(z.string().regex(NAME), { error: 'names' })).describe(
+              'Jobs. Problems that concern every job match any value.',
+            ),
+            problems: optional(oneOrMore(z.enum(PROBLEM_KINDS))).describe('Kinds of problems.'),
             channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe(
               'Channels that get the problems that match all of the above.',
             ),
@@ -131,24 +124,20 @@ export const notifySchema = z
       .describe(
         'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to get no notices about it.',
       ),
-    quiet_hours: z
-      .strictObject({
+    quiet_hours: optional(
+      z.strictObject({
         from: clockTime().describe('Begin, for example "22:00".'),
         to: clockTime().describe('End, for example "07:00".'),
         time_zone: zone('both'),
-      })
-      .nullable()
-      .default(null)
-      .describe('Warnings wait until its end; errors are sent at once.'),
-    digest: z
-      .strictObject({
+      }),
+    ).describe('Warnings wait until its end; errors are sent at once.'),
+    digest: optional(
+      z.strictObject({
         at: clockTime().describe('When, for example "08:00".'),
         time_zone: zone('it'),
         channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe('Channels that get it.'),
-      })
-      .nullable()
-      .default(null)
-      .describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
+      }),
+    ).describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
   })
   .prefault({})
   .describe('Notices: who is told when something is wrong, and when it is over.');

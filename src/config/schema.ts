@@ -7,6 +7,7 @@ import {
   camelCased,
   exactNumber,
   NAME,
+  optional,
   text,
   textOrEmpty,
   wholeNumber,
@@ -30,11 +31,9 @@ const api = z
     requests_per_second: anyNumber(0, 100_000)
       .prefault(4)
       .describe('Maximum requests per second; 0 for no limit.'),
-    duplicate_orders: z
-      .enum(['unknown', 'ignored'])
-      .nullable()
-      .default(null)
-      .describe('Its place is service.duplicate_orders now; it is still read here.'),
+    duplicate_orders: optional(z.enum(['unknown', 'ignored'])).describe(
+      'Its place is service.duplicate_orders now; it is still read here.',
+    ),
     quiet_period_minutes: anyNumber(0, 100_000)
       .prefault(60)
       .describe('With service.duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
@@ -101,10 +100,7 @@ const customers = z
 
 /** @param what the data that is kept, as the beginning of a sentence. */
 function kept(what: string) {
-  return anyNumber(1, 36_500)
-    .nullable()
-    .default(null)
-    .describe(`Days. ${what} Omit it to keep them forever.`);
+  return optional(anyNumber(1, 36_500)).describe(`Days. ${what} Omit it to keep them forever.`);
 }
 
 const retention = z
@@ -137,19 +133,12 @@ const webhooks = z
     previous_secret: textOrEmpty()
       .prefault('')
       .describe('The previous secret, also accepted while you replace it.'),
-    header_prefix: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
-      .nullable()
-      .default(null)
-      .describe(
-        'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
-      ),
-    encoding: z
-      .enum(['hex', 'base64'])
-      .nullable()
-      .default(null)
-      .describe('Its place is service.events.encoding now; it is still read here.'),
+    header_prefix: optional(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/)).describe(
+      'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
+    ),
+    encoding: optional(z.enum(['hex', 'base64'])).describe(
+      'Its place is service.events.encoding now; it is still read here.',
+    ),
     max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
       .prefault(1024 ** 2)
       .describe('A larger body is refused.'),
@@ -171,12 +160,9 @@ const serve = z
       .prefault('127.0.0.1')
       .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
     port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
-    grace_seconds: anyNumber(0.1, 3_600)
-      .nullable()
-      .default(null)
-      .describe(
-        'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
-      ),
+    grace_seconds: optional(anyNumber(0.1, 3_600)).describe(
+      'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
+    ),
   })
   .prefault({})
   .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
@@ -198,34 +184,21 @@ const work = z
 
 const statements = z
   .strictObject({
-    terms: text(500)
-      .nullable()
-      .default(null)
-      .describe(
-        'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
-      ),
+    terms: optional(text(500)).describe(
+      'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
+    ),
     return_window_days: wholeNumber(0, 3_650)
       .prefault(30)
       .describe('Days after which an order counts, because it can no longer be returned.'),
-    margin_percent: exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')
-      .nullable()
-      .default(null)
-      .describe(
-        'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
-      ),
-    reporting_currency: text(10)
-      .transform((code) => code.toUpperCase())
-      .nullable()
-      .default(null)
-      .describe(
-        'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
-      ),
-    fx: text(500)
-      .nullable()
-      .default(null)
-      .describe(
-        'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
-      ),
+    margin_percent: optional(exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')).describe(
+      'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
+    ),
+    reporting_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+      'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
+    ),
+    fx: optional(text(500)).describe(
+      'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
+    ),
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
@@ -241,11 +214,9 @@ const reconcile = z
     amount_above: exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount')
       .default('1')
       .describe('Amount of a deal that may stay unexplained, in the currency of the account.'),
-    account_currency: text(10)
-      .transform((code) => code.toUpperCase())
-      .nullable()
-      .default(null)
-      .describe("Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders."),
+    account_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+      "Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders.",
+    ),
   })
   .prefault({})
   .describe(

@@ -2,29 +2,22 @@ import { z } from 'zod';
 import { CHECK_ACTIONS, HEADER_ACTIONS } from '../core/checks/expectations.ts';
 import { AGE_RULES } from '../core/file-age.ts';
 import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
-import { anyNumber, camelCased, text, wholeNumber, yesOrNo } from './fields.ts';
+import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from './fields.ts';
 import { type ResolvePath, resolverIn } from './job-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
 /** How to reach the S3 store of an address. */
 export const store = {
-  endpoint: text(500)
-    .nullable()
-    .default(null)
-    .describe(
-      "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
-    ),
-  region: text(60)
-    .nullable()
-    .default(null)
-    .describe('Region of the bucket. Default: AWS_REGION, else the region of the profile.'),
-  profile: text(200)
-    .nullable()
-    .default(null)
-    .describe(
-      'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
-    ),
+  endpoint: optional(text(500)).describe(
+    "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
+  ),
+  region: optional(text(60)).describe(
+    'Region of the bucket. Default: AWS_REGION, else the region of the profile.',
+  ),
+  profile: optional(text(200)).describe(
+    'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
+  ),
   force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
 };
 
@@ -64,8 +57,8 @@ const limits = z.strictObject({
     ),
 });
 
-const events = z
-  .strictObject({
+const events = optional(
+  z.strictObject({
     queue: text(500).describe(
       'URL of a queue of SQS that receives the events s3:ObjectCreated:* of the bucket, directly, through SNS or through EventBridge. Only this tool may read it. Sources may share it.',
     ),
@@ -74,12 +67,10 @@ const events = z
       .describe(
         'A run lists all names nevertheless if the last listing is older, because an event may be lost.',
       ),
-  })
-  .nullable()
-  .default(null)
-  .describe(
-    'A queue that announces new objects, so that runs need not list the names. Omit it to list the names in each run.',
-  );
+  }),
+).describe(
+  'A queue that announces new objects, so that runs need not list the names. Omit it to list the names in each run.',
+);
 
 /**
  * Files that tools leave next to exports: hidden files, markers of finished jobs, file lists, and files of
@@ -112,8 +103,8 @@ function headerAction(what: string) {
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 
-const freshness = z
-  .strictObject({
+const freshness = optional(
+  z.strictObject({
     by: z
       .string()
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
@@ -122,10 +113,8 @@ const freshness = z
       .enum(['daily', 'weekdays', ...DAYS])
       .default('daily')
       .describe('Days on which a new file should arrive: daily, weekdays, or one day of the week.'),
-  })
-  .nullable()
-  .default(null)
-  .describe('When a new file should have arrived. Omit it if files may arrive at any time.');
+  }),
+).describe('When a new file should have arrived. Omit it if files may arrive at any time.');
 
 const header = z
   .strictObject({
@@ -142,10 +131,9 @@ const header = z
   .describe('Columns that differ from those of earlier files.');
 
 const expectations = z.strictObject({
-  time_zone: text(100)
-    .nullable()
-    .default(null)
-    .describe('IANA zone of weekdays and deadlines. Default: time_zone of the source, else UTC.'),
+  time_zone: optional(text(100)).describe(
+    'IANA zone of weekdays and deadlines. Default: time_zone of the source, else UTC.',
+  ),
   floor: wholeNumber(0, 1_000_000_000)
     .prefault(10)
     .describe(
@@ -202,35 +190,21 @@ export const sourceSchema = z.strictObject({
   layout: text(60).describe(
     'Name of a file in config/layouts/ or in layouts/ next to this file, without .yaml.',
   ),
-  order_platform: text(100)
-    .nullable()
-    .default(null)
-    .describe(
-      'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
-    ),
-  time_zone: text(100)
-    .nullable()
-    .default(null)
-    .describe('IANA zone for times without a zone, for example Europe/Amsterdam.'),
-  currency: text(10)
-    .transform((code) => code.toUpperCase())
-    .nullable()
-    .default(null)
-    .describe('ISO 4217, for exports that have no currency column.'),
-  date_order: z
-    .enum(['MDY', 'DMY'])
-    .nullable()
-    .default(null)
-    .describe(
-      'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
-    ),
-  decimal_mark: z
-    .enum(['.', ','])
-    .nullable()
-    .default(null)
-    .describe(
-      'The mark before the decimals of amounts, "." or ",", if the files of the shop do not show it: 1.250 is 1250 or 1.25. Omit it if they do.',
-    ),
+  order_platform: optional(text(100)).describe(
+    'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
+  ),
+  time_zone: optional(text(100)).describe(
+    'IANA zone for times without a zone, for example Europe/Amsterdam.',
+  ),
+  currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+    'ISO 4217, for exports that have no currency column.',
+  ),
+  date_order: optional(z.enum(['MDY', 'DMY'])).describe(
+    'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
+  ),
+  decimal_mark: optional(z.enum(['.', ','])).describe(
+    'The mark before the decimals of amounts, "." or ",", if the files of the shop do not show it: 1.250 is 1250 or 1.25. Omit it if they do.',
+  ),
   consent: z
     .enum(['recorded', 'not_recorded'])
     .default('recorded')
@@ -251,35 +225,24 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Columns that these exports never have although their layout requires them, because they can only lower an amount or exclude an order; with the reason why every order counts in full: { "Refunded Amount": "The shop never refunds" }. Otherwise a file without them is held.',
     ),
-  encoding: text(40)
-    .nullable()
-    .default(null)
-    .describe("Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …"),
+  encoding: optional(text(40)).describe(
+    "Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …",
+  ),
   exclude: z
     .array(text(500))
     .default([...DEFAULT_EXCLUDE])
     .describe(
       'Patterns of names that are not exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are always skipped.',
     ),
-  age: z
-    .enum(AGE_RULES)
-    .nullable()
-    .default(null)
-    .describe(
-      'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names), modified (when they were put there), or column (orders only: each row says when its order last changed, in the column changed_at of the layout). Omit it to use the name if it says so, else the time.',
-    ),
-  lookback_days: wholeNumber(1, 3_650)
-    .nullable()
-    .default(null)
-    .describe(
-      'For a uri with a date, such as s3://bucket/orders/dt={date}/: runs list only the days from this many before the last listing on, so that old names cost nothing. Files that arrive later than that are not read by themselves. Omit it to list all names.',
-    ),
-  start_after: text(1_000)
-    .nullable()
-    .default(null)
-    .describe(
-      'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
-    ),
+  age: optional(z.enum(AGE_RULES)).describe(
+    'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names), modified (when they were put there), or column (orders only: each row says when its order last changed, in the column changed_at of the layout). Omit it to use the name if it says so, else the time.',
+  ),
+  lookback_days: optional(wholeNumber(1, 3_650)).describe(
+    'For a uri with a date, such as s3://bucket/orders/dt={date}/: runs list only the days from this many before the last listing on, so that old names cost nothing. Files that arrive later than that are not read by themselves. Omit it to list all names.',
+  ),
+  start_after: optional(text(1_000)).describe(
+    'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
+  ),
   events,
   ...store,
   follow_links: yesOrNo()

@@ -10,7 +10,7 @@ import { shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { packageFile } from '../../core/package/package-file.ts';
+import { packageFile } from '../../core/package.ts';
 import { renderReportPage } from '../../render/html/report-page.ts';
 import { renderRunSummary } from '../../render/report-renderer.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';

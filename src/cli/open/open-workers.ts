@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { findJob } from '../../../jobs/index.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { readVersion } from '../../core/package/read-version.ts';
+import { readVersion } from '../../core/package.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
 import type { RunJobOptions } from '../../runs/run-job.ts';

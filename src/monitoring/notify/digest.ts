@@ -13,7 +13,7 @@ import { readCredited } from '../../reports/status/read-overview.ts';
 import { addUp } from './amounts.ts';
 import { titleOf } from './problems/index.ts';
 import { count } from './problems/problem-finder.ts';
-import { minutesOf } from './routes.ts';
+import { minutesOf } from './send-notices.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

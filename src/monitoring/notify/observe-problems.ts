@@ -37,9 +37,11 @@ export async function observeProblems(db: Database, options: ObserveOptions): Pr
   const situation = await readSituation(db, options);
   const problems: Problem[] = [];
   const determined: ProblemKind[] = [];
-  for (const { kind, find } of problemFinders) {
+  for (const { kind, severity, find } of problemFinders) {
     try {
-      problems.push(...(await find(situation)).map((found) => ({ kind, ...found })));
+      problems.push(
+        ...(await find(situation)).map((found) => ({ kind, job: null, severity, amounts: [], ...found })),
+      );
       determined.push(kind);
     } catch (error) {
       options.onTrouble(kind, error);

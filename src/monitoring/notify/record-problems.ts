@@ -6,7 +6,7 @@ import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listOpenProblems, type OpenProblem } from '../../reports/notices/list-notices.ts';
 import type { Observation } from './observe-problems.ts';
 import { finderOf, titleOf } from './problems/index.ts';
-import { channelsOf, dueAt } from './routes.ts';
+import { channelsOf, dueAt } from './send-notices.ts';
 
 /*
  * The life of a problem: opened, reminded any number of times, resolved. Each change is one statement that

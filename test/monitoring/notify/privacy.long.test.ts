@@ -9,7 +9,7 @@ import {
   type ProblemKind,
 } from '../../../src/core/notify/notice.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { sendToChannel } from '../../../src/monitoring/notify/channels/index.ts';
+import { sendToChannel } from '../../../src/monitoring/notify/channels.ts';
 import { observeProblems } from '../../../src/monitoring/notify/observe-problems.ts';
 import { manyRows, toCsv } from '../../runs/workshop.ts';
 import { openDrill } from './drill.ts';

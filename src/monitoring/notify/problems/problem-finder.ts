@@ -1,6 +1,6 @@
 import type { JobSettings } from '../../../config/job-fields.ts';
 import type { PipelineConfig } from '../../../config/schema.ts';
-import type { Problem, ProblemKind } from '../../../core/notify/notice.ts';
+import type { Problem, ProblemKind, Severity } from '../../../core/notify/notice.ts';
 import type { HeldFile } from '../../../core/report.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
@@ -27,8 +27,9 @@ export type Situation = {
 /** A configured job, its kind, and its last run that ended on its own or died. */
 export type JobRun = { readonly job: JobSettings; readonly kind: RunnableKind; readonly run: ListedRun };
 
-/** A problem of the finder's kind. */
-export type Found = Omit<Problem, 'kind'>;
+/** A problem of the finder's kind: of every job, of the usual severity and without amounts, unless it says so. */
+export type Found = Pick<Problem, 'since' | 'summary' | 'command' | 'page'> &
+  Partial<Pick<Problem, 'job' | 'severity' | 'amounts'>>;
 
 /**
  * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
@@ -36,6 +37,7 @@ export type Found = Omit<Problem, 'kind'>;
  */
 export type ProblemFinder = {
   readonly kind: ProblemKind;
+  readonly severity: Severity;
   /** Begins the message: `Orders in doubt`. */
   readonly title: string;
   /**

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /**
  * The nearest parent folder with a package.json: that of the clone, or of the installed package, whose code
@@ -22,4 +22,11 @@ function findPackageFolder(folder: URL): URL {
   const above = new URL('..', folder);
   if (above.href === folder.href) throw new Error(`no package.json above ${import.meta.url}`);
   return findPackageFolder(above);
+}
+
+/** Returns the version of this package. */
+export function readVersion(): string {
+  const text = readFileSync(packageFile('package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
 }

@@ -1,8 +1,13 @@
 import type { JobSettings } from '../../../config/job-fields.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { Finding } from '../../../core/finding.ts';
+import { KnownError } from '../../../core/known-error.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
+import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
 import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import { openQueue } from '../../../store/queue/open-queue.ts';
+import { readQueueState } from '../../../store/queue/take-events.ts';
 
 /** Number of recent runs that are used to estimate how long a run takes. */
 const RUNS_LOOKED_AT = 5;
@@ -99,3 +104,61 @@ function shortestGapMs(slots: readonly Date[]): number {
   const gaps = slots.slice(1).map((slot, index) => slot.getTime() - (slots[index]?.getTime() ?? 0));
   return Math.min(...gaps);
 }
+
+/** Asks the queue of each source for its state, without receiving a message. */
+export const queues: Check = {
+  name: 'queue',
+  async look({ config }) {
+    const findings = await Promise.all(Object.values(config.sources).map(lookAtQueue));
+    return findings.flat();
+  },
+};
+
+async function lookAtQueue({ name, events, region, profile }: SourceSettings): Promise<readonly Finding[]> {
+  if (events === null) return [];
+  const about = `queue of source ${name}`;
+  try {
+    const queue = await openQueue({ url: events.queue, region, profile });
+    const { waiting, hasDeadLetters } = await readQueueState(queue).finally(() => queue.close());
+    const count = `${waiting.toLocaleString('en')} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+    if (!hasDeadLetters) return [withoutDeadLetters(about, count)];
+    const what = `${count}; all names are listed every ${events.listEveryHours} hours.`;
+    return [{ status: 'ok', about, what }];
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { message, help } = error.details;
+    const why = 'Runs list all names of the source instead, which takes longer. No file is missed.';
+    return [{ status: 'warning', about, what: message, why, fix: help }];
+  }
+}
+
+function withoutDeadLetters(about: string, count: string): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `${count}; the queue has no dead-letter queue.`,
+    why: 'A message that is no event of S3 comes back until it expires.',
+    fix: 'Give the queue a redrive policy, for example with a maxReceiveCount of 5.',
+  };
+}
+
+const ABOUT = 'notices';
+
+/** Checks whether the notification channels accept notices. */
+export const notices: Check = {
+  name: ABOUT,
+  async look({ config, db, hasTables }) {
+    const names = config.notify.channels.map(({ name }) => name);
+    if (names.length === 0 || db === null || !hasTables) return [];
+    const troubles = (await listChannelTroubles(db)).filter(({ channel }) => names.includes(channel));
+    if (troubles.length === 0)
+      return [{ status: 'ok', about: ABOUT, what: `No channel (${names.join(', ')}) has failed lately.` }];
+    return troubles.map(({ channel, failing, givenUp, lastError, since }) => ({
+      status: 'warning',
+      about: ABOUT,
+      what: `${channel} has not accepted notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
+      why: 'No notice arrives through this channel. Runs are not affected.',
+      fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
+    }));
+  },
+};

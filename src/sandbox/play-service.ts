@@ -1,25 +1,25 @@
-import { parseExactJson } from '../../core/text/exact-json.ts';
-import type { OperationName } from '../../service/contract.ts';
-import { putAt, valueAt } from '../../service/description/member-paths.ts';
-import type { Paging, ServiceDescription, Sign } from '../../service/description/schema.ts';
+import { parseExactJson } from '../core/text/exact-json.ts';
+import type { OperationName } from '../service/contract.ts';
+import { putAt, valueAt } from '../service/description/member-paths.ts';
+import type { Paging, ServiceDescription, Sign } from '../service/description/schema.ts';
 import {
   fromServiceRequest,
   isAsSpecified,
   LISTS,
   operationAt,
   toServiceAnswer,
-} from '../../service/description/translate.ts';
-import type { Body } from '../answer-request.ts';
-import { type Answer, refuse } from '../operations/operation.ts';
+} from '../service/description/translate.ts';
+import type { Body } from './answer-request.ts';
+import { type Answer, refuse } from './operations/operation.ts';
 
 /** What a request says in the words of the described service. */
-export type PlayedRequest = {
+type PlayedRequest = {
   readonly query: unknown;
   readonly body: Body | undefined | null;
 };
 
 /** Plays a service that does something differently: the operations themselves know only the contract. */
-export type PlayedService = {
+type PlayedService = {
   /** Reads a request in the words of the contract. */
   readRequest(name: OperationName, request: PlayedRequest): PlayedRequest;
   /** Refuses what is larger than this service allows. Null if it is not. @param request in the words of the contract. */
