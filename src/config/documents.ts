@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { serviceSchema } from '../service/description/schema.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { NAME, WRITTEN_AS_NUMBER } from './fields.ts';
+import { timing } from './job-fields.ts';
 import { pipelineSchemaOf } from './schema.ts';
 import { serviceFileSchema } from './service-file.ts';
 
@@ -24,11 +25,8 @@ export function pipelineJsonSchema(kinds: readonly ConfiguredKind[]): string {
       if (jsonSchema.pattern === NAME.source) return; // The name of a source or job is a key, and keys cannot be references.
       const { description, default: fallback, [WRITTEN_AS_NUMBER]: isNumber, ...scalar } = jsonSchema;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      Object.assign(jsonSchema, { ...(description === undefined ? {} : { description }) });
-      Object.assign(jsonSchema, {
-        ...(fallback === undefined ? {} : { default: fallback }),
-        anyOf: [scalar, ...(isNumber === true ? [{ type: 'number' }] : []), REFERENCE],
-      });
+      const anyOf = [scalar, ...(isNumber === true ? [{ type: 'number' }] : []), REFERENCE];
+      Object.assign(jsonSchema, { description, default: fallback, anyOf });
     },
   });
   return `${JSON.stringify(schema, null, 2)}\n`;
@@ -78,14 +76,25 @@ export function serviceTable(): string {
     .filter(({ fallback }) => fallback !== undefined)
     .map(({ path, description, fallback }) => {
       const [said = '', source = ''] = description.split(' Source: ');
-      const cells = [`\`${path.join('.')}\``, said, `\`${written(fallback)}\``, source.replace(/\.$/, '')];
-      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+      return [`\`${path.join('.')}\``, said, `\`${written(fallback)}\``, source.replace(/\.$/, '')];
     });
-  return [
-    '| Setting | The specification, and what the setting means | Default | Source |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  return tableOf(['Setting', 'The specification, and what the setting means', 'Default', 'Source'], rows);
+}
+
+/** The table of docs/scheduling.md: when a job runs and how long it may take. */
+export function timingTable(): string {
+  const rows = points(z.strictObject(timing)).map(({ path, description, fallback }) => [
+    `\`${path.join('.')}\``,
+    description,
+    fallback === null ? '' : `\`${written(fallback)}\``,
+  ]);
+  return tableOf(['Setting', 'Meaning', 'Default'], rows);
+}
+
+function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(titles), `|${'---|'.repeat(titles.length)}`, ...rows.map(line)].join('\n');
 }
 
 function points(schema: z.core.$ZodType = serviceSchema, path: readonly string[] = []): readonly Point[] {

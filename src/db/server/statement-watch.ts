@@ -134,7 +134,8 @@ export function watchStatements(options: StatementWatchOptions): StatementWatch 
   return {
     begin(client, text) {
       const phase = currentPhase();
-      const statement = { client, text, phase, phaseName: phase.name, beganAt: performance.now() };
+      const phaseName = typeof phase.name === 'string' ? phase.name : phase.name();
+      const statement = { client, text, phase, phaseName, beganAt: performance.now() };
       const watched: Statement = { ...statement, drainedAt: null, wait: null, ending: null };
       running.add(watched);
       return watched;

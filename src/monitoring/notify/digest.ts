@@ -10,9 +10,8 @@ import { listUnownedCodes, sumUnownedCodes } from '../../reports/codes/list-code
 import { sumDoubts } from '../../reports/doubts/list-doubts.ts';
 import { listOpenProblems } from '../../reports/notices/list-notices.ts';
 import { readCredited } from '../../reports/status/read-overview.ts';
-import { addUp } from './amounts.ts';
 import { titleOf } from './problems/index.ts';
-import { count } from './problems/problem-finder.ts';
+import { addUp, count } from './problems/problem-finder.ts';
 import { minutesOf } from './send-notices.ts';
 
 const MINUTE_MS = 60_000;

@@ -7,8 +7,7 @@ import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubt
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
-import { addUp } from '../amounts.ts';
-import { count, type Found, nounsOf, type ProblemFinder, singular } from './problem-finder.ts';
+import { addUp, count, type Found, nounsOf, type ProblemFinder, singular } from './problem-finder.ts';
 
 export const doubts: ProblemFinder = {
   kind: 'doubts',

@@ -1,6 +1,7 @@
 import type { JobSettings } from '../../../config/job-fields.ts';
 import type { PipelineConfig } from '../../../config/schema.ts';
-import type { Problem, ProblemKind, Severity } from '../../../core/notify/notice.ts';
+import { sumMoney } from '../../../core/money.ts';
+import type { Amount, Problem, ProblemKind, Severity } from '../../../core/notify/notice.ts';
 import type { HeldFile } from '../../../core/report.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
@@ -73,4 +74,22 @@ const MAX_CHARS = 300;
 export function wordsOf(problem: string | null): string {
   const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
+}
+
+/** Adds up exact amounts by currency, in alphabetical order. Omits sums without an amount or a currency. */
+export function addUp(
+  sums: readonly { readonly amount: string | null; readonly currency: string | null }[],
+): readonly Amount[] {
+  const known = sums.flatMap(({ amount, currency }) =>
+    amount === null || currency === null ? [] : [{ amount, currency }],
+  );
+  return [...Map.groupBy(known, ({ currency }) => currency)]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([currency, list]) => ({ currency, amount: toExact(sumMoney(list.map(({ amount }) => amount))) }));
+}
+
+/** Shortens four decimals to two: `20.0000` → `20.00`. Drops only zeros. */
+function toExact(amount: string): string {
+  if (amount.endsWith('00')) return amount.slice(0, -2);
+  return amount.endsWith('0') ? amount.slice(0, -1) : amount;
 }

@@ -10,8 +10,8 @@ import {
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import { type ListedRun, listRuns } from '../../../reports/runs/list-runs.ts';
 import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slots.ts';
-import { addUp } from '../amounts.ts';
 import {
+  addUp,
   count,
   type Found,
   type JobRun,
