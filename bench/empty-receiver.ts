@@ -16,6 +16,7 @@ const receiver = await startReceiver({
     events: specifiedService.events,
     maxBodyBytes: 1024 * 1024,
     maxConnectionsPerAddress: 250,
+    maxAgeSeconds: 0,
   },
   store: async () => true,
 });

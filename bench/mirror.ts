@@ -11,6 +11,7 @@ import { Pool } from 'undici';
 import { loadConfig } from '../jobs/index.ts';
 import { mirrorAccount } from '../jobs/mirror-account/index.ts';
 import type { MirrorReport } from '../jobs/mirror-account/report.ts';
+import { isMirrorAccount } from '../jobs/mirror-account/settings.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { runJob } from '../src/runs/run-job.ts';
@@ -132,7 +133,7 @@ jobs: {bench: {kind: mirror-account, autocomplete: false, refresh_after_hours: 0
   );
   const config = loadConfig(join(folder, 'pipeline.yaml'), {});
   const job = config.jobs.bench;
-  if (job === undefined) throw new Error('the configuration lacks the job');
+  if (job === undefined || !isMirrorAccount(job)) throw new Error('the configuration lacks the job');
   const client = createClient({
     url,
     key,

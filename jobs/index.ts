@@ -1,7 +1,8 @@
 import type { Environment } from '../src/config/environment/read-variable.ts';
+import type { JobSettings } from '../src/config/job-fields.ts';
 import { loadConfigFile } from '../src/config/load-config-file.ts';
+import type { PipelineConfig } from '../src/config/schema.ts';
 import type { BackfillRunCounts } from '../src/core/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../src/core/config.ts';
 import { EXIT } from '../src/core/exit-code.ts';
 import { KnownError } from '../src/core/known-error.ts';
 import type { StoredVariables } from '../src/core/variable.ts';

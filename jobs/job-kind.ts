@@ -1,5 +1,5 @@
 import type { ConfiguredKind } from '../src/config/configured-kind.ts';
-import type { JobSettings } from '../src/core/config.ts';
+import type { JobSettings } from '../src/config/job-fields.ts';
 import type { RunReport } from '../src/core/report.ts';
 import type { Database } from '../src/db/connect.ts';
 import type { DB } from '../src/db/tables.ts';

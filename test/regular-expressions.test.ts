@@ -21,8 +21,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/cli/api/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/core/text/plural.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
-  'src/config/load-config-file.ts /\\/+$/': 'the address of the service, from the configuration',
-  'src/config/server-fields.ts /\\/+$/': 'the address of the console, from the configuration',
+  'src/config/schema.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/config/console-fields.ts /\\/+$/': 'the address of the console, from the configuration',
   'src/store/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
   'src/ledger/sending/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',

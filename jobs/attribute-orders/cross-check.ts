@@ -3,7 +3,7 @@ import { checkCodes } from '../../src/codes/load-codes.ts';
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import { lacksNotes, statusWords } from '../../src/config/layout-folders.ts';
 import { shortPath } from '../../src/config/locate.ts';
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import type { Problem } from '../../src/core/known-error.ts';
 import { didYouMean } from '../../src/core/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';

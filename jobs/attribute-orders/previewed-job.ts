@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import type { OrderReading } from '../../src/core/layout.ts';
 import type { GateRules } from './decide/gate.ts';
 import { type AttributeOrdersSettings, CREDIT_DEFAULTS, isAttributeOrders } from './settings.ts';

@@ -1,31 +1,7 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { id, text, yesOrNo } from '../../src/config/fields.ts';
-import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-import type { OrderReading } from '../../src/core/layout.ts';
-import type { OrderNotes } from '../../src/ledger/effects/referral.ts';
-
-export type AttributeOrdersSettings = JobSettings &
-  OrderReading & {
-    readonly kind: 'attribute-orders';
-    readonly brandId: string;
-    /** Absolute path of codes.csv. Null if the orders name their influencer themselves. */
-    readonly codes: string | null;
-    /** Whether to credit orders that their layout marks as `draft`. */
-    readonly drafts: 'exclude' | 'credit';
-    /** Whether to credit orders that their layout marks as `renewal`. */
-    readonly renewals: 'exclude' | 'credit';
-    /**
-     * First day (YYYY-MM-DD, in `timeZone`) whose orders the runs of the job credit. Earlier orders are left
-     * to backfills. Null means orders of any age.
-     */
-    readonly startDate: string | null;
-    /** What the member `order_notes` of its referrals contains. */
-    readonly orderNotes: OrderNotes;
-    /** The operator declares that nothing else records the orders of this brand. */
-    readonly soleChannel: boolean;
-  };
+import { camelCased, id, text, yesOrNo } from '../../src/config/fields.ts';
+import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
+import { codesFile, firstDay, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
   return job.kind === 'attribute-orders';
@@ -37,7 +13,7 @@ export const CREDIT_DEFAULTS = {
   include: null,
   drafts: 'exclude',
   renewals: 'credit',
-} as const satisfies Partial<AttributeOrdersSettings>;
+} as const;
 
 const fields = z.strictObject({
   kind: z.literal('attribute-orders'),
@@ -94,19 +70,12 @@ const fields = z.strictObject({
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
 export const attributeOrdersFields = fields.transform(
-  (job) =>
-    (context: JobContext): AttributeOrdersSettings => ({
-      ...toJobBase(job, context),
-      sources: job.source,
-      ...(job.source.some(context.hasCustomerKeys) ? { customersOf: job.brand_id } : {}),
-      brandId: job.brand_id,
-      codes: job.codes === null ? null : context.resolvePath(job.codes),
-      revenue: job.revenue,
-      include: job.include,
-      drafts: job.drafts,
-      renewals: job.renewals,
-      startDate: job.start_date,
-      orderNotes: job.order_notes,
-      soleChannel: job.sole_channel,
-    }),
+  (file) =>
+    ({ name, resolvePath, hasCustomerKeys }: JobContext) => {
+      const { source, ...job } = camelCased(file);
+      const customersOf = source.some(hasCustomerKeys) ? { customersOf: job.brandId } : {};
+      return { ...job, ...customersOf, name, sources: source, codes: resolvePath(job.codes) };
+    },
 );
+
+export type AttributeOrdersSettings = ReturnType<z.output<typeof attributeOrdersFields>>;

@@ -1,30 +1,16 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { id, yesOrNo } from '../../src/config/fields.ts';
-import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-
-export type ImportDealsSettings = JobSettings & {
-  readonly kind: 'import-deals';
-  /** Brand of the rows that name none. */
-  readonly brandId: string;
-  /** Dealflow of rows that name no dealflow. Null means that such a row creates nothing. */
-  readonly dealflowId: string | null;
-  /** Whether the service creates the code and the link in the connected shop. */
-  readonly createAffiliateDetails: boolean;
-};
+import { camelCased, id, optional, yesOrNo } from '../../src/config/fields.ts';
+import type { JobContext } from '../../src/config/job-fields.ts';
+import { sourceNames, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('import-deals'),
   ...timing,
   source: sourceNames('a source of creators'),
   brand_id: id().describe('Brand of the deals, where a row names no other.'),
-  dealflow_id: id()
-    .nullable()
-    .default(null)
-    .describe(
-      'Dealflow in which deals are created, where a row names no other. Leave it out when every row names one.',
-    ),
+  dealflow_id: optional(id()).describe(
+    'Dealflow in which deals are created, where a row names no other. Leave it out when every row names one.',
+  ),
   create_affiliate_details: yesOrNo()
     .default(false)
     .describe(
@@ -33,13 +19,9 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const importDealsFields = fields.transform(
-  (job) =>
-    (context: JobContext): ImportDealsSettings => ({
-      ...toJobBase(job, context),
-      sources: job.source,
-      brandId: job.brand_id,
-      dealflowId: job.dealflow_id,
-      createAffiliateDetails: job.create_affiliate_details,
-    }),
-);
+export const importDealsFields = fields.transform((file) => ({ name }: JobContext) => {
+  const { source, ...job } = camelCased(file);
+  return { ...job, name, sources: source };
+});
+
+export type ImportDealsSettings = ReturnType<z.output<typeof importDealsFields>>;

@@ -1,20 +1,7 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { anyNumber, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-
-export type MirrorAccountSettings = JobSettings & {
-  readonly kind: 'mirror-account';
-  /** Maximum number of requests in one run. */
-  readonly budget: number;
-  /** The part of the budget for searching deals by handle. 0 turns the search off. */
-  readonly autocompleteBudget: number;
-  /** Hours after which a deal is read again. */
-  readonly refreshAfterHours: number;
-  /** Whether collaborations are requested with each deal. */
-  readonly collaborations: boolean;
-};
+import { anyNumber, camelCased, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
+import { timing } from '../../src/config/job-fields.ts';
 
 /** At 4 requests per second, a run takes about 40 minutes. */
 const BUDGET = 10_000;
@@ -53,14 +40,9 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const mirrorAccountFields = fields.transform(
-  (job) =>
-    (context: JobContext): MirrorAccountSettings => ({
-      ...toJobBase(job, context),
-      sources: [],
-      budget: job.budget,
-      autocompleteBudget: job.autocomplete ? job.autocomplete_budget : 0,
-      refreshAfterHours: job.refresh_after_hours,
-      collaborations: job.collaborations,
-    }),
-);
+export const mirrorAccountFields = fields.transform((file) => ({ name }: JobContext) => {
+  const { autocomplete, autocompleteBudget, ...job } = camelCased(file);
+  return { ...job, name, sources: [], autocompleteBudget: autocomplete ? autocompleteBudget : 0 };
+});
+
+export type MirrorAccountSettings = ReturnType<z.output<typeof mirrorAccountFields>>;

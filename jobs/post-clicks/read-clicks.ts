@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SourceSettings } from '../../src/core/config.ts';
+import type { SourceSettings } from '../../src/config/source-fields.ts';
 import type { Layout, LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';

@@ -1,17 +1,7 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { id } from '../../src/config/fields.ts';
-import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-
-export type PostClicksSettings = JobSettings & {
-  readonly kind: 'post-clicks';
-  readonly brandId: string;
-  /** Absolute path of codes.csv. Null if the exports name influencers themselves. */
-  readonly codes: string | null;
-  /** First day (YYYY-MM-DD) whose clicks are posted. Null means all days that a file states. */
-  readonly startDate: string | null;
-};
+import { camelCased, id } from '../../src/config/fields.ts';
+import type { JobContext } from '../../src/config/job-fields.ts';
+import { codesFile, firstDay, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('post-clicks'),
@@ -25,13 +15,9 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const postClicksFields = fields.transform(
-  (job) =>
-    (context: JobContext): PostClicksSettings => ({
-      ...toJobBase(job, context),
-      sources: job.source,
-      brandId: job.brand_id,
-      codes: job.codes === null ? null : context.resolvePath(job.codes),
-      startDate: job.start_date,
-    }),
-);
+export const postClicksFields = fields.transform((file) => ({ name, resolvePath }: JobContext) => {
+  const { source, ...job } = camelCased(file);
+  return { ...job, name, sources: source, codes: resolvePath(job.codes) };
+});
+
+export type PostClicksSettings = ReturnType<z.output<typeof postClicksFields>>;

@@ -1,36 +1,16 @@
 import { z } from 'zod';
-import type { JobContext } from '../../src/config/configured-kind.ts';
-import { anyNumber, id, oneOrMore, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toJobBase } from '../../src/config/job-fields.ts';
-import type { JobSettings } from '../../src/core/config.ts';
-
-export type SubmitOutreachSettings = JobSettings & {
-  readonly kind: 'submit-outreach';
-  /** Brand whose customers are considered. */
-  readonly brandId: string;
-  readonly outreachId: string;
-  readonly rule: OutreachRule;
-  /** Maximum search credits of one run, in hundredths. */
-  readonly creditHundredths: number;
-  /** Maximum number of influencers in one request. */
-  readonly batchSize: number;
-  /** Whether runs submit without asking for approval. */
-  readonly approve: boolean;
-};
-
-/** Which influencers to submit: those who meet every condition that is set. Null means not set. */
-export type OutreachRule = {
-  readonly platforms: readonly string[];
-  readonly minFollowers: number | null;
-  readonly maxFollowers: number | null;
-  readonly isVerified: boolean | null;
-  readonly minOrders: number | null;
-  /** In the currency of the export. */
-  readonly minSpent: number | null;
-  readonly withCode: boolean;
-  /** Number of days after a submission to another outreach during which an influencer is left out. */
-  readonly notContactedDays: number | null;
-};
+import {
+  anyNumber,
+  camelCased,
+  id,
+  oneOrMore,
+  optional,
+  text,
+  wholeNumber,
+  yesOrNo,
+} from '../../src/config/fields.ts';
+import type { JobContext } from '../../src/config/job-fields.ts';
+import { timing } from '../../src/config/job-fields.ts';
 
 /** Half a year. */
 const NOT_CONTACTED_DAYS = 180;
@@ -44,26 +24,18 @@ const fields = z.strictObject({
   platform: oneOrMore(z.enum(['instagram', 'tiktok', 'youtube'])).describe(
     'instagram, tiktok or youtube, or a list of them. Each request is for one platform.',
   ),
-  min_followers: wholeNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Minimum number of followers.'),
-  max_followers: wholeNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Maximum number of followers.'),
+  min_followers: optional(wholeNumber(0, 1_000_000_000)).describe('Minimum number of followers.'),
+  max_followers: optional(wholeNumber(0, 1_000_000_000)).describe('Maximum number of followers.'),
   verified: z
     .enum(['yes', 'no', 'any'])
     .default('any')
     .describe('yes: only accounts that the platform has verified. no: only others. any: all.'),
-  min_orders: wholeNumber(1, 1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Customers with so many orders or more, where the export says.'),
-  min_spent: anyNumber(0, 1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe('Only customers who have spent at least this much, in the currency of the export.'),
+  min_orders: optional(wholeNumber(1, 1_000_000)).describe(
+    'Customers with so many orders or more, where the export says.',
+  ),
+  min_spent: optional(anyNumber(0, 1_000_000_000)).describe(
+    'Only customers who have spent at least this much, in the currency of the export.',
+  ),
   with_code: yesOrNo()
     .prefault(false)
     .describe('Only customers who have used a discount code, according to exports of orders.'),
@@ -85,26 +57,27 @@ const fields = z.strictObject({
 });
 
 /** Parses the settings of such a job in `pipeline.yaml`. */
-export const submitOutreachFields = fields.transform(
-  (job) =>
-    (context: JobContext): SubmitOutreachSettings => ({
-      ...toJobBase(job, context),
-      sources: [],
-      brandId: job.brand_id,
-      customersOf: job.brand_id,
-      outreachId: job.outreach_id,
-      rule: {
-        platforms: job.platform,
-        minFollowers: job.min_followers,
-        maxFollowers: job.max_followers,
-        isVerified: job.verified === 'any' ? null : job.verified === 'yes',
-        minOrders: job.min_orders,
-        minSpent: job.min_spent,
-        withCode: job.with_code,
-        notContactedDays: job.not_contacted_days,
-      },
-      creditHundredths: Math.round(job.credits * 100),
-      batchSize: job.batch_size,
-      approve: job.approve,
-    }),
-);
+export const submitOutreachFields = fields.transform((file) => ({ name }: JobContext) => {
+  const { platform, verified, credits, ...job } = camelCased(file);
+  const { minFollowers, maxFollowers, minOrders, minSpent, withCode, notContactedDays, ...own } = job;
+  return {
+    ...own,
+    name,
+    sources: [],
+    customersOf: job.brandId,
+    /** Which influencers to submit: those who meet every condition that is set. Null means not set. */
+    rule: {
+      platforms: platform,
+      isVerified: verified === 'any' ? null : verified === 'yes',
+      minFollowers,
+      maxFollowers,
+      minOrders,
+      minSpent,
+      withCode,
+      notContactedDays,
+    },
+    creditHundredths: Math.round(credits * 100),
+  };
+});
+
+export type SubmitOutreachSettings = ReturnType<z.output<typeof submitOutreachFields>>;

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import { readVersion } from '../core/package/read-version.ts';
+import { readVersion } from '../core/package.ts';
 import { renderWarning } from '../render/error.ts';
 import { apiCommand } from './api/api.ts';
 import { sandboxCommand } from './api/sandbox.ts';

@@ -1,5 +1,5 @@
+import type { JobSettings } from '../config/job-fields.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
-import type { JobSettings } from '../core/config.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { plural } from '../core/text/plural.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';

@@ -60,6 +60,11 @@ export function yesOrNo() {
   return z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
 }
 
+/** A setting without a default: null if it is left out. */
+export function optional<Value extends z.ZodType>(value: Value) {
+  return value.nullable().default(null);
+}
+
 /** A date as YYYY-MM-DD. */
 export function day() {
   return z.iso.date();
@@ -80,6 +85,25 @@ export function oneOrMore<Item extends z.ZodType>(item: Item, options: { readonl
   return z
     .union([item, z.array(item).min(1)], options)
     .transform((value): readonly z.output<Item>[] => (Array.isArray(value) ? value : [value]));
+}
+
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** A section of the file under the names that the program uses: `max_bytes` is `maxBytes`. */
+export type CamelCased<Section> = {
+  readonly [Key in keyof Section as CamelCase<Key> & PropertyKey]: Section[Key];
+};
+
+/** Renames the settings of a section. What they contain stays as it is. */
+export function camelCased<Section extends object>(section: Section): CamelCased<Section> {
+  const renamed = Object.entries(section).map(([name, value]) => [camelCase(name), value]);
+  return Object.fromEntries(renamed) as CamelCased<Section>;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The name of a source or job, which people type in commands. */

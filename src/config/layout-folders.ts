@@ -1,8 +1,28 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../core/package/layout-files.ts';
+import { packageFile } from '../core/package.ts';
 import { isSection } from './salvage.ts';
+
+const EXTENSION = '.yaml';
+
+/** The folder with the layouts of the project. */
+export const BUNDLED_LAYOUTS = fileURLToPath(packageFile('config/layouts'));
+
+/** Finds a layout. @returns its path in the first folder that contains it; null if there is none. */
+export function findLayoutFile(name: string, folders: readonly string[]): string | null {
+  return (
+    folders.map((folder) => join(folder, `${name}${EXTENSION}`)).find((file) => existsSync(file)) ?? null
+  );
+}
+
+/** Lists the names of all layouts in the folders, without the extension, sorted. */
+export function listLayoutNames(folders: readonly string[]): readonly string[] {
+  const files = folders.filter((folder) => existsSync(folder)).flatMap((folder) => readdirSync(folder));
+  const layouts = files.filter((file) => file.endsWith(EXTENSION));
+  return [...new Set(layouts.map((file) => file.slice(0, -EXTENSION.length)))].sort();
+}
 
 /**
  * The folders with layouts, in order of precedence: `layouts/` next to the configuration file, where a

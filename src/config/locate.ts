@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
-import type { DatabaseSettings } from '../core/config.ts';
+import type { DatabaseSettings } from './schema.ts';
 
 /** A position in the file, 1-based. */
 export type Position = { readonly line: number; readonly column: number };

@@ -1,5 +1,5 @@
-import type { PipelineConfig } from '../core/config.ts';
 import type { Misled } from './environment/unused-variables.ts';
+import type { PipelineConfig } from './schema.ts';
 
 /** SSL modes that encrypt. `prefer` encrypts if the server supports it. */
 const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];

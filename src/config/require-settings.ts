@@ -1,7 +1,7 @@
-import type { ApiSettings, PipelineConfig } from '../core/config.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { shortPath } from './locate.ts';
+import type { ApiSettings, PipelineConfig } from './schema.ts';
 
 /**
  * Returns the service's settings for a command that sends. There is no default target.

@@ -1,11 +1,21 @@
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { serviceSchema } from '../service/description/schema.ts';
-import type { ConfiguredKind, JobFields } from './configured-kind.ts';
-import { anyNumber, NAME, textOrEmpty, wholeNumber } from './fields.ts';
-import { reconcileSchema, statementsSchema } from './money/money-fields.ts';
-import { notifySchema } from './notify/notify-fields.ts';
-import { consoleSchema, serveSchema, webhooksSchema, workSchema } from './server-fields.ts';
-import { sourceSchema, store } from './source-fields.ts';
+import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
+import { consoleSchema, toConsoleSettings } from './console-fields.ts';
+import {
+  anyNumber,
+  camelCased,
+  exactNumber,
+  NAME,
+  optional,
+  text,
+  textOrEmpty,
+  wholeNumber,
+  yesOrNo,
+} from './fields.ts';
+import { type JobFields, type JobSettings, resolverIn } from './job-fields.ts';
+import { notifySchema, toNotifySettings } from './notify-fields.ts';
+import { sourceSchema, store, toSource, toUri } from './source-fields.ts';
 
 const api = z
   .strictObject({
@@ -21,11 +31,9 @@ const api = z
     requests_per_second: anyNumber(0, 100_000)
       .prefault(4)
       .describe('Maximum requests per second; 0 for no limit.'),
-    duplicate_orders: z
-      .enum(['unknown', 'ignored'])
-      .nullable()
-      .default(null)
-      .describe('Its place is service.duplicate_orders now; it is still read here.'),
+    duplicate_orders: optional(z.enum(['unknown', 'ignored'])).describe(
+      'Its place is service.duplicate_orders now; it is still read here.',
+    ),
     quiet_period_minutes: anyNumber(0, 100_000)
       .prefault(60)
       .describe('With service.duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
@@ -92,10 +100,7 @@ const customers = z
 
 /** @param what the data that is kept, as the beginning of a sentence. */
 function kept(what: string) {
-  return anyNumber(1, 36_500)
-    .nullable()
-    .default(null)
-    .describe(`Days. ${what} Omit it to keep them forever.`);
+  return optional(anyNumber(1, 36_500)).describe(`Days. ${what} Omit it to keep them forever.`);
 }
 
 const retention = z
@@ -109,11 +114,119 @@ const retention = z
   .prefault({})
   .describe('How long data is kept. `npx influencer-sync prune` deletes older data. See docs/privacy.md.');
 
+const webhooks = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
+    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
+    path: z
+      .string()
+      .regex(/^(\/[\w.~-]+)+$/)
+      .default('/webhooks')
+      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
+    secret: textOrEmpty()
+      .prefault('')
+      .describe(
+        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
+      ),
+    previous_secret: textOrEmpty()
+      .prefault('')
+      .describe('The previous secret, also accepted while you replace it.'),
+    header_prefix: optional(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/)).describe(
+      'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
+    ),
+    encoding: optional(z.enum(['hex', 'base64'])).describe(
+      'Its place is service.events.encoding now; it is still read here.',
+    ),
+    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
+      .prefault(1024 ** 2)
+      .describe('A larger body is refused.'),
+    max_connections_per_address: wholeNumber(1, 500)
+      .prefault(250)
+      .describe(
+        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
+      ),
+    max_age_seconds: wholeNumber(0, 86_400)
+      .prefault(0)
+      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
+  })
+  .prefault({})
+  .describe('The receiver of events: `npx influencer-sync webhooks`.');
+
+const serve = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
+    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
+    grace_seconds: optional(anyNumber(0.1, 3_600)).describe(
+      'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
+    ),
+  })
+  .prefault({})
+  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
+
+const work = z
+  .strictObject({
+    engine: z
+      .enum(['in-process', 'pg-boss'])
+      .default('in-process')
+      .describe(
+        'in-process: each run does all of its work itself. pg-boss: workers read sources, post orders and mirror deals for runs, through queues in the same database, which must be a Postgres server.',
+      ),
+    serve_works: yesOrNo()
+      .prefault(true)
+      .describe('With pg-boss: whether `serve` is a worker, too. If false, only `work` is.'),
+  })
+  .prefault({})
+  .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
+
+const statements = z
+  .strictObject({
+    terms: optional(text(500)).describe(
+      'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
+    ),
+    return_window_days: wholeNumber(0, 3_650)
+      .prefault(30)
+      .describe('Days after which an order counts, because it can no longer be returned.'),
+    margin_percent: optional(exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')).describe(
+      'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
+    ),
+    reporting_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+      'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
+    ),
+    fx: optional(text(500)).describe(
+      'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
+    ),
+    time_zone: text(100)
+      .default('UTC')
+      .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+  })
+  .prefault({})
+  .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
+
+const reconcile = z
+  .strictObject({
+    orders_above: wholeNumber(0, 1_000_000)
+      .prefault(0)
+      .describe('Number of orders of a deal that may stay unexplained without a notice.'),
+    amount_above: exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount')
+      .default('1')
+      .describe('Amount of a deal that may stay unexplained, in the currency of the account.'),
+    account_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+      "Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders.",
+    ),
+  })
+  .prefault({})
+  .describe(
+    'Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.',
+  );
 /**
  * The schema of the file for the given kinds of jobs. Every object is strict, so that no setting is silently
  * ignored.
  */
-export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
+export function pipelineSchemaOf(kinds: readonly { readonly fields: JobFields }[]) {
   const [first, ...others] = kinds.map(({ fields }) => fields);
   if (first === undefined) throw new Error('there is no kind of job');
   const options: readonly [JobFields, ...JobFields[]] = [first, ...others];
@@ -132,13 +245,13 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
           'What runs. Choose the names; `run <name>` runs a job once, `serve` runs it on its schedule.',
         ),
       customers,
-      webhooks: webhooksSchema,
-      serve: serveSchema,
-      work: workSchema,
+      webhooks,
+      serve,
+      work,
       console: consoleSchema,
       notify: notifySchema,
-      statements: statementsSchema,
-      reconcile: reconcileSchema,
+      statements,
+      reconcile,
       retention,
     })
     .describe(
@@ -148,3 +261,103 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
 
 export type PipelineSchema = ReturnType<typeof pipelineSchemaOf>;
 export type PipelineFile = z.output<PipelineSchema>;
+
+/** The validated `config/pipeline.yaml`, with all defaults filled in and all paths absolute. */
+export type PipelineConfig = ReturnType<typeof toConfig>;
+export type ApiSettings = PipelineConfig['api'];
+export type DatabaseSettings = PipelineConfig['database'];
+export type LedgerSettings = PipelineConfig['ledger'];
+export type StatementSettings = PipelineConfig['statements'];
+export type WebhookSettings = PipelineConfig['webhooks'];
+
+/** After the last answer, results must still be recorded and files released. */
+const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
+
+/**
+ * @param path absolute path of the file.
+ * @param variables names of the environment variables that the file refers to.
+ */
+export function toConfig(path: string, file: PipelineFile, variables: readonly string[]) {
+  const folder = dirname(path);
+  const resolvePath = resolverIn(folder);
+  const hasCustomerKeys = (source: string): boolean => file.sources[source]?.customer_key === true;
+  const description = toDescription(file);
+  const { mark_uri: markUri, ...storeOfMark } = file.ledger;
+  const { secret, previous_secret, header_prefix: _prefix, encoding: _encoding, ...receiver } = file.webhooks;
+  const { grace_seconds: grace, ...listening } = file.serve;
+  return {
+    path,
+    variables,
+    api: {
+      ...camelCased(file.api),
+      url: file.api.url.replace(/\/+$/, ''),
+      duplicateOrders: description.duplicate_orders,
+      description,
+    },
+    database: {
+      ...camelCased(file.database),
+      /** The folder of the embedded database and of the spool. */
+      dataFolder: join(folder, '.data'),
+    },
+    ledger: {
+      /** Where a second copy of the journals is kept. Null: nowhere. */
+      mark: markUri === '' ? null : { uri: toUri(markUri, resolvePath), ...camelCased(storeOfMark) },
+      /**
+       * Absolute path of the user's state folder, in which an embedded ledger without a mark keeps a second copy of its
+       * journals. Null: nowhere. Empty: it should, but this user has no such folder.
+       */
+      stateFolder: null as string | null,
+    },
+    sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
+    jobs: mapValues(
+      file.jobs,
+      (toSettings, name): JobSettings => toSettings({ name, resolvePath, hasCustomerKeys }),
+    ),
+    customers: camelCased(file.customers),
+    webhooks: {
+      ...camelCased(receiver),
+      /** One, or two during a rotation. Without any, no event can be received. */
+      secrets: [secret, previous_secret].filter((one) => one !== ''),
+      events: description.events,
+    },
+    serve: {
+      ...listening,
+      graceSeconds: grace ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
+    },
+    work: camelCased(file.work),
+    console: toConsoleSettings(file.console),
+    notify: toNotifySettings(file.notify),
+    statements: {
+      ...camelCased(file.statements),
+      terms: resolvePath(file.statements.terms),
+      fx: resolvePath(file.statements.fx),
+    },
+    retention: file.retention,
+    reconcile: camelCased(file.reconcile),
+  };
+}
+
+/** The description of the service, with settings that are still in their old places. */
+function toDescription({ service, api, webhooks }: PipelineFile): ServiceDescription {
+  const { header_prefix: prefix, encoding } = webhooks;
+  return {
+    ...service,
+    duplicate_orders: api.duplicate_orders ?? service.duplicate_orders,
+    events: {
+      ...service.events,
+      encoding: encoding ?? service.events.encoding,
+      ...(prefix === null
+        ? {}
+        : { signature_header: `${prefix}-Signature`, timestamp_header: `${prefix}-Timestamp` }),
+    },
+  };
+}
+
+/** The result has no prototype, so that `constructor` is no name in it unless the file has it. */
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  change: (value: In, name: string) => Out,
+): Readonly<Record<string, Out>> {
+  const entries = Object.entries(record).map(([name, value]) => [name, change(value, name)]);
+  return Object.assign(Object.create(null) as Record<string, Out>, Object.fromEntries(entries));
+}

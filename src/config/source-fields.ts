@@ -1,73 +1,64 @@
 import { z } from 'zod';
+import { CHECK_ACTIONS, HEADER_ACTIONS } from '../core/checks/expectations.ts';
 import { AGE_RULES } from '../core/file-age.ts';
 import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
-import { expect } from './expect/expect-fields.ts';
-import { anyNumber, text, wholeNumber, yesOrNo } from './fields.ts';
+import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from './fields.ts';
+import { type ResolvePath, resolverIn } from './job-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
 /** How to reach the S3 store of an address. */
 export const store = {
-  endpoint: text(500)
-    .nullable()
-    .default(null)
-    .describe(
-      "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
-    ),
-  region: text(60)
-    .nullable()
-    .default(null)
-    .describe('Region of the bucket. Default: AWS_REGION, else the region of the profile.'),
-  profile: text(200)
-    .nullable()
-    .default(null)
-    .describe(
-      'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
-    ),
+  endpoint: optional(text(500)).describe(
+    "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
+  ),
+  region: optional(text(60)).describe(
+    'Region of the bucket. Default: AWS_REGION, else the region of the profile.',
+  ),
+  profile: optional(text(200)).describe(
+    'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
+  ),
   force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
 };
 
-const limits = z
-  .strictObject({
-    max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
-      .prefault(64 * GIBIBYTE)
-      .describe('Maximum decompressed bytes of one file.'),
-    max_ratio: anyNumber(1, 1_000_000)
-      .prefault(200)
-      .describe('Maximum decompressed bytes for each compressed byte.'),
-    max_record_bytes: wholeNumber(1_024, GIBIBYTE)
-      .prefault(1024 ** 2)
-      .describe('Maximum bytes of one record, which bounds an unclosed quote.'),
-    idle_timeout_seconds: anyNumber(0.1, 86_400)
-      .prefault(60)
-      .describe('A read that receives no byte for this long is aborted.'),
-    max_rejected_share: anyNumber(0, 1)
-      .prefault(0.2)
-      .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
-    max_unreadable_share: anyNumber(0, 1)
-      .prefault(0.2)
-      .describe(
-        'A file of customers is held if a larger share of the cells is unreadable in a column that only look-ups need (orders_count, spent, currency). 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
-      ),
-    max_cancelled_share: anyNumber(0, 1)
-      .prefault(0.5)
-      .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),
-    max_zero_revenue_share: anyNumber(0, 1)
-      .prefault(0.9)
-      .describe(
-        'A file is held if at least this share of its orders has no revenue; 1 for never. Counts new and changed orders to be credited, from ten on.',
-      ),
-    max_unlisted_share: anyNumber(0, 1)
-      .prefault(0.9)
-      .describe(
-        'A file is held if at least this share of its orders has a status that neither layout nor job names, or another currency than the source; 1 for never. Counts new and changed orders, from ten on.',
-      ),
-  })
-  .prefault({})
-  .describe('Limits at which a file is held.');
+const limits = z.strictObject({
+  max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+    .prefault(64 * GIBIBYTE)
+    .describe('Maximum decompressed bytes of one file.'),
+  max_ratio: anyNumber(1, 1_000_000)
+    .prefault(200)
+    .describe('Maximum decompressed bytes for each compressed byte.'),
+  max_record_bytes: wholeNumber(1_024, GIBIBYTE)
+    .prefault(1024 ** 2)
+    .describe('Maximum bytes of one record, which bounds an unclosed quote.'),
+  idle_timeout_seconds: anyNumber(0.1, 86_400)
+    .prefault(60)
+    .describe('A read that receives no byte for this long is aborted.'),
+  max_rejected_share: anyNumber(0, 1)
+    .prefault(0.2)
+    .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
+  max_unreadable_share: anyNumber(0, 1)
+    .prefault(0.2)
+    .describe(
+      'A file of customers is held if a larger share of the cells is unreadable in a column that only look-ups need (orders_count, spent, currency). 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
+    ),
+  max_cancelled_share: anyNumber(0, 1)
+    .prefault(0.5)
+    .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),
+  max_zero_revenue_share: anyNumber(0, 1)
+    .prefault(0.9)
+    .describe(
+      'A file is held if at least this share of its orders has no revenue; 1 for never. Counts new and changed orders to be credited, from ten on.',
+    ),
+  max_unlisted_share: anyNumber(0, 1)
+    .prefault(0.9)
+    .describe(
+      'A file is held if at least this share of its orders has a status that neither layout nor job names, or another currency than the source; 1 for never. Counts new and changed orders, from ten on.',
+    ),
+});
 
-const events = z
-  .strictObject({
+const events = optional(
+  z.strictObject({
     queue: text(500).describe(
       'URL of a queue of SQS that receives the events s3:ObjectCreated:* of the bucket, directly, through SNS or through EventBridge. Only this tool may read it. Sources may share it.',
     ),
@@ -76,12 +67,10 @@ const events = z
       .describe(
         'A run lists all names nevertheless if the last listing is older, because an event may be lost.',
       ),
-  })
-  .nullable()
-  .default(null)
-  .describe(
-    'A queue that announces new objects, so that runs need not list the names. Omit it to list the names in each run.',
-  );
+  }),
+).describe(
+  'A queue that announces new objects, so that runs need not list the names. Omit it to list the names in each run.',
+);
 
 /**
  * Files that tools leave next to exports: hidden files, markers of finished jobs, file lists, and files of
@@ -97,44 +86,101 @@ const DEFAULT_EXCLUDE = [
   'desktop.ini',
 ] as const;
 
-/**
- * The settings of a source that only some kinds of jobs read. All others say how files are listed, opened and
- * decoded, which every kind does. Each kind declares which of these it reads (`readsOfSource`), so that a setting
- * without an effect is an error. `age: column` is one value of a setting that more kinds read.
- */
-export const SETTINGS_OF_SOME_KINDS = [
-  ...(['order_platform', 'time_zone', 'currency', 'date_order', 'consent', 'customer_key'] as const),
-  ...([
-    'age',
-    'age: column',
-    'decimal_mark',
-    'missing_columns',
-    'order_lines',
-    'lookback_days',
-    'events',
-    'limits.max_rejected_share',
-  ] as const),
-  ...(['limits.max_unreadable_share', 'limits.max_cancelled_share'] as const),
-  ...(['limits.max_zero_revenue_share', 'limits.max_unlisted_share', 'expect.time_zone'] as const),
-  ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.orders', 'expect.new_orders'] as const),
-  ...(['expect.rejected', 'expect.blank_codes', 'expect.unattributed', 'expect.refused_consent'] as const),
-  ...(['expect.currencies', 'expect.statuses', 'expect.median_value', 'expect.overlap'] as const),
-  ...(['expect.newest_order', 'expect.header'] as const),
-] as const;
-export type SourceSetting = (typeof SETTINGS_OF_SOME_KINDS)[number];
+/** @param what the subject of the check, as the beginning of the description. */
+function action(what: string) {
+  return z
+    .enum(CHECK_ACTIONS)
+    .default('warn')
+    .describe(
+      `${what} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
+    );
+}
 
-/** What every kind reads whose runs store the rows of files: how new files are found, and the checks of each file. */
-export const OF_STORED_FILES = [
-  ...([
-    'age',
-    'time_zone',
-    'lookback_days',
-    'events',
-    'limits.max_rejected_share',
-    'expect.time_zone',
-  ] as const),
-  ...(['expect.floor', 'expect.freshness', 'expect.rows', 'expect.rejected', 'expect.header'] as const),
-] as const satisfies readonly SourceSetting[];
+/** @param what happened to a column. */
+function headerAction(what: string) {
+  return z.enum(HEADER_ACTIONS).default('warn').describe(`A column ${what}: accept, warn, or hold the file.`);
+}
+
+const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
+
+const freshness = optional(
+  z.strictObject({
+    by: z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+      .describe('Time of day, in time_zone, by which a new file should have arrived, for example "06:00".'),
+    on: z
+      .enum(['daily', 'weekdays', ...DAYS])
+      .default('daily')
+      .describe('Days on which a new file should arrive: daily, weekdays, or one day of the week.'),
+  }),
+).describe('When a new file should have arrived. Omit it if files may arrive at any time.');
+
+const header = z
+  .strictObject({
+    new: headerAction('that earlier files do not have'),
+    gone: headerAction('that earlier files have and this one does not'),
+    renamed: headerAction('with another name in the same position'),
+    reordered: headerAction('at another place'),
+    columns: z
+      .record(z.string().min(1).max(200), z.enum(HEADER_ACTIONS))
+      .default({})
+      .describe('What to do about any change of single columns, by column name.'),
+  })
+  .prefault({})
+  .describe('Columns that differ from those of earlier files.');
+
+const expectations = z.strictObject({
+  time_zone: optional(text(100)).describe(
+    'IANA zone of weekdays and deadlines. Default: time_zone of the source, else UTC.',
+  ),
+  floor: wholeNumber(0, 1_000_000_000)
+    .prefault(10)
+    .describe(
+      'A number of rows or orders that differs from the usual one by no more than this is never unusual.',
+    ),
+  freshness,
+  rows: action('The number of rows.'),
+  orders: action('The number of orders.'),
+  new_orders: action('The number of orders that no earlier file has.'),
+  rejected: action('The share of rejected rows.'),
+  blank_codes: action('The share of orders without a code, link or handle.'),
+  unattributed: action('The share of orders with a code whose codes have no owner.'),
+  refused_consent: action('The share of customers who refused.'),
+  currencies: action('The share of each currency.'),
+  statuses: action('The share of each status.'),
+  median_value: action('The median order value of each currency.'),
+  overlap: action('The share of orders that earlier files have.'),
+  newest_order: action('The age of the newest order.'),
+  header,
+});
+
+/** Section `expect` of a source: what its files are usually like. docs/checks.md explains each check. */
+export const expect = expectations
+  .prefault({})
+  .describe('What to do with a file that differs from the usual files of the source. See docs/checks.md.');
+
+/** @param timeZone the time zone of the source. */
+export function toExpectations(file: z.output<typeof expect>, timeZone: string | null) {
+  const { time_zone: ownZone, floor, freshness: due, header, ...actions } = file;
+  return { timeZone: ownZone ?? timeZone ?? 'UTC', floor, actions, header, freshness: toFreshness(due) };
+}
+
+/** A new file arrives by `minutes` after midnight on these days of the week (0 is Sunday). */
+export type Freshness = { readonly minutes: number; readonly weekdays: readonly number[] };
+
+function toFreshness(due: z.output<typeof freshness>): Freshness | null {
+  if (due === null) return null;
+  const [hours = 0, minutes = 0] = due.by.split(':').map(Number);
+  return { minutes: hours * 60 + minutes, weekdays: toWeekdays(due.on) };
+}
+
+function toWeekdays(on: 'daily' | 'weekdays' | (typeof DAYS)[number]): readonly number[] {
+  if (on === 'daily') return [0, 1, 2, 3, 4, 5, 6];
+  return on === 'weekdays' ? [1, 2, 3, 4, 5] : [DAYS.indexOf(on)];
+}
+
+export type Expectations = ReturnType<typeof toExpectations>;
 
 /** A source: where exports arrive, and how they are read. */
 export const sourceSchema = z.strictObject({
@@ -144,35 +190,21 @@ export const sourceSchema = z.strictObject({
   layout: text(60).describe(
     'Name of a file in config/layouts/ or in layouts/ next to this file, without .yaml.',
   ),
-  order_platform: text(100)
-    .nullable()
-    .default(null)
-    .describe(
-      'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
-    ),
-  time_zone: text(100)
-    .nullable()
-    .default(null)
-    .describe('IANA zone for times without a zone, for example Europe/Amsterdam.'),
-  currency: text(10)
-    .transform((code) => code.toUpperCase())
-    .nullable()
-    .default(null)
-    .describe('ISO 4217, for exports that have no currency column.'),
-  date_order: z
-    .enum(['MDY', 'DMY'])
-    .nullable()
-    .default(null)
-    .describe(
-      'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
-    ),
-  decimal_mark: z
-    .enum(['.', ','])
-    .nullable()
-    .default(null)
-    .describe(
-      'The mark before the decimals of amounts, "." or ",", if the files of the shop do not show it: 1.250 is 1250 or 1.25. Omit it if they do.',
-    ),
+  order_platform: optional(text(100)).describe(
+    'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
+  ),
+  time_zone: optional(text(100)).describe(
+    'IANA zone for times without a zone, for example Europe/Amsterdam.',
+  ),
+  currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+    'ISO 4217, for exports that have no currency column.',
+  ),
+  date_order: optional(z.enum(['MDY', 'DMY'])).describe(
+    'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
+  ),
+  decimal_mark: optional(z.enum(['.', ','])).describe(
+    'The mark before the decimals of amounts, "." or ",", if the files of the shop do not show it: 1.250 is 1250 or 1.25. Omit it if they do.',
+  ),
   consent: z
     .enum(['recorded', 'not_recorded'])
     .default('recorded')
@@ -193,35 +225,24 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Columns that these exports never have although their layout requires them, because they can only lower an amount or exclude an order; with the reason why every order counts in full: { "Refunded Amount": "The shop never refunds" }. Otherwise a file without them is held.',
     ),
-  encoding: text(40)
-    .nullable()
-    .default(null)
-    .describe("Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …"),
+  encoding: optional(text(40)).describe(
+    "Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …",
+  ),
   exclude: z
     .array(text(500))
     .default([...DEFAULT_EXCLUDE])
     .describe(
       'Patterns of names that are not exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are always skipped.',
     ),
-  age: z
-    .enum(AGE_RULES)
-    .nullable()
-    .default(null)
-    .describe(
-      'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names), modified (when they were put there), or column (orders only: each row says when its order last changed, in the column changed_at of the layout). Omit it to use the name if it says so, else the time.',
-    ),
-  lookback_days: wholeNumber(1, 3_650)
-    .nullable()
-    .default(null)
-    .describe(
-      'For a uri with a date, such as s3://bucket/orders/dt={date}/: runs list only the days from this many before the last listing on, so that old names cost nothing. Files that arrive later than that are not read by themselves. Omit it to list all names.',
-    ),
-  start_after: text(1_000)
-    .nullable()
-    .default(null)
-    .describe(
-      'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
-    ),
+  age: optional(z.enum(AGE_RULES)).describe(
+    'What says which of two exports is newer, if they state an order differently: name (the date or the number in their names), modified (when they were put there), or column (orders only: each row says when its order last changed, in the column changed_at of the layout). Omit it to use the name if it says so, else the time.',
+  ),
+  lookback_days: optional(wholeNumber(1, 3_650)).describe(
+    'For a uri with a date, such as s3://bucket/orders/dt={date}/: runs list only the days from this many before the last listing on, so that old names cost nothing. Files that arrive later than that are not read by themselves. Omit it to list all names.',
+  ),
+  start_after: optional(text(1_000)).describe(
+    'For names that sort by time: only names below the uri that sort after this one are exports. Move it forward when older files no longer change.',
+  ),
   events,
   ...store,
   follow_links: yesOrNo()
@@ -234,6 +255,96 @@ export const sourceSchema = z.strictObject({
     .describe(
       'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set it to false if the ETags of the store are not MD5 digests.',
     ),
-  limits,
+  limits: limits.prefault({}).describe('Limits at which a file is held.'),
   expect,
 });
+
+/** How every kind lists, opens and decodes files. */
+const OF_EVERY_KIND = [
+  'uri',
+  'layout',
+  'encoding',
+  'exclude',
+  'start_after',
+  'follow_links',
+  'etag_is_md5',
+] as const;
+const LIMITS_OF_EVERY_KIND = ['max_bytes', 'max_ratio', 'max_record_bytes', 'idle_timeout_seconds'] as const;
+
+/**
+ * A setting of a source that only some kinds of jobs read. Each kind declares which of them it reads
+ * (`readsOfSource`), so that a setting without an effect is an error. `age: column` is one value of a setting that
+ * more kinds read.
+ */
+export type SourceSetting =
+  | Exclude<
+      keyof typeof sourceSchema.shape,
+      (typeof OF_EVERY_KIND)[number] | keyof typeof store | 'limits' | 'expect'
+    >
+  | 'age: column'
+  | `limits.${Exclude<keyof typeof limits.shape, (typeof LIMITS_OF_EVERY_KIND)[number]>}`
+  | `expect.${keyof typeof expectations.shape}`;
+
+export const SETTINGS_OF_SOME_KINDS = [
+  ...except(sourceSchema.shape, [...OF_EVERY_KIND, ...Object.keys(store), 'limits', 'expect']),
+  'age: column',
+  ...except(limits.shape, LIMITS_OF_EVERY_KIND).map((name) => `limits.${name}`),
+  ...Object.keys(expectations.shape).map((name) => `expect.${name}`),
+] as readonly SourceSetting[];
+
+function except(shape: object, names: readonly string[]): readonly string[] {
+  return Object.keys(shape).filter((name) => !names.includes(name));
+}
+
+/** What every kind reads whose runs store the rows of files: how new files are found, and the checks of each file. */
+export const OF_STORED_FILES = [
+  'age',
+  'time_zone',
+  'lookback_days',
+  'events',
+  'limits.max_rejected_share',
+  'expect.time_zone',
+  'expect.floor',
+  'expect.freshness',
+  'expect.rows',
+  'expect.rejected',
+  'expect.header',
+] as const satisfies readonly SourceSetting[];
+
+/** A source by its name, with all defaults filled in and its folder absolute. */
+export type SourceSettings = ReturnType<typeof toSource>;
+export type SourceLimits = SourceSettings['limits'];
+
+export function toSource(name: string, file: z.output<typeof sourceSchema>, resolvePath: ResolvePath) {
+  const { expect: expected, limits: limitsOfFiles, events: queue, ...own } = file;
+  return {
+    name,
+    ...camelCased(own),
+    uri: toUri(file.uri, resolvePath),
+    /** Empty if no orders are read. */
+    orderPlatform: file.order_platform ?? '',
+    events: queue === null ? null : camelCased(queue),
+    limits: camelCased(limitsOfFiles),
+    expectations: toExpectations(expected, file.time_zone),
+  };
+}
+
+/**
+ * Returns default settings for a source that is given only by its address, as if a configuration in the
+ * current folder contained it.
+ *
+ * @param uri an S3 address, or a path.
+ */
+export function sourceAt(uri: string): SourceSettings {
+  return toSource('', sourceSchema.parse({ uri, layout: 'unknown' }), resolverIn(process.cwd()));
+}
+
+/** An address as it is, and a folder as an absolute path. */
+export function toUri(address: string, resolvePath: ResolvePath): string {
+  return isAddress(address) ? address : resolvePath(address);
+}
+
+/** True for an address and false for a path. `s3:/bucket` is a mistyped address, not a folder. */
+export function isAddress(uri: string): boolean {
+  return /^(?:s3:|[a-z][a-z0-9+.-]*:\/\/)/i.test(uri);
+}

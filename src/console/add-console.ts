@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import type { Database } from '../db/connect.ts';
 import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
 import { createAuthenticate } from './access/authenticate.ts';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { PipelineConfig, Role } from '../core/config.ts';
+import type { Role } from '../config/console-fields.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import type { HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { packageFile } from '../core/package/package-file.ts';
+import { packageFile } from '../core/package.ts';
 import { isTimeZone } from '../core/time/time-zone.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';

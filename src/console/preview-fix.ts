@@ -1,18 +1,20 @@
 import { gateOf, revenueOf, type Stop } from '../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
-import type { PipelineConfig, SourceSettings } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import { FileHeld } from '../core/held/file-held.ts';
 import type { Layout, LayoutField } from '../core/layout.ts';
 import { addUp as addUpMoney, type Money } from '../core/money.ts';
 import { namesOwner, type StagedOrder } from '../core/order.ts';
-import type { CsvChunk, FetchRawRows, RawRows, RejectedRow } from '../core/record.ts';
+import type { CsvChunk, RawRows, RejectedRow } from '../core/record.ts';
 import type { RejectedRowPlace } from '../core/report.ts';
 import { foldHeader } from '../core/text/fold.ts';
 import { layoutFor } from '../intake/layout/layout-for.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
 import { statusRules } from '../intake/layout/status-rules.ts';
 import { mapOrders } from '../intake/orders/map/map-orders.ts';
+import type { FetchRawRows } from '../intake/read/fetch-raw-rows.ts';
 
 /** What rejected rows would become if the faulty values were correct. Contains only counts and sums. */
 export type FixEffect = {

@@ -5,27 +5,23 @@ import type { LayoutField } from './layout.ts';
  * if the cell says anything but no. `consent`: a customer is submitted if the cell has a word that is known to mean yes.
  */
 export const COLUMN_ROLES = [
-  ...([
-    'order_id',
-    'status',
-    'currency',
-    'total',
-    'subtotal',
-    'refunded',
-    'codes',
-    'links',
-    'notes',
-  ] as const),
-  ...([
-    'influencer_handle',
-    'placed_at',
-    'paid_at',
-    'cancelled_at',
-    'email',
-    'consent',
-    'excludes',
-    'unused',
-  ] as const),
+  'order_id',
+  'status',
+  'currency',
+  'total',
+  'subtotal',
+  'refunded',
+  'codes',
+  'links',
+  'notes',
+  'influencer_handle',
+  'placed_at',
+  'paid_at',
+  'cancelled_at',
+  'email',
+  'consent',
+  'excludes',
+  'unused',
 ] as const satisfies readonly (LayoutField | 'consent' | 'excludes' | 'unused')[];
 export type ColumnRole = (typeof COLUMN_ROLES)[number];
 

@@ -1,5 +1,3 @@
-import type { PipelineConfig } from './config.ts';
-
 /** One record of a delimited file, before it is interpreted. */
 export type CsvRecord = {
   readonly cells: readonly string[];
@@ -77,20 +75,6 @@ export type RawRecord = {
   readonly delimiter: string;
 };
 
-/**
- * Requests rows of one version of a file. Each entry has the record number of the first row and the number of
- * rows, because a whole order may be rejected.
- */
-export type RawRowsRequest = {
-  readonly config: PipelineConfig;
-  /** Name of the source in pipeline.yaml. */
-  readonly source: string;
-  readonly uri: string;
-  /** Identifies the content. Another version is not read. */
-  readonly version: string;
-  readonly records: readonly { readonly record: number; readonly rowCount: number }[];
-};
-
 /** The rows as they are in the file. */
 export type RawRows = {
   readonly header: readonly string[];
@@ -102,11 +86,3 @@ export type RawRows = {
   readonly encoding: string;
   readonly rows: readonly (readonly string[])[];
 };
-
-/**
- * Reads rows from their file again, because rows are not stored. The pipeline creates this function from a
- * source and a parser.
- *
- * @returns null if the file no longer exists or was replaced by another version.
- */
-export type FetchRawRows = (request: RawRowsRequest) => Promise<RawRows | null>;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import { packageFile } from '../core/package/package-file.ts';
+import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 
 const FILE = packageFile('sql/roles.sql');

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import { packageFile } from '../core/package/package-file.ts';
+import { packageFile } from '../core/package.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import { BASELINE, LAST_BEFORE, REPLACED, versionOf } from './baseline.ts';
 import type { Database } from './connect.ts';

@@ -5,8 +5,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  * for lock waits and ended statements.
  */
 export type Phase = {
-  /** For people, for example `Attributing orders`. */
-  readonly name: string;
+  /** For people, for example `Attributing orders`. A function if it changes. */
+  readonly name: string | (() => string);
   /** Time limit of one statement. Null means the limit of the connection, `database.statement_minutes`. */
   readonly limitMs: number | null;
   /** Time limit of waiting for a lock. */
@@ -69,7 +69,5 @@ export function currentPhase(): Phase {
  * phase through the asynchronous context, so callers need not pass it on.
  */
 export function inPhase<Result>(phase: Partial<Phase>, work: () => Result): Result {
-  const outer = currentPhase();
-  // Copies property descriptors, because the name of a phase may be a getter whose value changes.
-  return storage().run(Object.create(outer, Object.getOwnPropertyDescriptors(phase)) as Phase, work);
+  return storage().run({ ...currentPhase(), ...phase }, work);
 }

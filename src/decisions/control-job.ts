@@ -1,4 +1,4 @@
-import type { JobSettings } from '../core/config.ts';
+import type { JobSettings } from '../config/job-fields.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { AuditRecord, WriteAudit } from '../ops/record-audit.ts';
 import { pauseJob, requestRun, resumeJob } from '../ops/schedule/control-jobs.ts';

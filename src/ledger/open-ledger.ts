@@ -1,5 +1,5 @@
 import { databasePlace } from '../config/locate.ts';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';

@@ -23,9 +23,7 @@ export function inRunPhase<Result>(
 ): Promise<Result> {
   let step = 'Starting the run';
   const phase = {
-    get name() {
-      return step;
-    },
+    name: () => step,
     draining,
     abandoned: abandoned ?? null,
     note: (message: string) => progress.note(message),

@@ -1,4 +1,6 @@
-import type { JobSettings, PipelineConfig, SourceSettings } from '../core/config.ts';
+import type { JobSettings } from '../config/job-fields.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Progress } from '../core/progress.ts';

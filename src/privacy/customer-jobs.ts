@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { parseAddress } from '../intake/customers/map/parse-address.ts';

@@ -1,7 +1,10 @@
+import { sql } from 'kysely';
 import { type CustomerKeys, requireCustomerKeys } from '../config/require-settings.ts';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { CustomerHash } from '../core/customer.ts';
 import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
 import { plural } from '../core/text/plural.ts';
+import { toUuidArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
@@ -17,7 +20,6 @@ import type { WriteAuditIn } from '../ops/record-audit.ts';
 import { withLeases } from '../ops/with-leases.ts';
 import { customerBrands, customerLeases, requireAddress } from './customer-jobs.ts';
 import { fingerprintsOf, hashesUnder, tombstonesUnder } from './customer-keys.ts';
-import { forgetInfluencers } from './forget-influencers.ts';
 import { searchText } from './search-text.ts';
 
 export type ForgetOptions = {
@@ -133,4 +135,46 @@ async function unlessDryRun<Result>(
         .catch(() => {});
     throw error;
   }
+}
+
+/** Rows about influencers whom the service found among customers. */
+export type InfluencerRows = {
+  /** Deleted decisions about outreach. */
+  readonly candidates: number;
+  /** Outreach requests that name these influencers. The ledger keeps them. */
+  readonly requests: number;
+};
+
+/**
+ * Deletes the decisions of `submit-outreach` about influencers who are known only through the customers to be
+ * forgotten. The job's next run withdraws batches that were not sent. Call it before the look-ups of these
+ * customers are deleted.
+ */
+async function forgetInfluencers(
+  trx: DatabaseTransaction,
+  hashes: readonly CustomerHash[],
+): Promise<InfluencerRows> {
+  const { rows } = await sql<{ candidates: string; requests: string }>`
+    with looked_up as (
+      select customer_hash, lower(platform) as platform, user_id,
+        coalesce(lower(platform), '?') || ':' || coalesce(user_id, '@' || lower(username), profile_url, '?') as influencer
+      from intake.lookups where outcome = 'influencer'
+    ),
+    mine as materialized (
+      select * from looked_up where customer_hash = any (${toUuidArrayParameter(hashes)}::uuid[])
+    ),
+    theirs as (
+      select influencer from mine
+      except select influencer from looked_up where customer_hash <> all (${toUuidArrayParameter(hashes)}::uuid[])
+    ),
+    deleted as (
+      delete from intake.outreach_candidates where influencer in (select influencer from theirs) returning 1
+    )
+    select (select count(*) from deleted) as candidates,
+      (select count(*) from ledger.entries e
+       where e.effect = 'outreach' and exists (
+         select from mine m where e.details ->> 'platform' = m.platform and e.details -> 'ids' ? m.user_id)) as requests`.execute(
+    trx,
+  );
+  return { candidates: Number(rows[0]?.candidates ?? 0), requests: Number(rows[0]?.requests ?? 0) };
 }

@@ -1,5 +1,5 @@
 import { layoutFolders } from '../config/layout-folders.ts';
-import type { SourceSettings } from '../core/config.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import { FileHeld } from '../core/held/file-held.ts';
 import type { SourceFile } from '../core/source.ts';
 import { fileName } from '../core/text/file-name.ts';

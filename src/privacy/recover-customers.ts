@@ -1,6 +1,7 @@
 import { layoutFolders } from '../config/layout-folders.ts';
 import { requireCustomerKeys } from '../config/require-settings.ts';
-import type { PipelineConfig, SourceSettings } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import type { ConsentRule, StatedCustomer } from '../core/customer.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';

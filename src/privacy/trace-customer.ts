@@ -1,5 +1,5 @@
 import { layoutFolders } from '../config/layout-folders.ts';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import { FileHeld } from '../core/held/file-held.ts';
 import type { Database } from '../db/connect.ts';
 import type { ConsentTrace } from '../intake/customers/map/customer-reader.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { beginStep } from './begin-step.ts';
+import { beginStep } from './refresh-reporting.ts';
 
 /**
  * Moves deals and months whose sums must be recalculated into the temporary table `changed_deals`. Another

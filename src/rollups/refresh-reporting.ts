@@ -1,23 +1,26 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
-import { addUpDays } from './add-up-days.ts';
-import { beginPartitionStep, beginStep } from './begin-step.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { countAccepted } from './count-accepted.ts';
+import { addToDealTotals, noteDealsBefore, rebuildDealTotals } from './deal-totals.ts';
+import { dispositionOfOrders } from './disposition.ts';
+import { keepConflicts, type OrderKey, ordersWithClaims, rebuildConflicts } from './keep-conflicts.ts';
 import {
   type ChangedFile,
   countFiles,
   inSteps,
   listChangedFiles,
+  type Orders,
   openOrders,
   ordersOfFile,
   ordersOfFiles,
 } from './orders-to-refresh.ts';
 import { inPartitions, isDayOf, type Partition } from './partitions.ts';
-import { type Page, refreshPage } from './refresh-page.ts';
 
-export type RefreshOptions = {
+type RefreshOptions = {
   readonly job: string;
   /** Orders per step; a step is one commit. */
   readonly stepOrders?: number;
@@ -28,7 +31,7 @@ export type RefreshOptions = {
   readonly onStep?: (orders: number) => void;
 };
 
-export type Refreshed = {
+type Refreshed = {
   /** Number of orders whose disposition changed. */
   readonly orders: number;
   /** Number of days whose sums were recalculated. */
@@ -197,4 +200,291 @@ export function explainStale(error: unknown): string {
   const reason =
     code === null ? message : QUOTING_STATES.test(code) ? `database error ${code}` : `${message} (${code})`;
   return `The reports (schema bi) could not be updated: ${reason}. All records are kept; the next run updates the reports.`;
+}
+
+type Page = {
+  /** Number of orders that were compared, or left to the step of a later file. */
+  readonly seen: number;
+  /** Number of orders whose disposition changed. */
+  readonly changed: number;
+  /** True if no order comes after this page. */
+  readonly isLast: boolean;
+  readonly lastSource: string;
+  readonly lastId: string;
+};
+
+/** A deal, and the first day of a month. */
+type DealMonth = { readonly dealId: string; readonly month: string };
+
+/**
+ * Compares some orders (up to `limit` if given) with `order_dispositions`, updates those that differ, and
+ * marks their days before and after the change. No other refresh writes there at the same time, so a plain
+ * insert suffices, which takes half the time of an upsert. Then it updates the conflicts of these orders.
+ *
+ * An order is looked up only if `order_dispositions` has one between the least and the greatest id of the page, which
+ * is not so for the newest part of a sorted export.
+ *
+ * Call it in a step (begin-step.ts), and nothing after it that another step could wait for.
+ */
+export async function refreshPage(
+  trx: Transaction<DB>,
+  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
+): Promise<Page> {
+  const { rows } = await sql<{
+    read: string;
+    seen: string;
+    changed: string;
+    days: readonly string[] | null;
+    deals: readonly DealMonth[] | null;
+    disputed: readonly OrderKey[] | null;
+    last_source: string;
+    last_id: string;
+  }>`
+    with page as materialized (${orders.inOrder} limit ${limit}::bigint),
+    own as not materialized (select * from page where is_current and is_own),
+    known as (
+      select exists (
+        select from (select source, min(order_id) as least, max(order_id) as greatest from own group by source) p
+        cross join lateral (
+          select true from reporting.order_dispositions s
+          where s.job = ${job} and s.source = p.source and s.order_id between p.least and p.greatest and ${orders.isOwn(sql`s.order_id`)} limit 1) s) as is_any
+    ),
+    compared as materialized (
+      select n.*, s.day_before is null as is_new, s.day_before, case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
+      from (${dispositionOfOrders({ job, orders: sql`own` })}) n
+      left join lateral (
+        select s as before, s.day_utc as day_before from reporting.order_dispositions s
+        where (select is_any from known) and s.job = ${job} and s.source = n.source and s.order_id = n.order_id limit 1) s on true
+      where s.day_before is null or row(n.*) is distinct from row((s.before).*)
+    ),
+    changed_deals as (
+      select distinct deal_id, date_trunc('month', day)::date as month_utc from (
+        select deal_id, day_utc as day from compared where disposition = 'accepted'
+        union select deal_before, day_before from compared
+        -- What is a first order depends on the customer's others.
+        union select s.deal_id, s.day_utc
+        from (
+          select distinct p.customer_key from own p join compared c using (order_version_id)
+          where p.customer_key is not null) k
+        cross join lateral (
+          select o.source, o.order_id from intake.orders o where o.customer_key = k.customer_key and o.is_current offset 0) o
+        cross join lateral (
+          select s.deal_id, s.day_utc, s.disposition from reporting.order_dispositions s
+          where s.job = any (array(select distinct job from reporting.counted_files)) and s.source = o.source and s.order_id = o.order_id offset 0) s
+        where s.disposition = 'accepted'
+      ) d where deal_id is not null
+    ),
+    updated as (
+      update reporting.order_dispositions s
+      set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
+          disposition = n.disposition, disposition_reason = n.disposition_reason, disposition_at = n.disposition_at, is_open = n.is_open,
+          matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
+          collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
+      from compared n
+      where not n.is_new and s.job = ${job} and s.source = n.source and s.order_id = n.order_id
+        and s.source = any (array(select distinct source from compared where not is_new))
+        and s.order_id = any (array(select order_id from compared where not is_new))
+    ),
+    inserted as (
+      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
+        disposition_reason, disposition_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
+        currency, amount)
+      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition, disposition_reason, disposition_at, is_open,
+        matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
+      from compared where is_new order by day_utc, order_version_id
+    )
+    select (select count(*) from page) as read, (select count(*) from page where is_own) as seen,
+      (select count(*) from compared) as changed,
+      (select json_agg(day) from (
+        select day_utc as day from compared union select day_before from compared where not is_new) d) as days,
+      (select json_agg(json_build_object('dealId', deal_id, 'month', month_utc)) from changed_deals) as deals,
+      (select json_agg(json_build_object('source', source, 'orderId', order_id)) from (${ordersWithClaims(job, sql`own`)}) d) as disputed,
+      last.source as last_source, last.order_id as last_id
+    from (select 1) one
+    left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`.execute(
+    trx,
+  );
+  const [row] = rows;
+  await keepConflicts(trx, { job, orders: row?.disputed ?? [] });
+  await markDays(trx, row?.days ?? []);
+  await markDeals(trx, row?.deals ?? []);
+  return {
+    seen: Number(row?.seen ?? 0),
+    changed: Number(row?.changed ?? 0),
+    isLast: limit === null || Number(row?.read ?? 0) < limit,
+    lastSource: row?.last_source ?? '',
+    lastId: row?.last_id ?? '',
+  };
+}
+
+/**
+ * Marks days whose sums must be recalculated. The mark of a day stays locked until this transaction ends, even if it
+ * existed before. Otherwise a step that adds up the day could remove the mark without seeing these orders.
+ */
+async function markDays(trx: Transaction<DB>, days: readonly string[]): Promise<void> {
+  if (days.length === 0) return;
+  await sql`
+    insert into reporting.changed_days (day_utc)
+    select day from jsonb_array_elements_text(${toJsonParameter(days)}::jsonb) as d(text), cast(text as date) as day order by day
+    on conflict (day_utc) do update set day_utc = excluded.day_utc`.execute(trx);
+}
+
+/** Marks deals whose returns of a month must be recalculated. Locks marks as `markDays` does. */
+async function markDeals(trx: Transaction<DB>, deals: readonly DealMonth[]): Promise<void> {
+  if (deals.length === 0) return;
+  await sql`
+    insert into reporting.changed_deals (deal_id, month_utc)
+    select "dealId", month from jsonb_to_recordset(${toJsonParameter(deals)}::jsonb) as d ("dealId" text, month date) order by 1, 2
+    on conflict (deal_id, month_utc) do update set month_utc = excluded.month_utc`.execute(trx);
+}
+
+/**
+ * Recalculates all sums of some days from their orders. A sum that is always recalculated from its parts
+ * cannot drift away from them.
+ *
+ * @param dates days in UTC, YYYY-MM-DD.
+ */
+async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promise<void> {
+  const days = sql`unnest(string_to_array(${dates.join(',')}::text, ',')::date[])`;
+  const deals = ofDays('reporting.deal_days', days);
+  await noteDealsBefore(trx, deals);
+  for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days', 'code_use_days'])
+    await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
+      trx,
+    );
+  const orders = ofDays('reporting.order_dispositions', days);
+  // Forces the index on days, even if the planner expects each day to contain many of the orders.
+  await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
+  await sql`
+    insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason, orders, amount)
+    select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount)
+    from ${orders}
+    group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
+  await addUpDeals(trx, orders);
+  await addUpBrands(trx, deals);
+  await addUpCodes(trx, orders);
+  // Last, because the other partition may wait for these rows until this step ends.
+  await addToDealTotals(trx, deals);
+  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
+}
+
+/**
+ * Rows `s` of a table, read day by day. Without the lateral join, the planner might read the whole table in
+ * the order of the grouping.
+ */
+function ofDays(table: string, days: RawBuilder<unknown>): Rows {
+  return sql`${days} as d(day) cross join lateral (select s.* from ${sql.table(table)} s where s.day_utc = d.day offset 0) s`;
+}
+
+type Rows = RawBuilder<unknown>;
+
+async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
+  await sql`
+    insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle, currency, attributed_orders,
+      accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
+    select day_utc, target, brand_id, max(deal_id), max(collab_id), max(influencer_handle), currency, count(*),
+      count(*) filter (where disposition = 'accepted'), count(*) filter (where disposition = 'ready'),
+      count(*) filter (where disposition = 'in_doubt'), count(*) filter (where disposition = 'held'),
+      count(*) filter (where disposition = 'rejected'), sum(amount), coalesce(sum(amount) filter (where disposition = 'accepted'), 0),
+      coalesce(sum(amount) filter (where disposition = 'in_doubt'), 0)
+    from ${orders}
+    where target is not null
+    group by day_utc, target, brand_id, currency order by day_utc`.execute(trx);
+}
+
+async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
+  await sql`
+    insert into reporting.brand_days (day_utc, brand_id, currency, deals, attributed_orders, accepted_orders, ready_orders,
+      in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
+    select day_utc, brand_id, currency, count(*), sum(attributed_orders), sum(accepted_orders), sum(ready_orders),
+      sum(in_doubt_orders), sum(held_orders), sum(rejected_orders), sum(attributed_amount), sum(accepted_amount), sum(in_doubt_amount)
+    from ${deals}
+    where brand_id is not null
+    group by 1, 2, 3 order by 1`.execute(trx);
+}
+
+/**
+ * Adds up the codes without an owner, and the use of all codes, with one look-up of each order. For an unattributed
+ * order without a code, its links count, and without links the deal or handle in the export. The use of a code
+ * counts an order once, even if several jobs decide about it or several sources state it.
+ */
+async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
+  await sql`
+    with carrying as materialized (
+      select s.day_utc, s.job, s.source, s.order_id, s.currency, s.amount, cardinality(o.links) > 0 as has_link,
+        case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as,
+        case when s.disposition <> 'unattributed' then null
+          when cardinality(o.codes) > 0 then o.codes
+          when cardinality(o.links) > 0 then o.links
+          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null) end as unowned,
+        case when o.exclusion is null and o.cancelled_at is null
+          and s.disposition_reason is distinct from 'known_from_another_source' and s.disposition_reason is distinct from 'source_removed'
+          then o.codes_folded end as used
+      from ${orders}
+      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
+      where s.disposition = 'unattributed' or cardinality(o.codes_folded) > 0
+    ),
+    noted as (
+      insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
+      select k.day_utc, k.job, k.source, c.folded, min(c.code), max(k.carried_as), k.currency, sum(k.orders), sum(k.amount)
+      from (
+        select day_utc, job, source, currency, unowned, carried_as, count(*) as orders, sum(amount) as amount
+        from carrying where cardinality(unowned) > 0 group by 1, 2, 3, 4, 5, 6) k
+      cross join lateral (
+        select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code
+        from (select reporting.without_addresses(carried) as code from unnest(k.unowned) as carried) masked
+        group by 1
+      ) c
+      group by k.day_utc, k.job, k.source, c.folded, k.currency order by k.day_utc
+    )
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    select day_utc, code, count(*), count(*) filter (where not has_link)
+    from (
+      select distinct k.day_utc, c.code, k.source, k.order_id, k.has_link
+      from carrying k
+      join (
+        select u.used, c.code from (select distinct used from carrying where cardinality(used) > 0) u
+        cross join lateral unnest(u.used) as c(code)
+        where c.code = reporting.without_addresses(c.code)) c on c.used = k.used
+    ) used
+    group by 1, 2 order by 1`.execute(trx);
+}
+
+/**
+ * Begins a step of a refresh. Locks the row of `reporting.refresh`, so that later statements see what another
+ * refresh has just written, and no other step runs until this transaction ends.
+ *
+ * The commit does not wait for the disk. What a crash of the server takes back is a step as a whole, with the record
+ * of what it did, so the next refresh does it again.
+ *
+ * A process of an older version does not keep `reporting.deal_totals` or `reporting.conflicts`. If one has
+ * refreshed since, they are made again.
+ */
+export async function beginStep(trx: Transaction<DB>): Promise<void> {
+  await suitLargeStatements(trx);
+  const { rows } = await sql<{ lacks_totals: boolean; lacks_conflicts: boolean }>`
+    select set_config('synchronous_commit', 'off', true), refreshed_at is distinct from totalled_at as lacks_totals,
+      refreshed_at is distinct from conflicts_at as lacks_conflicts
+    from reporting.refresh for update`.execute(trx);
+  if (rows[0]?.lacks_totals === true) await rebuildDealTotals(trx);
+  if (rows[0]?.lacks_conflicts === true) await rebuildConflicts(trx);
+  await sql`
+    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`.execute(
+    trx,
+  );
+}
+
+/**
+ * Begins a step that writes only to its partition. A step of the other partition may run at the same time, but none of the
+ * same partition, and none that `beginStep` has begun. It leaves the columns of `reporting.refresh` as they are, because
+ * two steps cannot both write them: a step of `beginStep` follows.
+ */
+export async function beginPartitionStep(trx: Transaction<DB>, partition: Partition): Promise<void> {
+  await suitLargeStatements(trx);
+  await sql`select set_config('synchronous_commit', 'off', true) from reporting.refresh for share`.execute(
+    trx,
+  );
+  await sql`select from reporting.refresh_partitions where partition_no = ${partition} for update`.execute(
+    trx,
+  );
 }

@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { PipelineConfig } from '../core/config.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import { findFolderProblem } from '../core/text/folder-problem.ts';

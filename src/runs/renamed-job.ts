@@ -1,5 +1,6 @@
+import type { JobSettings } from '../config/job-fields.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import { backfillRunName } from '../core/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../core/config.ts';
 import { formatAmounts } from '../core/money.ts';
 import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../core/config.ts';
+import type { JobSettings } from '../config/job-fields.ts';
 import { EXIT, type ExitCode } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { RunFinished, RunStatus, RunStop } from '../core/run.ts';

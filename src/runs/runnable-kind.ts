@@ -1,4 +1,5 @@
-import type { JobSettings, SourceSettings } from '../core/config.ts';
+import type { JobSettings } from '../config/job-fields.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import type { Layout, OtherLayouts, Purpose } from '../core/layout.ts';
 import type { CsvChunk } from '../core/record.ts';
 import type { RunReport } from '../core/report.ts';

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../core/config.ts';
+import type { JobSettings } from '../config/job-fields.ts';
 import type { Exchange } from '../core/http/exchange.ts';
 import type { Progress } from '../core/progress.ts';
 import type { EndedStatement } from '../db/phase.ts';

@@ -1,4 +1,4 @@
-import type { JobTiming } from '../core/config.ts';
+import type { JobTiming } from '../config/job-fields.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Progress } from '../core/progress.ts';

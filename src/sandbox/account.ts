@@ -1,9 +1,8 @@
 import type { DealData } from './account-data.ts';
 import { addExact, type ExactSum, exactText } from './exact.ts';
 import { idFrom } from './random-id.ts';
-import type { Collection } from './state/collection.ts';
 import type { Credits } from './state/credits.ts';
-import type { StateStore } from './state/state-store.ts';
+import type { Collection, StateStore } from './state/state-store.ts';
 
 export type Brand = { readonly id: number; readonly name: string };
 export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };

@@ -1,23 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ServiceDescription } from '../core/http/service-description.ts';
 import { type OperationName, operationNames, operationOf } from '../service/contract.ts';
+import type { ServiceDescription } from '../service/description/schema.ts';
 import { operationAt } from '../service/description/translate.ts';
 import { explainUnknownMembers } from '../service/unknown-members.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
 import type { Clock } from './clock.ts';
-import { addControlRoutes } from './control/control.ts';
-import { playService } from './described/play-service.ts';
-import type { EventStream } from './events/event-stream.ts';
-import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
-import { playFault } from './faults/play-fault.ts';
+import { addControlRoutes } from './control.ts';
+import type { EventStream } from './events/events.ts';
+import { type FaultPlan, type Mishap, playFault } from './faults.ts';
 import type { Journal } from './journal.ts';
 import type { Tenant } from './open-tenant.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
+import { playService } from './play-service.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Kept, Snapshot } from './state/snapshot.ts';
-import type { StateStore } from './state/state-store.ts';
+import type { Kept, Snapshot, StateStore } from './state/state-store.ts';
 
 /** Everything that a request can access. Its key determines the account. */
 export type Context = {

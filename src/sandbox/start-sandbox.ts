@@ -1,26 +1,23 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../core/exit-code.ts';
-import type { ServiceDescription } from '../core/http/service-description.ts';
 import { KnownError } from '../core/known-error.ts';
-import { specifiedService } from '../service/description/schema.ts';
+import { hostInUrl } from '../core/text/is-loopback.ts';
+import { type ServiceDescription, specifiedService } from '../service/description/schema.ts';
 import { buildServer, type Context } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';
-import { arm } from './control/control.ts';
-import { createEventStream } from './events/event-stream.ts';
-import { createFaultPlan } from './faults/fault-plan.ts';
-import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
+import { arm } from './control.ts';
+import { createEventStream } from './events/events.ts';
+import { createFaultPlan, type FaultRuleInput, faultRule } from './faults.ts';
 import { createJournal } from './journal.ts';
-import { listen, listensAgain, reachable } from './listen.ts';
 import { openTenant, type Registered, registerAccounts, type Tenant } from './open-tenant.ts';
 import type { Duplicates, Session } from './operations/operation.ts';
 import { PLANS, type Plan } from './rate-limit.ts';
 import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createPopulation } from './search/population.ts';
-import { createMemoryStore } from './state/memory-store.ts';
 import { openStateStore } from './state/open-state-store.ts';
-import type { Snapshot } from './state/snapshot.ts';
+import { createMemoryStore, type Snapshot } from './state/state-store.ts';
 
 export type SandboxOptions = {
   /** 0 for a free port. */
@@ -284,4 +281,52 @@ function openRequestLog(open: () => RequestLog): RequestLog {
       cause,
     });
   }
+}
+
+/**
+ * Starts to listen.
+ * @throws KnownError `port_unusable` (exit 2), after calling `release`.
+ */
+export async function listen(start: () => Promise<unknown>, release: () => void): Promise<void> {
+  try {
+    await start();
+  } catch (cause) {
+    release();
+    throw new KnownError({
+      code: 'port_unusable',
+      message: `The sandbox cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      help: 'Choose another port with --port, or --port 0 for a free one.',
+      safe: 'The sandbox was not started.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+/**
+ * Listens again after the server was down.
+ * @returns true if the port was free.
+ */
+export function listensAgain(
+  http: Server,
+  address: { readonly port: number; readonly host: string },
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onListening = (): void => {
+      http.off('error', onError);
+      resolve(true);
+    };
+    const onError = (): void => {
+      http.off('listening', onListening);
+      resolve(false);
+    };
+    http.once('listening', onListening).once('error', onError).listen(address);
+  });
+}
+
+/** Returns an address at which this machine can reach the host that it listens on. */
+export function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return hostInUrl(host);
 }

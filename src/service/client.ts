@@ -1,9 +1,9 @@
 import { type Dispatcher, Pool } from 'undici';
 import { EXIT } from '../core/exit-code.ts';
 import type { Exchange } from '../core/http/exchange.ts';
-import type { ServiceDescription } from '../core/http/service-description.ts';
 import { KnownError } from '../core/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
+import type { ServiceDescription } from './description/schema.ts';
 import { specifiedService } from './description/schema.ts';
 import {
   fromServiceAnswer,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { SourceSettings } from '../core/config.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import { isBefore, WILDCARD } from '../core/text/dated-names.ts';
 
 /** A file that a source skips. Commands that list files report it. */

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { LedgerSettings } from '../core/config.ts';
+import type { LedgerSettings } from '../config/schema.ts';
 import type { FileStore, StoredFile } from '../core/source.ts';
 import { namePath } from '../core/text/folder-problem.ts';
 import { parseObjectUri, pathOfFileUri } from './parse-source-uri.ts';

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../core/config.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import type { SourceFile } from '../core/source.ts';
 import { createSkipRule, type SkippedFile } from './exclude.ts';
 import { isOfFolder, listFolderFiles } from './list-folder-files.ts';

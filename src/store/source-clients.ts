@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../core/config.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
 import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 
 /** The connections for reading sources. Folders need none. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { referencesOf } from '../../src/codes/link-references.ts';
+import { referencesOf } from '../../src/codes/code-ownership.ts';
 import { foldCode } from '../../src/core/text/fold.ts';
 import { loadLayout } from '../../src/intake/layout/load-layout.ts';
 import { linkFinder } from '../../src/intake/map/find-links.ts';

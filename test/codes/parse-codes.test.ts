@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CODE_COLUMNS, parseCodeCells, parseCodes } from '../../src/codes/parse-codes.ts';
-import { readValidityTime } from '../../src/codes/read-validity-time.ts';
+import { CODE_COLUMNS, parseCodeCells, parseCodes, readValidityTime } from '../../src/codes/parse-codes.ts';
 import { HEADER } from '../jobs/attribute-orders/decide/story.ts';
 
 const codesOf = (...lines: readonly string[]) => parseCodes([HEADER, ...lines].join('\n'));

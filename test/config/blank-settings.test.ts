@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
+import { pipelineJsonSchema } from '../../src/config/documents.ts';
 import { sourceSchema } from '../../src/config/source-fields.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 

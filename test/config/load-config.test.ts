@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
+import { pipelineJsonSchema, timingTable } from '../../src/config/documents.ts';
 import { requireService } from '../../src/config/require-settings.ts';
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import { KnownError, type Problem } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
@@ -687,6 +687,11 @@ test('explain how to start the sandbox if a command that sends has no address', 
   expect(details.help).toContain('npx influencer-sync sandbox --port 4010');
   const withoutKey = load(SPECIFIED, { INFLUENCER_API_URL: 'http://127.0.0.1:4010' });
   expect(refused(() => requireService(withoutKey)).code).toBe('api_key_missing');
+});
+
+test('the table of settings in docs/scheduling.md is up to date (npm run schema)', () => {
+  const page = readFileSync(new URL('../../docs/scheduling.md', import.meta.url), 'utf8');
+  expect(page).toContain(timingTable());
 });
 
 test('the JSON Schema for editors is up to date (npm run schema)', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
+import type { ChannelSettings } from '../../src/config/notify-fields.ts';
 import { findPlainConnections } from '../../src/config/plain-connections.ts';
-import type { ChannelSettings } from '../../src/core/notify/settings.ts';
 
 const base = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});
 

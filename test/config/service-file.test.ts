@@ -2,12 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { readServiceFile } from '../../src/config/service-file/read-service-file.ts';
-import {
-  serviceJsonSchema,
-  serviceTable,
-  serviceYaml,
-} from '../../src/config/service-file/service-documents.ts';
+import { serviceJsonSchema, serviceTable, serviceYaml } from '../../src/config/documents.ts';
+import { readServiceFile } from '../../src/config/service-file.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
 import { makeTestFolder } from '../support/setup.ts';

@@ -16,7 +16,7 @@ describe('every action', () => {
     const open = await startTestConsole(shop);
     const readOnly = await startTestConsole(shop, { readOnly: true });
     const passwordHash = await hashPassword('correct horse battery');
-    const users = [{ name: 'ann', role: 'viewer', passwordHash }] as const;
+    const users = [{ name: 'ann', role: 'viewer' as const, passwordHash }];
     const signedIn = await startTestConsole(shop, { users });
     const viewer = {
       authorization: `Basic ${Buffer.from('ann:correct horse battery').toString('base64')}`,

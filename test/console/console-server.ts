@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
+import type { ConsoleSettings } from '../../src/config/console-fields.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import { addConsole } from '../../src/console/add-console.ts';
-import type { ConsoleSettings, PipelineConfig } from '../../src/core/config.ts';
 import { listen, openServer } from '../../src/monitoring/observe/start-observer.ts';
 import type { Workshop } from '../runs/workshop.ts';
 

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { Provider } from 'oidc-provider';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { OidcSettings } from '../../src/core/config.ts';
+import type { OidcSettings } from '../../src/config/console-fields.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import { compare } from '../../src/ledger/continuity/compare-ledger.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { mirrorAccount } from '../../jobs/mirror-account/index.ts';
 import type { MirrorReport } from '../../jobs/mirror-account/report.ts';
 import type { MirrorAccountSettings } from '../../jobs/mirror-account/settings.ts';
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import type { RunFinished } from '../../src/core/run.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { type RunJobOptions, type RunResult, runJob } from '../../src/runs/run-job.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CodeDay } from '../../src/core/money/leak.ts';
-import { judgeCode } from '../../src/money/judge-leak.ts';
+import { judgeCode } from '../../src/money/find-leaks.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** Three orders a day, one of them without a link. */

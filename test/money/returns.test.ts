@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { adoptReturnRules, type ReturnRules } from '../../src/money/add-up-returns.ts';
-import { adoptRates } from '../../src/money/adopt-rates.ts';
 import type { Terms } from '../../src/money/statement.ts';
-import { updateReturns } from '../../src/money/update-returns.ts';
+import { adoptRates, updateReturns } from '../../src/money/update-returns.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
 

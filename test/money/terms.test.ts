@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTerms } from '../../src/money/parse-terms.ts';
+import { parseTerms } from '../../src/money/load-rules.ts';
 
 const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
 

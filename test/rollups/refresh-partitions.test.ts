@@ -2,11 +2,14 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
-import { beginPartitionStep, beginStep } from '../../src/rollups/begin-step.ts';
 import { openOrders, ordersOfFile } from '../../src/rollups/orders-to-refresh.ts';
 import { inPartitions, isDayOf, isOrderOf, type Partition } from '../../src/rollups/partitions.ts';
-import { refreshPage } from '../../src/rollups/refresh-page.ts';
-import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
+import {
+  beginPartitionStep,
+  beginStep,
+  refreshPage,
+  refreshReporting,
+} from '../../src/rollups/refresh-reporting.ts';
 import { JOB, SOURCE, seedRuns } from '../reports/seed.ts';
 import { setup } from '../support/setup.ts';
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { beginStep } from '../../src/rollups/begin-step.ts';
-import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
+import { beginStep, refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { JOB, seedRuns } from '../reports/seed.ts';
 import { CODES, LATER_CODE, manyRows, openWorkshop, toCsv } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { kindOf, loadConfig } from '../../jobs/index.ts';
-import type { PipelineConfig } from '../../src/core/config.ts';
+import type { PipelineConfig } from '../../src/config/schema.ts';
 import { acquireLease, keepLease } from '../../src/ops/lease.ts';
 import { claimSlot, type SlotEnd } from '../../src/ops/schedule/slots.ts';
 import { runSlot } from '../../src/runs/run-slot.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { Request } from '../../src/sandbox/answer-request.ts';
 import type { Session } from '../../src/sandbox/operations/operation.ts';
-import type { Platform } from '../../src/sandbox/search/influencer.ts';
-import { PLATFORMS } from '../../src/sandbox/search/population.ts';
+import { PLATFORMS, type Platform } from '../../src/sandbox/search/population.ts';
 import { filterPlatforms } from '../../src/service/contract/search-filter.ts';
 import { type OperationName, operationOf } from '../../src/service/contract.ts';
 import { arbitraryOf } from './arbitrary-request.ts';

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { ERROR_FORMS } from '../../src/sandbox/faults/error-form.ts';
-import { createFaultPlan } from '../../src/sandbox/faults/fault-plan.ts';
-import { faultRule, parseFaultFlag } from '../../src/sandbox/faults/fault-rule.ts';
+import { createFaultPlan, ERROR_FORMS, faultRule, parseFaultFlag } from '../../src/sandbox/faults.ts';
 import { explainIssues } from '../../src/service/explain-issues.ts';
 import { readErrorText } from '../../src/service/read-error.ts';
 import { openClient } from '../service/test-client.ts';

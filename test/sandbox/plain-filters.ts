@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import type { Influencer } from '../../src/sandbox/search/influencer.ts';
-import { listLanguages, listPlaces } from '../../src/sandbox/search/places.ts';
-import type { FilterName, FilterValue } from '../../src/sandbox/search/profile-filters.ts';
-import { TOPICS } from '../../src/sandbox/search/words.ts';
+import type { Influencer } from '../../src/sandbox/search/population.ts';
+import type { FilterName, FilterValue } from '../../src/sandbox/search/search-influencers.ts';
+import { listLanguages, listPlaces, TOPICS } from '../../src/sandbox/search/words.ts';
 
 /**
  * One filter of the table, written independently from the specification as simply as possible, with values to

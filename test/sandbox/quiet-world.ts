@@ -1,8 +1,7 @@
 import type { Account } from '../../src/sandbox/account.ts';
 import type { AccountData } from '../../src/sandbox/account-data.ts';
 import { createClock } from '../../src/sandbox/clock.ts';
-import { createEventStream } from '../../src/sandbox/events/event-stream.ts';
-import { createEvents } from '../../src/sandbox/events/events.ts';
+import { createEventStream, createEvents } from '../../src/sandbox/events/events.ts';
 import { createFollowUps } from '../../src/sandbox/events/follow-ups.ts';
 import type { World } from '../../src/sandbox/operations/operation.ts';
 import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Influencer, Platform } from '../../src/sandbox/search/influencer.ts';
-import { createPopulation, PLATFORMS, type Population } from '../../src/sandbox/search/population.ts';
-import type { FilterName } from '../../src/sandbox/search/profile-filters.ts';
-import { searchInfluencers } from '../../src/sandbox/search/search-influencers.ts';
+import {
+  createPopulation,
+  type Influencer,
+  PLATFORMS,
+  type Platform,
+  type Population,
+} from '../../src/sandbox/search/population.ts';
+import { type FilterName, searchInfluencers } from '../../src/sandbox/search/search-influencers.ts';
 import { filterPlatforms, searchFilter } from '../../src/service/contract/search-filter.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { nameRows, plainFilters } from './plain-filters.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { FAULT_KINDS } from '../../src/sandbox/faults/fault-rule.ts';
+import { FAULT_KINDS } from '../../src/sandbox/faults.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 

@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
 import { askPages } from '../../jobs/mirror-account/ask-pages.ts';
-import type { ServiceDescription } from '../../src/core/http/service-description.ts';
 import type { WebhookEvent } from '../../src/core/http/webhook-event.ts';
 import type { ClaimedEntry, Effect } from '../../src/core/ledger.ts';
 import { type DeliveryFate, startReceiver } from '../../src/ledger/receiver/start-receiver.ts';
@@ -20,6 +19,7 @@ import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
 import { type Client, createClient, type ExchangeInput } from '../../src/service/client.ts';
 import type { OperationName } from '../../src/service/contract.ts';
+import type { ServiceDescription } from '../../src/service/description/schema.ts';
 import type { TestSandbox } from '../sandbox/start-test-sandbox.ts';
 
 /** What one step of the tour came to: `ok`, how it failed, or what is wrong although it seemed to succeed. */
@@ -243,7 +243,7 @@ async function receiveEvent(place: Place): Promise<Result> {
   const receiver = await startReceiver({
     settings: {
       ...{ host: '127.0.0.1', port: 0, path: '/webhooks', secrets: [sandbox.webhookSecret] },
-      ...{ events: service.events, maxBodyBytes: 65_536, maxConnectionsPerAddress: 10 },
+      ...{ events: service.events, maxBodyBytes: 65_536, maxConnectionsPerAddress: 10, maxAgeSeconds: 0 },
     },
     store: async (event) => events.push(event) > 0,
     onDelivery: (fate) => settle(fate),

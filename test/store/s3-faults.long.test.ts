@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SourceLimits } from '../../src/core/config.ts';
+import type { SourceLimits } from '../../src/config/source-fields.ts';
 import { openFile } from '../../src/intake/decode/open-file.ts';
 import { readText } from '../../src/intake/decode/read-text.ts';
 import { listFiles } from '../../src/store/list-files.ts';

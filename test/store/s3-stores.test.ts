@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { SourceSettings } from '../../src/core/config.ts';
+import type { SourceSettings } from '../../src/config/source-fields.ts';
 import { openFile } from '../../src/intake/decode/open-file.ts';
 import { createContentCheck } from '../../src/store/content-check.ts';
 import { listFiles } from '../../src/store/list-files.ts';

@@ -1,4 +1,4 @@
-import type { SourceLimits, SourceSettings } from '../../src/core/config.ts';
+import type { SourceLimits, SourceSettings } from '../../src/config/source-fields.ts';
 import { FileHeld } from '../../src/core/held/file-held.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { EXPECTATIONS } from '../intake/checks/synthetic-shop.ts';
@@ -14,6 +14,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     currency: 'EUR',
     encoding: null,
     dateOrder: null,
+    decimalMark: null,
     consent: 'recorded',
     customerKey: false,
     orderLines: false,

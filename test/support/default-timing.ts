@@ -1,4 +1,4 @@
-import type { JobTiming } from '../../src/core/config.ts';
+import type { JobTiming } from '../../src/config/job-fields.ts';
 
 /** Timing of a job whose configuration states none. */
 export const DEFAULT_TIMING: JobTiming = {

@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build, type ChunkingContext } from 'rolldown';
-import { packageFile } from '../../src/core/package/package-file.ts';
+import { packageFile } from '../../src/core/package.ts';
 import { escapeBeyondLatin1, joinPackages } from './join-packages.ts';
 
 /** The entry points of the package, by the name of their file in dist/. */

@@ -5,7 +5,7 @@
 //
 //     node tools/package/write-shrinkwrap.ts [--remove]
 import { copyFileSync, rmSync } from 'node:fs';
-import { packageFile } from '../../src/core/package/package-file.ts';
+import { packageFile } from '../../src/core/package.ts';
 
 const SHRINKWRAP = packageFile('npm-shrinkwrap.json');
 

@@ -1,5 +1,5 @@
+import type { PipelineConfig } from '../../../src/config/schema.ts';
 import type { Backfill, BackfillState } from '../../../src/core/backfill.ts';
-import type { PipelineConfig } from '../../../src/core/config.ts';
 import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
 import type { AuditRecord } from '../../../src/ops/record-audit.ts';
 import { plural } from '../../../src/render/text.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiSettings } from '../../../src/config/schema.ts';
 import type { Backfill, BackfillState } from '../../../src/core/backfill.ts';
-import type { ApiSettings } from '../../../src/core/config.ts';
 import type { RunStop } from '../../../src/core/run.ts';
 import { holdCreditedElsewhere } from '../../../src/ledger/hold-credited-elsewhere.ts';
 import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';

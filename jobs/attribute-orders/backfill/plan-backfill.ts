@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadJobCodes } from '../../../src/codes/load-job-codes.ts';
+import type { SourceSettings } from '../../../src/config/source-fields.ts';
 import type { Backfill, Period, PlanChanges } from '../../../src/core/backfill.ts';
-import type { SourceSettings } from '../../../src/core/config.ts';
 import type { CodeProblem } from '../../../src/core/report.ts';
 import { analyzeGrown } from '../../../src/db/analyze.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
+import type { FaultRule } from '../../sandbox/faults.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
 import { triggerCommand } from './trigger-event.ts';
@@ -118,7 +118,7 @@ async function serve(flags: Flags): Promise<void> {
   // Imported only here, so that `--help` does not load a web server.
   const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
   const { untilNpxEnds } = await import('../terminal/watch-npx.ts');
-  const { readServiceFile } = await import('../../config/service-file/read-service-file.ts');
+  const { readServiceFile } = await import('../../config/service-file.ts');
   const { fault, latency, identifyDelay, webhookRetry, service, ...rest } = flags;
   const sandbox = await startSandbox({
     ...rest,
@@ -152,7 +152,7 @@ function stopSignal(): Promise<void> {
 /** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
   const { explainIssues } = await import('../../service/explain-issues.ts');
-  const { FAULT_KINDS, parseFaultFlag } = await import('../../sandbox/faults/fault-rule.ts');
+  const { FAULT_KINDS, parseFaultFlag } = await import('../../sandbox/faults.ts');
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);
     if (read.kind === 'rules') return read.rules;

@@ -15,8 +15,9 @@ import {
 } from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
 import { findJob } from '../../../jobs/index.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Backfill, Period } from '../../core/backfill.ts';
-import type { JobSettings, PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { addConsole } from '../../console/add-console.ts';
-import type { PipelineConfig } from '../../core/config.ts';
 import { connect, type Database } from '../../db/connect.ts';
 import type { HttpServer } from '../../monitoring/observe/start-observer.ts';
 import { readOperator } from '../terminal/read-operator.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { findJob } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { ClaimedSlot, SlotEnd } from '../../ops/schedule/slots.ts';

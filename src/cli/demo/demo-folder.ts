@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { shortPath } from '../../config/locate.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { packageFile } from '../../core/package/package-file.ts';
+import { packageFile } from '../../core/package.ts';
 
 const FOLDER_OF_PACKAGE = 'influencer-sync-demo';
 

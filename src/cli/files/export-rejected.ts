@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { FetchRawRows } from '../../core/record.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
+import type { FetchRawRows } from '../../intake/read/fetch-raw-rows.ts';
 import { fetchRejectedRows } from '../../intake/read/fetch-raw-rows.ts';
 import { encodeRows } from '../../render/csv.ts';
 import { plural } from '../../render/text.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../core/exit-code.ts';
-import type { FetchRawRows } from '../../core/record.ts';
+import type { FetchRawRows } from '../../intake/read/fetch-raw-rows.ts';
 import type { RejectedFilter } from '../../reports/files/list-rejected.ts';
 import {
   addConfigOptions,

@@ -1,6 +1,7 @@
 import { jobOfSource, proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';

@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';

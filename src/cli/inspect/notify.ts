@@ -1,7 +1,7 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { TestableChannel } from '../../monitoring/notify/test-channels.ts';
+import type { TestableChannel } from '../../monitoring/notify/send-notices.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -58,7 +58,7 @@ async function testChannels(
 ): Promise<ExitCode> {
   const { openConfig } = await import('../open/open-config.ts');
   const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
-  const { testChannels: sendTests } = await import('../../monitoring/notify/test-channels.ts');
+  const { testChannels: sendTests } = await import('../../monitoring/notify/send-notices.ts');
   const { renderFinding } = await import('../../reports/findings.ts');
   const config = await openConfig(options);
   const channels = await chooseChannels(config, name);
@@ -107,7 +107,7 @@ async function chooseChannels(
 ): Promise<readonly TestableChannel[]> {
   const { shortPath } = await import('../../config/locate.ts');
   const { didYouMean } = await import('../../core/text/did-you-mean.ts');
-  const { testableChannels } = await import('../../monitoring/notify/test-channels.ts');
+  const { testableChannels } = await import('../../monitoring/notify/send-notices.ts');
   const channels = testableChannels(config.notify);
   const where = `notify.channels in ${shortPath(config.path)}`;
   if (channels.length === 0) throw channelsMissing(where);

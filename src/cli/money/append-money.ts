@@ -1,5 +1,5 @@
 import { isMirrorAccount } from '../../../jobs/mirror-account/settings.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Block } from '../../render/block.ts';
 import { describeMoney } from '../../reports/money/money-overview.ts';

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { StatementSettings } from '../../core/config.ts';
+import type { StatementSettings } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';

@@ -8,7 +8,8 @@ import { findUnusedVariables } from '../../config/environment/unused-variables.t
 import { findVariables } from '../../config/load-config-file.ts';
 import { databasePlace, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';

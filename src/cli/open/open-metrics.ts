@@ -1,6 +1,6 @@
 import { kindOf } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../core/config.ts';
-import { readVersion } from '../../core/package/read-version.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import { readVersion } from '../../core/package.ts';
 import type { Database } from '../../db/connect.ts';
 import { cached } from '../../monitoring/observe/cached.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../monitoring/observe/metrics.ts';

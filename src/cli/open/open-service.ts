@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
-import type { ApiSettings } from '../../core/config.ts';
+import type { ApiSettings } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';

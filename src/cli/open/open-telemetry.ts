@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readVersion } from '../../core/package/read-version.ts';
+import { readVersion } from '../../core/package.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { Signal, Telemetry } from '../../monitoring/observe/telemetry/start-telemetry.ts';
 import type { Output } from '../terminal/output.ts';

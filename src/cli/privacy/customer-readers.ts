@@ -1,5 +1,5 @@
 import { kindOf } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { CustomerReader } from '../../privacy/recover-customers.ts';
 
 /** Lists the sources that the jobs of a configuration read for their customers, with the rule of the job. */

@@ -1,5 +1,5 @@
 import { requireCustomerKeys } from '../../config/require-settings.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { CustomerHash } from '../../core/customer.ts';
 import { customerBrands, requireAddress } from '../../privacy/customer-jobs.ts';
 import { hashesUnder } from '../../privacy/customer-keys.ts';

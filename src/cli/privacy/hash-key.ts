@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';

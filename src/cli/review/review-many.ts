@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { ExitCode } from '../../core/exit-code.ts';
 import type { Database } from '../../db/connect.ts';
 import { describeFilter, previewAcknowledgement, previewSettlement } from '../../decisions/settle-many.ts';

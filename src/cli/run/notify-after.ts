@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { jobKinds } from '../../../jobs/index.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Database } from '../../db/connect.ts';
 import type { StartedPing } from '../../monitoring/notify/ping.ts';
 

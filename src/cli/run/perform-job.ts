@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
 import { requireService } from '../../config/require-settings.ts';
-import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { jobKinds, kindOf } from '../../../jobs/index.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
-import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { isLoopback } from '../../core/text/is-loopback.ts';

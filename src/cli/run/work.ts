@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';

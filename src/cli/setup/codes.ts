@@ -1,4 +1,4 @@
-import type { JobSettings } from '../../core/config.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import type { CodeProblem } from '../../core/report.ts';

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { findStoredSecrets, waysToSet } from '../../config/environment/read-variable.ts';
 import { isSecretSetting } from '../../config/fields.ts';
 import { databasePlace } from '../../config/locate.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../schema.ts';
 
 const OWN = 'influencer-sync';
 

@@ -1,5 +1,5 @@
-import type { PipelineConfig } from '../../core/config.ts';
 import { shortPath } from '../locate.ts';
+import type { PipelineConfig } from '../schema.ts';
 import { type Environment, waysToSet } from './read-variable.ts';
 
 /**

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { ConsoleSettings } from '../../core/config.ts';
+import type { ConsoleSettings } from '../../config/console-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { hostInUrl, isLoopback } from '../../core/text/is-loopback.ts';

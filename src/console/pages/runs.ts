@@ -1,6 +1,6 @@
 import { didOf, kindOf } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { backfillRunName } from '../../core/backfill.ts';
-import type { PipelineConfig } from '../../core/config.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../../core/config.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
 import type { Html } from '../../core/text/html.ts';
 import { openCalendar } from '../../ops/schedule/calendar.ts';
 import { column } from '../../render/block.ts';

@@ -29,24 +29,6 @@ export type HeaderChange = (typeof HEADER_CHANGES)[number];
 export const HEADER_ACTIONS = ['accept', 'warn', 'hold'] as const;
 export type HeaderAction = (typeof HEADER_ACTIONS)[number];
 
-/** The `expect:` settings of a source. */
-export type Expectations = {
-  /** IANA zone of weekdays, hours and deadlines. */
-  readonly timeZone: string;
-  /** A count that differs by no more than this is never unusual. */
-  readonly floor: number;
-  readonly actions: Readonly<Record<Exclude<FileCheckName, 'header'>, CheckAction>>;
-  readonly header: Readonly<Record<HeaderChange, HeaderAction>> & {
-    /** Actions for single columns, whichever change happened to them. */
-    readonly columns: Readonly<Record<string, HeaderAction>>;
-  };
-  /** When a new file should have arrived. Null: at any time. */
-  readonly freshness: Freshness | null;
-};
-
-/** A new file arrives by `minutes` after midnight on these days of the week (0 is Sunday). */
-export type Freshness = { readonly minutes: number; readonly weekdays: readonly number[] };
-
 /** A date on which an unusual number of orders is expected. */
 export type ExpectedDate = {
   /** YYYY-MM-DD. */

@@ -1,27 +1,4 @@
 import type { DecimalText, InstantText } from '../order.ts';
-import type { EventDescription } from './service-description.ts';
-
-/** How the webhook receiver listens, and which requests it accepts. */
-export type WebhookSettings = {
-  readonly host: string;
-  /** 0 selects a free port. */
-  readonly port: number;
-  /** Path to which events are posted. It begins with a slash and does not end with one. */
-  readonly path: string;
-  /** Accepted signing secrets: one, or two during a rotation. Without any, no event can be received. */
-  readonly secrets: readonly string[];
-  /** How the service signs and writes its events. */
-  readonly events: EventDescription;
-  /** Maximum size of a body in bytes. A larger one is refused. */
-  readonly maxBodyBytes: number;
-  /** Maximum number of connections from one address. One more closes the one that has been idle longest. */
-  readonly maxConnectionsPerAddress: number;
-  /**
-   * Maximum difference between the timestamp header and the current time. 0 or omitted: the header is not
-   * checked and need not be present.
-   */
-  readonly maxAgeSeconds?: number;
-};
 
 /** A signed event of the service. */
 export type WebhookEvent = {

@@ -4,15 +4,6 @@ import type { DecimalText } from '../order.ts';
 /**
  * Tolerances for differences between our totals and those of the service. A person should check larger ones.
  */
-export type ReconcileSettings = {
-  /** Number of orders of a deal that may stay unexplained. */
-  readonly ordersAbove: number;
-  /** Unexplained amount that is tolerated for a deal, in the currency of the account. */
-  readonly amountAbove: DecimalText;
-  /** ISO 4217 currency of the service's totals. Null: taken from its events. */
-  readonly accountCurrency: string | null;
-};
-
 /**
  * Our figures and the service's figures for one deal. Counts of orders, and amounts in the currency of the
  * account.
@@ -177,7 +168,7 @@ export type DisputedOrder = {
 /** True if more of a deal is unexplained than the settings allow, in either direction. */
 export function isUnexplained(
   { unexplained, unexplainedAmount }: Pick<ReconciledDeal, 'unexplained' | 'unexplainedAmount'>,
-  { ordersAbove, amountAbove }: ReconcileSettings,
+  { ordersAbove, amountAbove }: { readonly ordersAbove: number; readonly amountAbove: DecimalText },
 ): boolean {
   return (
     Math.abs(unexplained ?? 0) > ordersAbove ||

@@ -4,7 +4,6 @@ import { KnownError } from '../../core/known-error.ts';
 import { currentPhase, type Phase } from '../phase.ts';
 import { requestCancel, type WireClient } from './cancel-request.ts';
 import { isConnectionLost } from './connection-lost.ts';
-import { findLockWaits, type LockWait } from './lock-waits.ts';
 
 /**
  * Ensures that no statement runs forever. A statement is cancelled in the server if it takes longer than its
@@ -29,7 +28,7 @@ export type StatementWatch = {
   stop(): Promise<void>;
 };
 
-export type Statement = {
+type Statement = {
   readonly client: WireClient;
   readonly text: string;
   readonly phase: Phase;
@@ -42,7 +41,7 @@ export type Statement = {
   ending: { readonly why: 'limit' | 'lock' | 'draining' | 'abandoned'; readonly at: number } | null;
 };
 
-export type StatementWatchOptions = {
+type StatementWatchOptions = {
   /** Time limit of statements whose phase sets none. */
   readonly limitMs: number;
   /** Identifies this process in `pg_stat_activity`. */
@@ -135,7 +134,8 @@ export function watchStatements(options: StatementWatchOptions): StatementWatch 
   return {
     begin(client, text) {
       const phase = currentPhase();
-      const statement = { client, text, phase, phaseName: phase.name, beganAt: performance.now() };
+      const phaseName = typeof phase.name === 'string' ? phase.name : phase.name();
+      const statement = { client, text, phase, phaseName, beganAt: performance.now() };
       const watched: Statement = { ...statement, drainedAt: null, wait: null, ending: null };
       running.add(watched);
       return watched;
@@ -261,4 +261,68 @@ function stopped(phaseName: string, cause: unknown): KnownError {
     exitCode: EXIT.interrupted,
     cause,
   });
+}
+
+/** A session of this process that waits for a lock. */
+type LockWait = {
+  /**
+   * Id of the server process. Behind a pooler this process cannot interpret it, and compares the text of the
+   * statement instead.
+   */
+  readonly pid: number;
+  /** The beginning of its statement. */
+  readonly query: string;
+  /** The holders of the lock, for people: pid, application_name, since when. */
+  readonly holders: string;
+};
+
+/**
+ * Without pg_read_all_stats, a role sees only the process id and the name of other roles' sessions, and no
+ * times.
+ */
+const QUESTION = `
+  select w.pid, left(w.query, 200) as query, h.pid as holder, h.usename as role, h.application_name as name,
+    to_char(coalesce(h.xact_start, h.state_change, h.backend_start) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since, h.state
+  from pg_stat_activity w
+  cross join lateral (select distinct unnest(pg_blocking_pids(w.pid)) as pid) b
+  join pg_stat_activity h on h.pid = b.pid
+  where w.application_name = $1 and w.datname = current_database() and w.wait_event_type = 'Lock'
+  order by w.pid, h.xact_start nulls last`;
+
+type Row = {
+  pid: number;
+  query: string;
+  holder: number;
+  role: string | null;
+  name: string | null;
+  since: string | null;
+  state: string | null;
+};
+
+/**
+ * Lists sessions of this process that wait for a lock, with the holders. @throws if the server refuses, or
+ * does not answer in time.
+ */
+async function findLockWaits(
+  client: pg.Client,
+  applicationName: string,
+  timeoutMs: number,
+): Promise<readonly LockWait[]> {
+  const { rows } = await client.query<Row>({
+    text: QUESTION,
+    values: [applicationName],
+    query_timeout: timeoutMs,
+  } as pg.QueryConfig);
+  const byPid = Map.groupBy(rows, ({ pid }) => pid);
+  return [...byPid].map(([pid, held]) => ({
+    pid,
+    query: held[0]?.query ?? '',
+    holders: held.map(describe).join(' and '),
+  }));
+}
+
+function describe({ holder, role, name, since, state }: Row): string {
+  const who = name === null || name === '' ? 'no application_name' : `application_name "${name}"`;
+  const facts = [who, ...(role === null ? [] : [`role ${role}`]), ...(state === null ? [] : [state])];
+  return `process ${holder} (${facts.join(', ')}${since === null ? '' : `, since ${since}`})`;
 }

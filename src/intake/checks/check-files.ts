@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';

@@ -1,5 +1,6 @@
+import type { Expectations } from '../../config/source-fields.ts';
 import type { Sample } from '../../core/checks/check-result.ts';
-import type { CheckAction, Expectations, FileCheckName } from '../../core/checks/expectations.ts';
+import type { CheckAction, FileCheckName } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { plural } from '../../core/text/plural.ts';
 

@@ -1,4 +1,5 @@
-import type { ExpectedDate, Freshness } from '../../core/checks/expectations.ts';
+import type { Freshness } from '../../config/source-fields.ts';
+import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
+import type { Expectations } from '../../config/source-fields.ts';
 import type { CheckResult, Verdict } from '../../core/checks/check-result.ts';
-import type { CheckAction, Expectations, ExpectedDate } from '../../core/checks/expectations.ts';
+import type { CheckAction, ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import { type Check, type Judgement, notJudged, type PlacedFile } from './check.ts';

@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../../core/config.ts';
+import type { SourceLimits } from '../../config/source-fields.ts';
 import type { Layout, LayoutField } from '../../core/layout.ts';
 
 /** Options for parsing delimited text. */

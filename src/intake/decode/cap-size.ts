@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../../core/config.ts';
+import type { SourceLimits } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 
 export type CapSizeOptions = {

@@ -1,5 +1,5 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { SourceLimits } from '../../core/config.ts';
+import type { SourceLimits } from '../../config/source-fields.ts';
 import { capSize } from './cap-size.ts';
 import { inflate } from './inflate.ts';
 import { peek } from './peek.ts';

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { SourceFile } from '../../core/source.ts';
 import type { SourceClients } from '../../store/source-clients.ts';
 import { decodeText } from './decode-text.ts';

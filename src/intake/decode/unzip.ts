@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
-import type { SourceLimits } from '../../core/config.ts';
+import type { SourceLimits } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { capSize, tooLarge } from './cap-size.ts';
 

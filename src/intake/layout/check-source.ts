@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { type ConsentRule, submitsUnknown } from '../../core/customer.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, type Problem } from '../../core/known-error.ts';

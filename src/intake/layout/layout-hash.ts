@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { Layout, Purpose } from '../../core/layout.ts';
 import { layoutFor } from './layout-for.ts';
 
@@ -40,7 +40,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
   const { givenAt, refusedAt, ...said } = consent;
   const isOfCustomers = purpose.readFor === 'customers';
   const missing = purpose.readFor === 'orders' ? { ...mayBeMissing, ...source.missingColumns } : {};
-  const { timeZone, currency, dateOrder, decimalMark = null, encoding, limits } = source;
+  const { timeZone, currency, dateOrder, decimalMark, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose: isOfCustomers ? { ...purpose, readFor: 'contacts' } : purpose,

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout } from '../../core/layout.ts';
-import { packageFile } from '../../core/package/package-file.ts';
+import { packageFile } from '../../core/package.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { provenBy } from './resolve-header.ts';
 

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { Layout, StatusRules } from '../../core/layout.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { foldWord } from '../values/clean-text.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';

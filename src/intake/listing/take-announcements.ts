@@ -1,4 +1,5 @@
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import { plural } from '../../core/text/plural.ts';

@@ -1,8 +1,9 @@
 import { layoutFolders } from '../../config/layout-folders.ts';
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout } from '../../core/layout.ts';
-import type { FetchRawRows, RawRecord, RawRows, RawRowsRequest } from '../../core/record.ts';
+import type { RawRecord, RawRows } from '../../core/record.ts';
 import type { RejectedRowPlace } from '../../core/report.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { listFiles } from '../../store/list-files.ts';
@@ -13,6 +14,28 @@ import { readRawRecords } from '../csv/read-raw-records.ts';
 import { readText } from '../decode/read-text.ts';
 import { loadLayout } from '../layout/load-layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
+
+/**
+ * Requests rows of one version of a file. Each entry has the record number of the first row and the number of
+ * rows, because a whole order may be rejected.
+ */
+export type RawRowsRequest = {
+  readonly config: PipelineConfig;
+  /** Name of the source in pipeline.yaml. */
+  readonly source: string;
+  readonly uri: string;
+  /** Identifies the content. Another version is not read. */
+  readonly version: string;
+  readonly records: readonly { readonly record: number; readonly rowCount: number }[];
+};
+
+/**
+ * Reads rows from their file again, because rows are not stored. The pipeline creates this function from a
+ * source and a parser.
+ *
+ * @returns null if the file no longer exists or was replaced by another version.
+ */
+export type FetchRawRows = (request: RawRowsRequest) => Promise<RawRows | null>;
 
 /** The file to read again, and the means to read it. */
 type Reading = {

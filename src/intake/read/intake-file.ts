@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { FileAge } from '../../core/file-age.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';

@@ -1,5 +1,6 @@
 import { layoutFolders } from '../../config/layout-folders.ts';
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { compareForReading, readFileAge } from '../../core/file-age.ts';
 import { KnownError } from '../../core/known-error.ts';

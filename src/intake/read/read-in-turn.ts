@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';

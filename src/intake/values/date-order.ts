@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout } from '../../core/layout.ts';
 import { plural } from '../../core/text/plural.ts';

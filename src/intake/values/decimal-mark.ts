@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout, MoneyFormat } from '../../core/layout.ts';
 import { maxDecimals } from '../../core/money.ts';
@@ -37,7 +37,7 @@ export function withDecimalMark(layout: Layout, mark: MoneyFormat['decimal'] | n
 
 /** Creates the check. @returns null if the source specifies the mark. */
 export function watchMarks({ name, money }: Pick<Layout, 'name' | 'money'>, source: Given): MarkWatch | null {
-  if ((source.decimalMark ?? null) !== null) return null;
+  if (source.decimalMark !== null) return null;
   let first: { readonly text: string; readonly line: number } | null = null;
   let either = 0;
   /** An amount has three decimals that cannot be a group of thousands: `0.500`, `1234.500`. */

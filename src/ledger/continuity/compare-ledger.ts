@@ -1,5 +1,5 @@
 import { journalFolder } from '../../config/locate.ts';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { EventDescription } from '../../core/http/service-description.ts';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../../core/http/webhook-event.ts';
 import { parseExactJson, parseJsonWith } from '../../core/text/exact-json.ts';
 import { toNfc } from '../../core/text/normal-form.ts';
 import { parseStorable } from '../../core/text/storable-json.ts';
 import { fromServiceEvent, hasOwnPayloads } from '../../service/description/events.ts';
+import type { EventDescription } from '../../service/description/schema.ts';
 import { readTimestamp } from '../../service/description/signature.ts';
 import { redactEvent } from './redact-event.ts';
 

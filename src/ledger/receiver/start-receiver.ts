@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { WebhookSettings } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import type { WebhookEvent, WebhookSettings } from '../../core/http/webhook-event.ts';
+import type { WebhookEvent } from '../../core/http/webhook-event.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { hostInUrl } from '../../core/text/is-loopback.ts';
 import { diagnoseSignature } from '../../service/description/diagnose-signature.ts';
@@ -166,7 +167,7 @@ async function verify(
     return null;
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
-  if (isStale(readTimestamp(timestamp, settings.events.timestamp), settings.maxAgeSeconds ?? 0)) {
+  if (isStale(readTimestamp(timestamp, settings.events.timestamp), settings.maxAgeSeconds)) {
     onDelivery('stale', 401, null);
     answer(reply, 401, `The header ${settings.events.timestamp_header} is missing or too far from now.`);
     return null;

@@ -1,10 +1,10 @@
 import type { Exchange } from '../../core/http/exchange.ts';
-import type { ServiceDescription } from '../../core/http/service-description.ts';
 import { isObject, numberText } from '../../core/text/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';
 import { putAt, valueAt } from '../../service/description/member-paths.ts';
+import type { ServiceDescription } from '../../service/description/schema.ts';
 import { fromServiceAnswer, operationAt } from '../../service/description/translate.ts';
 import { judge } from '../../service/description/verdict.ts';
 

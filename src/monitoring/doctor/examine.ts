@@ -3,7 +3,13 @@ import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import type { Check, Patient } from '../../runs/doctor-check.ts';
-import { checksOfOperation, checksOfSurroundings } from './checks/index.ts';
+import { database } from './checks/database.ts';
+import { disk } from './checks/disk.ts';
+import { keyAndAccount } from './checks/key-and-account.ts';
+import { ledger } from './checks/ledger.ts';
+import { notices, queues, schedules } from './checks/runs.ts';
+import { clocks, encryption, serverLimits } from './checks/server.ts';
+import { sources } from './checks/sources.ts';
 import { findingsOf } from './findings-of.ts';
 
 /** Runs all checks, one after the other. Yields each finding as soon as it is known. */
@@ -32,3 +38,21 @@ async function look(check: Check, patient: Patient): Promise<readonly Finding[]>
     ];
   }
 }
+
+/**
+ * The checks that run before those of the job kinds, in the order in which they are shown. To add one, write it in
+ * `checks/` and add it to this list.
+ */
+const checksOfSurroundings: readonly Check[] = [
+  database,
+  serverLimits,
+  keyAndAccount,
+  encryption,
+  ledger,
+  clocks,
+  sources,
+  queues,
+];
+
+/** The checks that run after those of the job kinds. */
+const checksOfOperation: readonly Check[] = [disk, schedules, notices];

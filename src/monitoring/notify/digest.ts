@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
@@ -11,9 +11,9 @@ import { listUnownedCodes, sumUnownedCodes } from '../../reports/codes/list-code
 import { sumDoubts } from '../../reports/doubts/list-doubts.ts';
 import { listOpenProblems } from '../../reports/notices/list-notices.ts';
 import { readCredited } from '../../reports/status/read-overview.ts';
-import { addUp } from './amounts.ts';
 import { titleOf } from './problems/index.ts';
-import { minutesOf } from './routes.ts';
+import { addUp } from './problems/problem-finder.ts';
+import { minutesOf } from './send-notices.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import type { HeldFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
@@ -37,9 +37,11 @@ export async function observeProblems(db: Database, options: ObserveOptions): Pr
   const situation = await readSituation(db, options);
   const problems: Problem[] = [];
   const determined: ProblemKind[] = [];
-  for (const { kind, find } of problemFinders) {
+  for (const { kind, severity, find } of problemFinders) {
     try {
-      problems.push(...(await find(situation)).map((found) => ({ kind, ...found })));
+      problems.push(
+        ...(await find(situation)).map((found) => ({ kind, job: null, severity, amounts: [], ...found })),
+      );
       determined.push(kind);
     } catch (error) {
       options.onTrouble(kind, error);

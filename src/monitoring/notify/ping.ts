@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import type { PingSettings } from '../../config/notify-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import type { PingSettings } from '../../core/notify/settings.ts';
-import type { Attempt } from './channels/channel.ts';
-import { request } from './channels/post-json.ts';
+import { type Attempt, request } from './channels.ts';
 
 /**
  * Time limit of a ping, so that a run does not wait longer. A check that receives no ping raises its alarm,

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { NotifySettings } from '../../config/notify-fields.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
-import type { NotifySettings } from '../../core/notify/settings.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listOpenProblems, type OpenProblem } from '../../reports/notices/list-notices.ts';
 import type { Observation } from './observe-problems.ts';
 import { finderOf, titleOf } from './problems/index.ts';
-import { channelsOf, dueAt } from './routes.ts';
+import { channelsOf, dueAt } from './send-notices.ts';
 
 /*
  * The life of a problem: opened, reminded any number of times, resolved. Each change is one statement that

@@ -1,16 +1,20 @@
-import type { PipelineConfig } from '../../core/config.ts';
-import type { ChannelSettings } from '../../core/notify/settings.ts';
+import { randomUUID } from 'node:crypto';
+import type { ChannelSettings, NotifySettings, PingSettings } from '../../config/notify-fields.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { Notice, Problem } from '../../core/notify/notice.ts';
+import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { sendToChannel } from './channels/index.ts';
+import { type Attempt, sendToChannel } from './channels.ts';
 import {
   ATTEMPT_WITHIN_MS,
   type ClaimedDelivery,
   claimDeliveries,
   giveUpOld,
+  nextAttempt,
   settleFailed,
   settleSent,
 } from './deliveries.ts';
-import { nextAttempt } from './retry.ts';
+import { testPing } from './ping.ts';
 
 /** The part of the configuration that sending needs. */
 export type SendingConfig = {
@@ -82,4 +86,103 @@ async function send(
 /** The address of a console page. Null if the address of the console is not configured. */
 export function linkTo(page: string, { console: pages }: Pick<SendingConfig, 'console'>): string | null {
   return pages.url === '' ? null : `${pages.url}${page}`;
+}
+
+/** A notice that says that it is a test. Each one is a separate message. */
+function testNotice(now: Date, link: string | null): Notice {
+  const id = `test-${randomUUID()}`;
+  return {
+    id,
+    problemId: id,
+    event: 'test',
+    problem: 'test',
+    title: 'Test notice',
+    job: null,
+    severity: 'warning',
+    since: now.toISOString(),
+    amounts: [{ amount: '12.50', currency: 'EUR' }],
+    summary: 'This is a test of the channel. Nothing is wrong, and the amount is not real.',
+    command: 'npx influencer-sync status',
+    link,
+  };
+}
+
+/** A channel of any kind, as in `notify test`. */
+export type TestableChannel = ChannelSettings | ({ readonly kind: 'ping' } & PingSettings);
+
+/** All configured channels and pings. */
+export function testableChannels({ channels, pings }: NotifySettings): readonly TestableChannel[] {
+  return [...channels, ...pings.map((ping) => ({ kind: 'ping' as const, ...ping }))];
+}
+
+/** Sends a test notice to each channel, one after the other. */
+export async function* testChannels(
+  channels: readonly TestableChannel[],
+  { now, link }: { readonly now: Date; readonly link: string | null },
+): AsyncGenerator<{ readonly channel: TestableChannel; readonly attempt: Attempt }> {
+  for (const channel of channels) {
+    const { signal } = new AbortController();
+    const attempt =
+      channel.kind === 'ping'
+        ? await testPing(channel)
+        : await sendToChannel(channel, testNotice(now, link), { signal, now });
+    yield { channel, attempt };
+  }
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * The channels that a problem is sent to: those of every matching route, or all channels if there are no
+ * routes.
+ */
+export function channelsOf(
+  { kind, job, severity }: Pick<Problem, 'kind' | 'job' | 'severity'>,
+  { channels, routes }: Pick<NotifySettings, 'channels' | 'routes'>,
+): readonly string[] {
+  const all = channels.map(({ name }) => name);
+  if (routes.length === 0) return all;
+  const wanted = routes
+    .filter(
+      (route) =>
+        route.severities?.includes(severity) !== false &&
+        route.problems?.includes(kind) !== false &&
+        // A problem of no particular job concerns every job.
+        (job === null || route.jobs?.includes(job) !== false),
+    )
+    .flatMap((route) => route.channels);
+  return all.filter((name) => wanted.includes(name));
+}
+
+/** When a notice of this severity may be sent: now, or at the end of the quiet hours for a warning. */
+export function dueAt(
+  { severity }: Pick<Problem, 'severity'>,
+  now: Date,
+  { quietHours }: Pick<NotifySettings, 'quietHours'>,
+): Date {
+  if (quietHours === null || severity === 'error') return now;
+  const clock = zoneClock(quietHours.timeZone);
+  const wallMs = clock.toWallMs(now.getTime());
+  const midnightMs = Math.floor(wallMs / DAY_MS) * DAY_MS;
+  const fromMs = midnightMs + minutesOf(quietHours.from) * MINUTE_MS;
+  const toMs = midnightMs + minutesOf(quietHours.to) * MINUTE_MS;
+  // Quiet hours that pass midnight either started today or end today.
+  const endMs =
+    fromMs < toMs
+      ? wallMs >= fromMs && wallMs < toMs
+        ? toMs
+        : null
+      : wallMs >= fromMs
+        ? toMs + DAY_MS
+        : wallMs < toMs
+          ? toMs
+          : null;
+  return endMs === null ? now : new Date(clock.toInstantMs(endMs));
+}
+
+/** Converts `22:30` to minutes. */
+export function minutesOf(time: string): number {
+  const [hours = '0', minutes = '0'] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
 }

@@ -1,4 +1,4 @@
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import { openCronPattern } from '../../core/time/cron-pattern.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 

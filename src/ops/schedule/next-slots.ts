@@ -1,4 +1,4 @@
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import { openCalendar } from './calendar.ts';
 
 export type NextSlot = {

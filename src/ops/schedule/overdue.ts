@@ -1,4 +1,4 @@
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import { nextSlotOf } from './next-slots.ts';
 
 /** A run of a job without `deadline_minutes` is expected to end within this time after its slot. */

@@ -1,4 +1,4 @@
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import type { Calendar } from './calendar.ts';
 
 /** A slot whose time has come, and what happens to it. */

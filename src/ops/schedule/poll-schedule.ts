@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';

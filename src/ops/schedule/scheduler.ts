@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepLease, releaseLeases } from '../lease.ts';
 import { openCalendar } from './calendar.ts';

@@ -1,5 +1,5 @@
 import { schedule } from 'node-cron';
-import type { JobTiming } from '../../core/config.ts';
+import type { JobTiming } from '../../config/job-fields.ts';
 import { toNodeCron } from '../../core/time/cron-pattern.ts';
 
 /** Frequent enough to renew a lease, and to start slots soon even if node-cron misses one. */

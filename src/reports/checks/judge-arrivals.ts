@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { Database } from '../../db/connect.ts';
 import { type FreshnessVerdict, judgeFreshness } from '../../intake/checks/freshness.ts';
 import { listArrivals, listExpectedDates } from './read-checks.ts';

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { FILE_STATES, type SurveyedFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { type Block, type Part, section } from '../../render/block.ts';

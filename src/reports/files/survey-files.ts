@@ -1,4 +1,5 @@
-import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { agedAt, basisOf, describeBasis } from '../../core/file-age.ts';
 import type { Purpose, ReadFor } from '../../core/layout.ts';
 import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../../core/source.ts';

@@ -1,4 +1,5 @@
-import { isUnexplained, type ReconcileSettings } from '../../core/money/reconciliation.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import { isUnexplained } from '../../core/money/reconciliation.ts';
 import { SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import { formatMoney } from '../../core/money.ts';
 import { type Block, column, more, number, say, section, table, whole } from '../../render/block.ts';
@@ -10,7 +11,7 @@ import { describeCompared, describePayouts } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
 
 export type MoneyContext = {
-  readonly settings: ReconcileSettings;
+  readonly settings: PipelineConfig['reconcile'];
   /** The job that reads the totals of the service; null if none is configured. */
   readonly mirrorJob: string | null;
 };

@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Purpose } from '../../core/layout.ts';
 import type { RunStop } from '../../core/run.ts';

@@ -1,4 +1,4 @@
-import type { ApiSettings } from '../../core/config.ts';
+import type { ApiSettings } from '../../config/schema.ts';
 import type { RunStop } from '../../core/run.ts';
 import type { UnitEnd, UnitPayload } from '../../core/work.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';

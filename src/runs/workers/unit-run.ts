@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { JobSettings, PipelineConfig } from '../../core/config.ts';
+import type { JobSettings } from '../../config/job-fields.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { KnownError, type KnownErrorDetails } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { RunTarget } from '../../core/run.ts';

@@ -1,19 +1,17 @@
 import pLimit from 'p-limit';
-import type { EventDescription } from '../../core/http/service-description.ts';
 import type { WebhookType } from '../../service/contract/webhook-types.ts';
 import { toServiceEvent } from '../../service/description/events.ts';
-import { specifiedService } from '../../service/description/schema.ts';
+import { type EventDescription, specifiedService } from '../../service/description/schema.ts';
 import type { Account, Collaboration } from '../account.ts';
 import type { Clock } from '../clock.ts';
-import { createCollection } from '../state/collection.ts';
-import type { EventStream } from './event-stream.ts';
+import { createCollection } from '../state/state-store.ts';
 import type { Poster } from './post-event.ts';
 
 /** Members that only one kind of event has. */
 export type EventDetails = Readonly<Record<string, unknown>>;
 
 /** An event: what happened, for which collaboration, and when. */
-export type Happened = {
+type Happened = {
   readonly collaboration: Collaboration;
   readonly details: EventDetails;
   /** Unix milliseconds. */
@@ -21,13 +19,13 @@ export type Happened = {
 };
 
 /** A past event, whether or not a webhook was registered for it. */
-export type PastEvent = Happened & {
+type PastEvent = Happened & {
   readonly kind: WebhookType;
   /** How many webhooks were registered for it. */
   readonly webhooks: number;
 };
 
-export type Attempt = {
+type Attempt = {
   readonly at: string;
   readonly status: number | null;
   /** Why there is no status, if there is none. */
@@ -35,7 +33,7 @@ export type Attempt = {
 };
 
 /** One event for one webhook, and the attempts to deliver it. */
-export type Delivery = {
+type Delivery = {
   readonly id: number;
   readonly webhook_type: WebhookType;
   readonly webhook_url: string;
@@ -66,7 +64,7 @@ export type Events = {
   close(): void;
 };
 
-export type EventsOptions = {
+type EventsOptions = {
   readonly poster: Poster;
   /** How the service writes its events. */
   readonly description: EventDescription;
@@ -221,4 +219,36 @@ function describeEvent(
 function fullName({ first_name: first, last_name: last }: Readonly<Record<string, unknown>>): string | null {
   const name = [first, last].filter((part) => typeof part === 'string' && part !== '').join(' ');
   return name === '' ? null : name;
+}
+
+/** An event of one account, with its body as sent. */
+type StreamedEvent = {
+  readonly accountId: string;
+  readonly kind: WebhookType;
+  readonly body: string;
+};
+
+/** Passes events to subscribers in addition to webhooks. `webhooks listen` uses it and needs no webhook. */
+export type EventStream = {
+  /** Whether there are subscribers. */
+  isWatched(): boolean;
+  publish(event: StreamedEvent): void;
+  /** @returns a function that ends the subscription. */
+  watch(take: (event: StreamedEvent) => void): () => void;
+};
+
+export function createEventStream(): EventStream {
+  const watchers = new Set<(event: StreamedEvent) => void>();
+  return {
+    isWatched: () => watchers.size > 0,
+    publish(event) {
+      for (const take of watchers) take(event);
+    },
+    watch(take) {
+      watchers.add(take);
+      return () => {
+        watchers.delete(take);
+      };
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import type { EventDescription } from '../../core/http/service-description.ts';
+import type { EventDescription } from '../../service/description/schema.ts';
 import { signBody } from '../../service/description/signature.ts';
 import { isPrivateHost, lookUpPublic } from './private-address.ts';
 

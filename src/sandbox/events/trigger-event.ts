@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type WebhookType, webhookTypes } from '../../service/contract/webhook-types.ts';
 import { explainIssues } from '../../service/explain-issues.ts';
 import type { Account, Collaboration } from '../account.ts';
-import { changeTerms, type Terms } from '../change-terms.ts';
+import { changeTerms, type Terms } from '../commission.ts';
 import { findCollaboration } from '../find-collaboration.ts';
 import { type Answer, answer, refuse, type World } from '../operations/operation.ts';
 import { describeHappening } from './describe-happening.ts';

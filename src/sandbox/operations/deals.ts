@@ -1,6 +1,18 @@
-import { type Account, addDeal, type Collaboration, type Deal, newDealId, salesOf } from '../account.ts';
-import { dealsOf, readDealId } from '../find-collaboration.ts';
-import { answer, type Handlers, refuse } from './operation.ts';
+import { z } from 'zod';
+import { explainIssues } from '../../service/explain-issues.ts';
+import {
+  type Account,
+  addDeal,
+  type Collaboration,
+  type Deal,
+  keepCollaboration,
+  keepDeal,
+  newDealId,
+  salesOf,
+} from '../account.ts';
+import { changeTerms, type Terms } from '../commission.ts';
+import { dealsOf, findCollaboration, readDealId } from '../find-collaboration.ts';
+import { type Answer, answer, type Call, type Handlers, refuse } from './operation.ts';
 
 /** Members of `create_deal` that belong to the collaboration. The others belong to the contact. */
 const OF_COLLABORATION = [
@@ -105,4 +117,147 @@ function describeCollaboration(collaboration: Collaboration): unknown {
       Object.entries(salesOf(collaboration)).map(([currency, sum]) => [currency || 'account currency', sum]),
     ),
   };
+}
+
+/** Operations on a deal page: notes, tasks, stages, capture of posts. */
+export const dealWork: Handlers = {
+  create_note: ({ account, body, clock }) =>
+    withDeal(account, body.deal_id, (deal) => {
+      deal.notes.push({
+        note_description: body.note_description,
+        created_at: new Date(clock.now()).toISOString(),
+      });
+      keepDeal(account, deal);
+      return answer({ message: 'The note was created.' });
+    }),
+
+  create_task: ({ account, body, clock }) =>
+    withDeal(account, body.deal_id, (deal) => {
+      const { tasktype, task_title, task_description, deadline, assigned_to } = body;
+      const created_at = new Date(clock.now()).toISOString();
+      deal.tasks.push({ tasktype, task_title, task_description, deadline, assigned_to, created_at });
+      keepDeal(account, deal);
+      return answer({ message: 'The task was created.' });
+    }),
+
+  update_dealstage: ({ account, body }) =>
+    withDeal(account, body.deal_id, (deal) => {
+      const { new_stage: stage, dashboard_id: dealflowId } = body;
+      if (dealflowId !== undefined) {
+        const refusal = moveToDealflow(account, deal, dealflowId);
+        if (refusal !== null) return refusal;
+      }
+      if (stage !== undefined) deal.funnelStep = stage;
+      keepDeal(account, deal);
+      const isCaptured = deal.collaborations.some(({ capturesPosts }) => capturesPosts);
+      return answer({ message: 'The deal was moved.', ugc_tracking_activated: isCaptured });
+    }),
+
+  update_post_capture: ({ account, body, followUps }) => {
+    const found = findCollaboration(account, body);
+    if (found.kind === 'refused') return found.answer;
+    const { collaboration } = found;
+    const isSwitched = collaboration.capturesPosts !== body.enabled;
+    collaboration.capturesPosts = body.enabled;
+    keepCollaboration(account, collaboration);
+    if (isSwitched) followUps.switchCapture(collaboration);
+    return answer({
+      message: `The capture of posts is ${body.enabled ? 'on' : 'off'}.`,
+      deal_id: collaboration.deal.id,
+      collab_id: collaboration.id,
+      enabled: body.enabled,
+    });
+  },
+};
+
+/**
+ * Moves the deal's collaborations with the dealflow's brand to that dealflow.
+ * @returns the refusal, or null.
+ */
+function moveToDealflow(account: Account, deal: Deal, dealflowId: string): Answer | null {
+  const dealflow = account.dealflows.get(dealflowId);
+  if (dealflow === undefined) return refuse(404, 'Dealflow not found: there is no such dashboard_id.');
+  const moved = deal.collaborations.filter(({ brandId }) => brandId === dealflow.brandId);
+  if (moved.length === 0)
+    return refuse(400, `dashboard_id: the deal has no collaboration with brand ${dealflow.brandId}.`);
+  for (const collaboration of moved) {
+    collaboration.dealflowId = dealflowId;
+    keepCollaboration(account, collaboration);
+  }
+  return null;
+}
+
+function withDeal(account: Account, dealId: string, act: (deal: Deal) => Answer): Answer {
+  const deal = account.deals.get(readDealId(dealId));
+  return deal === undefined ? refuse(404, 'Deal not found: there is no such deal_id.') : act(deal);
+}
+
+/**
+ * Members of `new_deal_info` with a known meaning. The specification shows none. Other members are stored as
+ * received.
+ */
+const newDealInfo = z.looseObject({
+  is_active: z.boolean().optional(),
+  funnel_step: z.int().optional(),
+  code: z.string().nullable().optional(),
+  code_perc: z.number().min(0).max(100).nullable().optional(),
+  commission_perc: z.number().nullable().optional(),
+  custom_url: z.string().nullable().optional(),
+  custom_url_target: z.string().nullable().optional(),
+});
+
+/** Members that belong to a collaboration. Changing one fires an event. */
+const TERMS = ['code', 'code_perc', 'commission_perc', 'custom_url', 'custom_url_target'] as const;
+
+/** Identifying members of a deal, which an update does not change. */
+const FIXED = ['id', 'deal_id', 'influencer_handle', 'platform', 'brand_id', 'collabs'];
+
+export const updateDealInfo: Handlers = {
+  update_deal_info: (call) => {
+    const { account, body } = call;
+    const deal = account.deals.get(readDealId(body.deal_id));
+    if (deal === undefined) return refuse(404, 'Deal not found: there is no such deal_id.');
+    const read = newDealInfo.safeParse(body.new_deal_info ?? {});
+    if (!read.success) return refuse(400, `new_deal_info.${explainIssues(read.error.issues)}`);
+    const { is_active: isActive, funnel_step: step, ...rest } = read.data;
+    if (body.status_update_only !== true) {
+      const refusal = changeCollaboration(call, deal, rest);
+      if (refusal !== null) return refusal;
+      deal.funnelStep = step ?? deal.funnelStep;
+      deal.details = { ...deal.details, ...without(rest, [...FIXED, ...TERMS]) };
+    }
+    deal.isActive = isActive ?? deal.isActive;
+    keepDeal(account, deal);
+    return answer({ message: 'The deal was updated.', deal_id: deal.id, is_active: deal.isActive });
+  },
+};
+
+/**
+ * Changes code, link and commission if the request contains any.
+ * @returns the refusal, or null.
+ */
+function changeCollaboration(
+  { account, body, events, clock }: Call<'update_deal_info'>,
+  deal: Deal,
+  info: Readonly<Record<string, unknown>>,
+) {
+  const named = TERMS.filter((name) => info[name] !== undefined);
+  if (named.length === 0) return null;
+  const { brand_id, collab_id } = body;
+  const found = findCollaboration(account, {
+    deal_id: deal.id,
+    ...(typeof brand_id === 'number' ? { brand_id } : {}),
+    ...(typeof collab_id === 'string' ? { collab_id } : {}),
+  });
+  if (found.kind === 'refused') return found.answer;
+  const terms = Object.fromEntries(named.map((name) => [name, info[name]])) as Terms;
+  changeTerms({ account, events, clock }, found.collaboration, terms);
+  return null;
+}
+
+function without(
+  record: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }

@@ -1,10 +1,14 @@
 import { foldHandle } from '../account.ts';
-import { describeReport } from '../search/describe-report.ts';
-import type { Influencer } from '../search/influencer.ts';
-import { pictureUrl, profileUrl } from '../search/influencer.ts';
-import { foldText } from '../search/places.ts';
+import {
+  AGE_BRACKETS,
+  type Audience,
+  GROWTH_MONTHS,
+  type Influencer,
+  pictureUrl,
+  profileUrl,
+} from '../search/population.ts';
 import { searchInfluencers } from '../search/search-influencers.ts';
-import { TOPICS } from '../search/words.ts';
+import { foldText, TOPICS } from '../search/words.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 
 /** Section Limits: 10 influencers per request, 1 search credit for each new one. */
@@ -103,4 +107,60 @@ function describeEntry(influencer: Influencer): unknown {
     engagement_rate: engagementRate,
     is_verified: isVerified,
   };
+}
+
+/**
+ * Describes everything that the sandbox knows about an influencer. The specification does not show the
+ * content of a real report.
+ */
+function describeReport(influencer: Influencer): unknown {
+  const { audience, followersGrowth, viewsGrowth } = influencer;
+  return {
+    user_id: influencer.userId,
+    username: influencer.handle,
+    fullname: influencer.fullName,
+    platform: influencer.platform,
+    url: profileUrl(influencer),
+    picture: pictureUrl(influencer),
+    bio: influencer.bio,
+    topics: influencer.topics,
+    age: influencer.age,
+    gender: influencer.gender,
+    language: influencer.language,
+    geo: { city: influencer.cityId, country: influencer.countryId },
+    followers: influencer.followers,
+    engagements: influencer.engagements,
+    engagement_rate: influencer.engagementRate,
+    views: influencer.views,
+    reels_plays: influencer.reelsPlays,
+    followers_growth: byMonths(followersGrowth),
+    total_views_growth: byMonths(viewsGrowth),
+    days_since_last_post: influencer.daysSinceLastPost,
+    contacts: influencer.contacts,
+    ih_magic: influencer.magic,
+    is_hidden: influencer.isHidden,
+    is_verified: influencer.isVerified,
+    account_type: influencer.accountType,
+    audience: audience === null ? null : describeAudience(audience),
+  };
+}
+
+function describeAudience(audience: Audience): unknown {
+  return {
+    ages: AGE_BRACKETS.map(([from, to], index) => ({
+      left_number: from,
+      right_number: Number.isFinite(to) ? to : null,
+      weight: audience.ages[index] ?? 0,
+    })),
+    genders: { female: audience.female, male: 1 - audience.female },
+    languages: Object.fromEntries(audience.languages),
+    geo: [...audience.places].map(([id, weight]) => ({ id, weight })),
+    races: audience.races,
+    credibility_class: audience.credibility,
+    interests: audience.interests,
+  };
+}
+
+function byMonths(growth: readonly number[]): readonly unknown[] {
+  return GROWTH_MONTHS.map((months, index) => ({ months, percent: growth[index] ?? 0 }));
 }

@@ -1,4 +1,4 @@
-import type { EventDescription } from '../../core/http/service-description.ts';
+import type { EventDescription } from './schema.ts';
 import { isSignedBody } from './signature.ts';
 
 /** Ways to sign that services are known to use. Each is tried with every other. */

@@ -1,6 +1,6 @@
-import type { EventDescription } from '../../core/http/service-description.ts';
 import { isObject } from '../../core/text/exact-json.ts';
 import { moveMembers, putAt, valueAt } from './member-paths.ts';
+import type { EventDescription } from './schema.ts';
 
 /** Reads the payload of an event in our words: without its envelope, members and kind under our names. */
 export function fromServiceEvent(events: EventDescription, payload: unknown): unknown {

@@ -1,8 +1,8 @@
 import type { Exchange, ListPage, NextPage } from '../../core/http/exchange.ts';
-import type { Paging, ServiceDescription } from '../../core/http/service-description.ts';
 import { isObject, numberText } from '../../core/text/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import { valueAt } from './member-paths.ts';
+import type { Paging, ServiceDescription } from './schema.ts';
 
 type Query = Readonly<Record<string, string>>;
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ServiceDescription } from '../../core/http/service-description.ts';
 import { namesOfOperations } from '../contract/operation-names.ts';
 import { events } from './event-schema.ts';
 import { header, name, path, scalar, signs, statuses } from './fields.ts';
@@ -245,6 +244,17 @@ export const serviceSchema = z
   .describe(
     'How the service does what its specification leaves open. config/service.yaml states our defaults; docs/service.md lists the points; `doctor --service` compares an account with them.',
   );
+
+/**
+ * How a real service does what its specification leaves open. A value where "our name" is a key is always a member of
+ * the contract; the value is the service's name or path for it.
+ */
+export type ServiceDescription = z.output<typeof serviceSchema>;
+export type EventDescription = ServiceDescription['events'];
+export type OperationDescription = z.output<typeof operation>;
+export type Paging = NonNullable<OperationDescription['paging']>;
+export type StatedYes = NonNullable<OperationDescription['yes']>;
+export type Sign = z.output<typeof signs>[number];
 
 /** Our reading of the specification: the defaults of every open point. */
 export const specifiedService: ServiceDescription = serviceSchema.parse({});

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { EventDescription } from '../../core/http/service-description.ts';
+import type { EventDescription } from './schema.ts';
 
 /** The two headers of a delivery, as received. Undefined if one is missing. */
 export type SignedHeaders = {

@@ -1,9 +1,9 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
-import type { OperationDescription, ServiceDescription } from '../../core/http/service-description.ts';
 import { exactNumber, isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
 import { accountSearchOperations } from '../contract/account-search.ts';
 import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
 import { findNextPage, firstPage } from './pages.ts';
+import type { OperationDescription, ServiceDescription } from './schema.ts';
 import { specifiedService } from './schema.ts';
 import { judge } from './verdict.ts';
 
@@ -43,9 +43,8 @@ const AS_SPECIFIED: OperationDescription = {
 
 /** What is particular to an operation; the members of `operations` that it leaves out are as specified. */
 export function operationAt(service: ServiceDescription, operation: string): OperationDescription {
-  return Object.hasOwn(service.operations, operation)
-    ? (service.operations[operation] ?? AS_SPECIFIED)
-    : AS_SPECIFIED;
+  const operations: Readonly<Record<string, OperationDescription | undefined>> = service.operations;
+  return Object.hasOwn(operations, operation) ? (operations[operation] ?? AS_SPECIFIED) : AS_SPECIFIED;
 }
 
 /** Writes a request of the contract in the words of the service. Amounts keep their digits. */

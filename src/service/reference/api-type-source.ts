@@ -2,7 +2,7 @@ import { wrap } from '../../core/text/wrap.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { camelCase } from '../create-api.ts';
-import { GROUPS } from './groups.ts';
+import { GROUPS } from './operation-reference.ts';
 
 /** The formatter's line width. */
 const WIDTH = 110;

@@ -8,7 +8,7 @@ import {
   profileOptions,
   shortRequestOptions,
 } from '../../config/aws/aws-machine.ts';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 
 /** A queue of the SQS protocol. */
 export type Queue = {

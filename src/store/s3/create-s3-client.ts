@@ -9,7 +9,7 @@ import {
   profileInUse,
   profileOptions,
 } from '../../config/aws/aws-machine.ts';
-import type { SourceSettings } from '../../core/config.ts';
+import type { SourceSettings } from '../../config/source-fields.ts';
 
 export type S3Client = {
   readonly api: S3;

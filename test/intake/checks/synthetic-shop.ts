@@ -1,5 +1,4 @@
-import { expect, toExpectations } from '../../../src/config/expect/expect-fields.ts';
-import type { Expectations } from '../../../src/core/checks/expectations.ts';
+import { type Expectations, expect, toExpectations } from '../../../src/config/source-fields.ts';
 import type { FileStatistics, OrderStatistics } from '../../../src/core/checks/file-statistics.ts';
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { SourceLimits } from '../../../src/core/config.ts';
+import type { SourceLimits } from '../../../src/config/source-fields.ts';
 import { decompress } from '../../../src/intake/decode/decompress.ts';
 import { collect, holdReason, inPieces } from '../../store/source-settings.ts';
 

@@ -1,6 +1,6 @@
 import { encode } from 'iconv-lite';
 import { expect, onTestFinished, test } from 'vitest';
-import { sourceAt } from '../../../src/config/load-config-file.ts';
+import { sourceAt } from '../../../src/config/source-fields.ts';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
 import { openRecords } from '../../../src/intake/read/open-records.ts';

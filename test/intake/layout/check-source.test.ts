@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SourceSettings } from '../../../src/core/config.ts';
+import type { SourceSettings } from '../../../src/config/source-fields.ts';
 import { KnownError } from '../../../src/core/known-error.ts';
 import { checkSource } from '../../../src/intake/layout/check-source.ts';
 import { layoutHash } from '../../../src/intake/layout/layout-hash.ts';
@@ -15,6 +15,7 @@ const SOURCE: SourceSettings = {
   currency: null,
   encoding: null,
   dateOrder: null,
+  decimalMark: null,
   consent: 'recorded',
   customerKey: false,
   orderLines: false,

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { BUNDLED_LAYOUTS } from '../../../src/config/layout-folders.ts';
 import { KnownError, type KnownErrorDetails } from '../../../src/core/known-error.ts';
-import { BUNDLED_LAYOUTS } from '../../../src/core/package/layout-files.ts';
 import { layoutJsonSchema, loadLayout } from '../../../src/intake/layout/load-layout.ts';
 
 function folderWith(text: string): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readCreators } from '../../../jobs/import-deals/read-creators.ts';
 import { readClicks } from '../../../jobs/post-clicks/read-clicks.ts';
-import type { SourceSettings } from '../../../src/core/config.ts';
+import type { SourceSettings } from '../../../src/config/source-fields.ts';
 import type { Layout } from '../../../src/core/layout.ts';
 import { parseCsv } from '../../../src/intake/csv/parse-csv.ts';
 import { layoutHash } from '../../../src/intake/layout/layout-hash.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { WebhookSettings } from '../../../src/core/http/webhook-event.ts';
+import type { WebhookSettings } from '../../../src/config/schema.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { createEventStore } from '../../../src/ledger/receiver/receive-event.ts';
 import { type Receiver, startReceiver } from '../../../src/ledger/receiver/start-receiver.ts';
@@ -16,6 +16,7 @@ export const SETTINGS: WebhookSettings = {
   events: specifiedService.events,
   maxBodyBytes: 64 * 1024,
   maxConnectionsPerAddress: 100,
+  maxAgeSeconds: 0,
 };
 
 export function sign(body: string | Buffer, secret = SECRET, encoding: 'hex' | 'base64' = 'hex'): string {

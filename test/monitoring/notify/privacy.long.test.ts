@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { jobKinds, loadConfig } from '../../../jobs/index.ts';
+import type { ChannelSettings } from '../../../src/config/notify-fields.ts';
 import {
   type Notice,
   PROBLEM_KINDS,
   type Problem,
   type ProblemKind,
 } from '../../../src/core/notify/notice.ts';
-import type { ChannelSettings } from '../../../src/core/notify/settings.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { sendToChannel } from '../../../src/monitoring/notify/channels/index.ts';
+import { sendToChannel } from '../../../src/monitoring/notify/channels.ts';
 import { observeProblems } from '../../../src/monitoring/notify/observe-problems.ts';
 import { manyRows, toCsv } from '../../runs/workshop.ts';
 import { openDrill } from './drill.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ChannelSettings } from '../../../src/core/notify/settings.ts';
+import type { ChannelSettings } from '../../../src/config/notify-fields.ts';
 
 /** A request as received. */
 export type Received = {

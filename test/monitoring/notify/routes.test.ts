@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Route } from '../../../src/config/notify-fields.ts';
 import type { Problem } from '../../../src/core/notify/notice.ts';
-import type { Route } from '../../../src/core/notify/settings.ts';
-import { GIVE_UP_AFTER_MS, nextAttempt } from '../../../src/monitoring/notify/retry.ts';
-import { channelsOf, dueAt } from '../../../src/monitoring/notify/routes.ts';
+import { GIVE_UP_AFTER_MS, nextAttempt } from '../../../src/monitoring/notify/deliveries.ts';
+import { channelsOf, dueAt } from '../../../src/monitoring/notify/send-notices.ts';
 
 const channels = ['ops', 'chat', 'pager'].map((name) => ({
   name,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { NotifySettings } from '../../../src/config/notify-fields.ts';
 import { PROBLEM_KINDS, type Problem, type ProblemKind } from '../../../src/core/notify/notice.ts';
-import type { NotifySettings } from '../../../src/core/notify/settings.ts';
 import { connect, type Database } from '../../../src/db/connect.ts';
 import { claimDeliveries } from '../../../src/monitoring/notify/deliveries.ts';
 import type { Observation } from '../../../src/monitoring/notify/observe-problems.ts';

@@ -1,5 +1,5 @@
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout, MoneyFormat } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';

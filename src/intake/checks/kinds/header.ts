@@ -1,4 +1,5 @@
-import type { Expectations, HeaderAction, HeaderChange } from '../../../core/checks/expectations.ts';
+import type { Expectations } from '../../../config/source-fields.ts';
+import type { HeaderAction, HeaderChange } from '../../../core/checks/expectations.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableLine } from '../../../core/text/printable.ts';
 import { type Check, type Judgement, learning } from '../check.ts';

@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import {
   type Consent,
   type ConsentRule,

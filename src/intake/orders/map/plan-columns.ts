@@ -1,4 +1,4 @@
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { mayLackStatus } from '../../layout/lowering-columns.ts';

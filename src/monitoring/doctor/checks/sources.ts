@@ -1,5 +1,5 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
-import type { SourceSettings } from '../../../core/config.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { KnownError } from '../../../core/known-error.ts';

@@ -1,8 +1,4 @@
-import { filesLate, filesUnusual } from './arrivals.ts';
-import { backfillStopped } from './backfills.ts';
-import { eventsUnread } from './events.ts';
-import { filesHeld } from './files.ts';
-import { mirrorStale } from './mirror.ts';
+import { eventsUnread, filesHeld, filesLate, filesUnusual, mirrorStale } from './data.ts';
 import {
   codesUnowned,
   creditedTwice,
@@ -14,8 +10,11 @@ import {
 } from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
 import {
+  backfillStopped,
   budgetLow,
   jobFailed,
+  jobLate,
+  jobMissed,
   jobStalled,
   keyRefused,
   mirrorDrifted,
@@ -23,7 +22,6 @@ import {
   rowsRejected,
   serviceAway,
 } from './runs.ts';
-import { jobLate, jobMissed } from './slots.ts';
 import { surroundings } from './surroundings.ts';
 
 /** All kinds of problems, in the order of docs/notices.md. */

@@ -8,11 +8,11 @@ import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubt
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
-import { addUp } from '../amounts.ts';
-import { countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
+import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
 
 export const doubts: ProblemFinder = {
   kind: 'doubts',
+  severity: 'error',
   title: 'In doubt',
   async find({ db, config, kinds, at }) {
     const found: Found[] = [];
@@ -24,7 +24,6 @@ export const doubts: ProblemFinder = {
       const { items } = nounsOf(kinds, kind);
       found.push({
         job: name,
-        severity: 'error',
         since: oldest === undefined ? at : new Date(oldest.since),
         amounts: addUp(sums),
         summary:
@@ -42,12 +41,12 @@ export const doubts: ProblemFinder = {
 
 export const creditedTwice: ProblemFinder = {
   kind: 'credited_twice',
+  severity: 'error',
   title: 'Credited more than once',
   async find({ db, at }) {
     const all = await listDoubleCredits(db);
     return [...Map.groupBy(all, ({ job }) => job)].map(([job, credits]) => ({
       job,
-      severity: 'error',
       since: at,
       amounts: addUp(credits),
       summary: `The service accepted ${plural(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
@@ -60,6 +59,7 @@ export const creditedTwice: ProblemFinder = {
 
 export const entriesRefused: ProblemFinder = {
   kind: 'entries_refused',
+  severity: 'warning',
   title: 'Refused by the service',
   async find({ db, config, kinds }) {
     const byJob = Map.groupBy(await sumRefused(db), ({ job }) => job);
@@ -73,7 +73,6 @@ export const entriesRefused: ProblemFinder = {
       return [
         {
           job: name,
-          severity: 'warning',
           since: new Date(Math.min(...sums.map(({ since }) => since.getTime()))),
           amounts,
           summary: `The service refused ${what} of ${name}. The job sends ${refused === 1 ? 'it' : 'them'} again only when the cause is fixed, for example a deal in codes.csv.`,
@@ -92,6 +91,7 @@ export const entriesRefused: ProblemFinder = {
 
 export const ordersHeld: ProblemFinder = {
   kind: 'orders_held',
+  severity: 'warning',
   title: 'Orders held',
   async find({ db, config }) {
     const byJob = Map.groupBy(await listHeldGroups(db), ({ job }) => job);
@@ -102,7 +102,6 @@ export const ordersHeld: ProblemFinder = {
       return [
         {
           job,
-          severity: 'warning',
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups.map(({ amount, currency }) => ({ amount, currency }))),
           summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
@@ -117,12 +116,12 @@ export const ordersHeld: ProblemFinder = {
 
 export const totalsDiffer: ProblemFinder = {
   kind: 'totals_differ',
+  severity: 'warning',
   title: 'Totals differ',
   async find({ db, config, at }) {
     const deals = (await listKeptReconciliation(db)).filter((deal) => isUnexplained(deal, config.reconcile));
     return [...Map.groupBy(deals, ({ job }) => job)].map(([job, of]) => ({
       job,
-      severity: 'warning',
       since:
         of.map(({ readAt }) => readAt ?? at).toSorted((one, other) => one.getTime() - other.getTime())[0] ??
         at,
@@ -142,14 +141,13 @@ export const totalsDiffer: ProblemFinder = {
 
 export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
+  severity: 'error',
   title: 'Ledger lost claims',
   async find({ db, config, at }) {
     const { continuity, problem } = await compare(db, { config });
     if (problem === null) return [];
     return [
       {
-        job: null,
-        severity: 'error',
         since: at,
         amounts: continuity.kind === 'went_back' ? addUp(continuity.missing.amounts) : [],
         summary: `${maskAddresses(problem.details.message)} No job posts anything until this is settled.`,
@@ -163,6 +161,7 @@ export const ledgerWentBack: ProblemFinder = {
 
 export const codesUnowned: ProblemFinder = {
   kind: 'codes_unowned',
+  severity: 'warning',
   title: 'Codes without an owner',
   async find({ db, config }) {
     const { unownedCodesAbove: limits } = config.notify;
@@ -172,7 +171,6 @@ export const codesUnowned: ProblemFinder = {
     );
     return [...Map.groupBy(above, ({ job }) => job)].map(([job, sums]) => ({
       job,
-      severity: 'warning',
       since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
       amounts: addUp(sums),
       summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue. It exceeds notify.unowned_codes_above.`,

@@ -1,5 +1,7 @@
-import type { JobSettings, PipelineConfig } from '../../../core/config.ts';
-import type { Problem, ProblemKind } from '../../../core/notify/notice.ts';
+import type { JobSettings } from '../../../config/job-fields.ts';
+import type { PipelineConfig } from '../../../config/schema.ts';
+import { sumMoney } from '../../../core/money.ts';
+import type { Amount, Problem, ProblemKind, Severity } from '../../../core/notify/notice.ts';
 import type { HeldFile } from '../../../core/report.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -27,8 +29,9 @@ export type Situation = {
 /** A configured job, its kind, and its last run that ended on its own or died. */
 export type JobRun = { readonly job: JobSettings; readonly kind: RunnableKind; readonly run: ListedRun };
 
-/** A problem of the finder's kind. */
-export type Found = Omit<Problem, 'kind'>;
+/** A problem of the finder's kind: of every job, of the usual severity and without amounts, unless it says so. */
+export type Found = Pick<Problem, 'since' | 'summary' | 'command' | 'page'> &
+  Partial<Pick<Problem, 'job' | 'severity' | 'amounts'>>;
 
 /**
  * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
@@ -36,6 +39,7 @@ export type Found = Omit<Problem, 'kind'>;
  */
 export type ProblemFinder = {
   readonly kind: ProblemKind;
+  readonly severity: Severity;
   /** Begins the message: `Orders in doubt`. */
   readonly title: string;
   /**
@@ -71,4 +75,22 @@ const MAX_CHARS = 300;
 export function wordsOf(problem: string | null): string {
   const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
+}
+
+/** Adds up exact amounts by currency, in alphabetical order. Omits sums without an amount or a currency. */
+export function addUp(
+  sums: readonly { readonly amount: string | null; readonly currency: string | null }[],
+): readonly Amount[] {
+  const known = sums.flatMap(({ amount, currency }) =>
+    amount === null || currency === null ? [] : [{ amount, currency }],
+  );
+  return [...Map.groupBy(known, ({ currency }) => currency)]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([currency, list]) => ({ currency, amount: toExact(sumMoney(list.map(({ amount }) => amount))) }));
+}
+
+/** Shortens four decimals to two: `20.0000` → `20.00`. Drops only zeros. */
+function toExact(amount: string): string {
+  if (amount.endsWith('00')) return amount.slice(0, -2);
+  return amount.endsWith('0') ? amount.slice(0, -1) : amount;
 }

@@ -1,9 +1,25 @@
+import { backfillRunName } from '../../../core/backfill.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import { plural } from '../../../core/text/plural.ts';
+import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
-import type { ListedRun } from '../../../reports/runs/list-runs.ts';
-import { countOf, type Found, type JobRun, type ProblemFinder, wordsOf } from './problem-finder.ts';
+import {
+  listUnfinishedBackfills,
+  type UnfinishedBackfill,
+} from '../../../reports/list-unfinished-backfills.ts';
+import { lastObservations } from '../../../reports/notices/list-notices.ts';
+import { type ListedRun, listRuns } from '../../../reports/runs/list-runs.ts';
+import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slots.ts';
+import {
+  addUp,
+  countOf,
+  type Found,
+  type JobRun,
+  type ProblemFinder,
+  type Situation,
+  wordsOf,
+} from './problem-finder.ts';
 
 /** Problem codes of runs that could not reach the service or were rejected by it. */
 const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
@@ -22,6 +38,7 @@ function causeOf({ status, exitCode, problemCode }: ListedRun): Cause {
 
 export const jobFailed: ProblemFinder = {
   kind: 'job_failed',
+  severity: 'error',
   title: 'Job failed',
   find: async ({ lastRuns }) =>
     (await lastRuns()).filter(({ run }) => causeOf(run) === 'failure').map(failureOf),
@@ -30,6 +47,7 @@ export const jobFailed: ProblemFinder = {
 
 export const jobStalled: ProblemFinder = {
   kind: 'job_stalled',
+  severity: 'error',
   title: 'Job stalled',
   find: async ({ lastRuns }) =>
     (await lastRuns()).filter(({ run }) => causeOf(run) === 'overdue').map(failureOf),
@@ -44,9 +62,7 @@ function failureOf({ job, run }: JobRun): Found {
       : 'ended because its process died. The next run continues where it stopped.';
   return {
     job: job.name,
-    severity: 'error',
     since: startedAt,
-    amounts: [],
     summary: `Run ${runId} of ${job.name} ${how}`,
     command: `npx influencer-sync runs --job ${job.name}`,
     page: `/runs/${runId}`,
@@ -55,13 +71,11 @@ function failureOf({ job, run }: JobRun): Found {
 
 export const keyRefused: ProblemFinder = {
   kind: 'key_refused',
+  severity: 'error',
   title: 'API key refused',
   find: async ({ lastRuns }) =>
     lastWord(await lastRuns(), 'key').map(({ job, run }) => ({
-      job: null,
-      severity: 'error',
       since: run.startedAt,
-      amounts: [],
       summary: `The service refused the API key in run ${run.runId} of ${job.name}. No job can post until the key is accepted.`,
       command: 'npx influencer-sync doctor',
       page: `/runs/${run.runId}`,
@@ -71,13 +85,11 @@ export const keyRefused: ProblemFinder = {
 
 export const serviceAway: ProblemFinder = {
   kind: 'service_away',
+  severity: 'error',
   title: 'Service unavailable',
   find: async ({ lastRuns }) =>
     lastWord(await lastRuns(), 'service').map(({ job, run }) => ({
-      job: null,
-      severity: 'error',
       since: run.startedAt,
-      amounts: [],
       summary: `Run ${run.runId} of ${job.name} could not use the service. A later run sends what is left.`,
       command: 'npx influencer-sync doctor',
       page: `/runs/${run.runId}`,
@@ -98,6 +110,7 @@ function lastWord(runs: readonly JobRun[], cause: 'key' | 'service'): readonly J
 
 export const rowsRejected: ProblemFinder = {
   kind: 'rows_rejected',
+  severity: 'warning',
   title: 'Rows rejected',
   find: async ({ lastRuns }) =>
     (await lastRuns()).flatMap(({ job, run }) => {
@@ -105,7 +118,6 @@ export const rowsRejected: ProblemFinder = {
       if (rejected === 0) return [];
       return {
         job: job.name,
-        severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
         summary: `Run ${run.runId} of ${job.name} could not use ${plural(rejected, 'row')} in its files.`,
@@ -118,6 +130,7 @@ export const rowsRejected: ProblemFinder = {
 
 export const budgetLow: ProblemFinder = {
   kind: 'budget_low',
+  severity: 'warning',
   title: 'Budget too small',
   find: async ({ lastRuns }) =>
     (await lastRuns()).flatMap(({ job, kind, run }) => {
@@ -125,7 +138,6 @@ export const budgetLow: ProblemFinder = {
       if (left === 0) return [];
       return {
         job: job.name,
-        severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
         summary: `Run ${run.runId} of ${job.name} left ${countOf(left, kind.nouns.items)} for later, because its budget was spent.`,
@@ -138,6 +150,7 @@ export const budgetLow: ProblemFinder = {
 
 export const mirrorDrifted: ProblemFinder = {
   kind: 'mirror_drifted',
+  severity: 'warning',
   title: 'Service changed its answers',
   find: async ({ lastRuns }) =>
     (await lastRuns()).flatMap(({ job, kind, run }) => {
@@ -145,7 +158,6 @@ export const mirrorDrifted: ProblemFinder = {
       if (fields === 0) return [];
       return {
         job: job.name,
-        severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
         summary: `Run ${run.runId} of ${job.name} found ${plural(fields, 'field')} that the service sends in another form than before.`,
@@ -158,6 +170,7 @@ export const mirrorDrifted: ProblemFinder = {
 
 export const needsAttention: ProblemFinder = {
   kind: 'needs_attention',
+  severity: 'warning',
   title: 'Run needs your attention',
   async find({ db, lastRuns, heldFiles }) {
     const found: Found[] = [];
@@ -189,9 +202,7 @@ function attentionTo({ job, run }: JobRun, left: readonly string[]): Found {
   const what = left.length === 0 ? 'The page of the run in the console lists it' : left.join('; ');
   return {
     job: job.name,
-    severity: 'warning',
     since: run.startedAt,
-    amounts: [],
     summary: `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
     command: `npx influencer-sync runs --job ${job.name}`,
     page: `/runs/${run.runId}`,
@@ -201,4 +212,81 @@ function attentionTo({ job, run }: JobRun, left: readonly string[]): Found {
 function numberIn({ counts }: Pick<ListedRun, 'counts'>, name: string): number {
   const value: unknown = (counts as Readonly<Record<string, unknown>> | null)?.[name];
   return typeof value === 'number' ? value : 0;
+}
+
+export const jobLate: ProblemFinder = {
+  kind: 'job_late',
+  severity: 'warning',
+  title: 'Job late',
+  find: (situation) => findSlots(situation, 'late'),
+  over: (job) => `No slot of ${job} is late any more.`,
+};
+
+export const jobMissed: ProblemFinder = {
+  kind: 'job_missed',
+  severity: 'error',
+  title: 'Runs missed',
+  find: (situation) => findSlots(situation, 'missed'),
+  over: (job) => `${job} has run since it missed slots.`,
+};
+
+const TOLD = {
+  late: ({ job, slots }: SlotTrouble) =>
+    `${plural(slots, 'slot')} of ${job} ${slots === 1 ? 'is' : 'are'} due, but no process has started ${slots === 1 ? 'it' : 'them'}. Check that \`serve\` runs with this configuration.`,
+  missed: ({ job, slots }: SlotTrouble) =>
+    `${plural(slots, 'slot')} of ${job} came due while no process ran, and ${slots === 1 ? 'was' : 'were'} not caught up.`,
+};
+
+/** Finds slots of configured jobs only. Slots of removed jobs do not matter. */
+async function findSlots({ db, config }: Situation, kind: 'late' | 'missed'): Promise<readonly Found[]> {
+  const told = await lastObservations(db, 'job_missed');
+  const troubles = await listUnrunSlots(db, told);
+  return troubles
+    .filter((trouble) => trouble.kind === kind && config.jobs[trouble.job] !== undefined)
+    .map((trouble) => ({
+      job: trouble.job,
+      since: trouble.since,
+      summary: TOLD[kind](trouble),
+      command: kind === 'late' ? 'npx influencer-sync status' : `npx influencer-sync run ${trouble.job}`,
+      page: `/schedules?job=${encodeURIComponent(trouble.job)}`,
+    }));
+}
+
+export const backfillStopped: ProblemFinder = {
+  kind: 'backfill_stopped',
+  severity: 'error',
+  title: 'Backfill stopped',
+  async find({ db }) {
+    const found: Found[] = [];
+    for (const backfill of await listUnfinishedBackfills(db)) {
+      const { backfillId, job, left, isPaused, problem } = backfill;
+      // A person who pauses a backfill or stops its process knows that it has stopped.
+      if (isPaused && problem === null) continue;
+      const runs = await listRuns(db, { job: backfillRunName(job), limit: 2 });
+      // While a process continues it, its outcome is not known yet.
+      const run = runs.find(({ status }) => status !== 'running');
+      if (run === undefined || !hasFailed(run)) continue;
+      const orders = left.reduce((sum, { orders: some }) => sum + some, 0);
+      found.push({
+        job,
+        since: run.finishedAt ?? run.startedAt,
+        amounts: addUp(left),
+        summary: `Backfill ${backfillId} of ${job} stopped before its end: ${whyOf(backfill, run)} ${plural(orders, 'order')} of its plan ${orders === 1 ? 'is' : 'are'} not posted yet. It does not continue by itself.`,
+        command: `npx influencer-sync backfill resume ${backfillId}`,
+        page: `/backfills/${backfillId}`,
+      });
+    }
+    return found;
+  },
+  over: (job) => `The backfill of ${job} has finished, was cancelled, or was stopped by a person.`,
+};
+
+function hasFailed({ status, problemCode }: ListedRun): boolean {
+  return status === 'failed' || status === 'lost' || problemCode === PROCESS_GONE;
+}
+
+function whyOf({ problem }: UnfinishedBackfill, run: ListedRun): string {
+  if (run.status !== 'failed') return 'its process died.';
+  const words = wordsOf(run.problem ?? problem);
+  return /[.…]$/.test(words) ? words : `${words}.`;
 }

@@ -3,10 +3,9 @@ import type { ProblemKind } from '../../../core/notify/notice.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import type { Check, Patient } from '../../../runs/doctor-check.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
-import { clocks } from '../../doctor/checks/clocks.ts';
 import { database } from '../../doctor/checks/database.ts';
 import { disk } from '../../doctor/checks/disk.ts';
-import { serverLimits } from '../../doctor/checks/server-limits.ts';
+import { clocks, serverLimits } from '../../doctor/checks/server.ts';
 import type { ProblemFinder, Situation } from './problem-finder.ts';
 
 type Watching = {
@@ -49,6 +48,7 @@ const watched: readonly Watching[] = [
 
 export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title, checks, tells, over }) => ({
   kind,
+  severity: 'error',
   title,
   async find(situation) {
     const patient = patientOf(situation);
@@ -60,10 +60,8 @@ export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title
     if (worst === undefined) return [];
     return [
       {
-        job: null,
         severity: worst.status === 'problem' ? 'error' : 'warning',
         since: situation.at,
-        amounts: [],
         summary: maskAddresses([worst.what, worst.why].filter((part) => part !== undefined).join(' ')),
         command: 'npx influencer-sync doctor',
         page: '/',

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import type { OrdersExamined } from '../../../../src/cli/init/recognise/examine-orders.ts';
 import { type Recognised, recognise } from '../../../../src/cli/init/recognise/recognise.ts';
-import { sourceAt } from '../../../../src/config/load-config-file.ts';
+import { sourceAt } from '../../../../src/config/source-fields.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { openSourceClients } from '../../../../src/store/source-clients.ts';
 import { makeTestFolder } from '../../../support/setup.ts';

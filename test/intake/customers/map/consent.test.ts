@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SourceSettings } from '../../../../src/core/config.ts';
+import type { SourceSettings } from '../../../../src/config/source-fields.ts';
 import { type ConsentRule, describeConsent } from '../../../../src/core/customer.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
 import type { Layout } from '../../../../src/core/layout.ts';

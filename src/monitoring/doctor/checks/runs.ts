@@ -1,0 +1,165 @@
+import type { JobSettings } from '../../../config/job-fields.ts';
+import type { SourceSettings } from '../../../config/source-fields.ts';
+import type { Finding } from '../../../core/finding.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import { plural } from '../../../core/text/plural.ts';
+import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
+import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
+import { listRuns } from '../../../reports/runs/list-runs.ts';
+import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import { openQueue } from '../../../store/queue/open-queue.ts';
+import { readQueueState } from '../../../store/queue/take-events.ts';
+
+/** Number of recent runs that are used to estimate how long a run takes. */
+const RUNS_LOOKED_AT = 5;
+/** Number of future slots that are examined for the shortest interval: a week of an hourly job. */
+const SLOTS_LOOKED_AT = 168;
+/** A job that has missed this number of slots is reported as not running. */
+const SLOTS_MISSED = 3;
+const DAY_MS = 86_400_000;
+
+/** Checks whether scheduled jobs run, and whether they finish before the next slot. */
+export const schedules: Check = {
+  name: 'schedule',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const job of Object.values(patient.config.jobs)) findings.push(...(await lookAtJob(patient, job)));
+    return findings;
+  },
+};
+
+async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly Finding[]> {
+  const about = `schedule of ${job.name}`;
+  const { schedule, timeZone } = job;
+  if (schedule === null) {
+    const what =
+      job.after === null ? 'None: the job runs only when you start it.' : `It follows ${job.after}.`;
+    return [{ status: 'ok', about, what }];
+  }
+  const slots = nextSlots(openCalendar({ schedule, timeZone }), patient.now());
+  const [next] = slots;
+  if (next === undefined) {
+    const what = `"${schedule}" never fires.`;
+    const fix = 'Correct the expression: its day and month exclude each other.';
+    return [{ status: 'problem', about, what, why: 'serve would never run the job.', fix }];
+  }
+  const intervalMs = shortestGapMs(slots);
+  const late = await isLate(patient, { job, about, intervalMs });
+  if (late !== null) return [late];
+  return [{ status: 'ok', about, what: `Next at ${next.toISOString().slice(0, 16).replace('T', ' ')} UTC.` }];
+}
+
+async function isLate(
+  { db, hasTables, now, kinds }: Patient,
+  { job, about, intervalMs }: { job: JobSettings; about: string; intervalMs: number },
+): Promise<Finding | null> {
+  if (db === null || !hasTables) return null;
+  const ran = await listRuns(db, { job: job.name, limit: RUNS_LOOKED_AT });
+  const [last] = ran;
+  if (last === undefined) return null;
+  const restedMs = now().getTime() - new Date(last.startedAt).getTime();
+  if (restedMs > SLOTS_MISSED * intervalMs) {
+    return {
+      status: 'warning',
+      about,
+      what: `It last ran ${plural(Math.round(restedMs / 3_600_000), 'hour')} ago, more than ${SLOTS_MISSED} slots.`,
+      why: `${itemsOf(kinds, job)} wait.`,
+      fix: 'Check that `npx influencer-sync serve` runs with this configuration.',
+    };
+  }
+  const longestS = Math.max(...ran.map(({ seconds }) => seconds));
+  if (longestS * 1_000 < intervalMs) return null;
+  return {
+    status: 'warning',
+    about,
+    what: `A run took ${plural(Math.round(longestS / 60), 'minute')}, and slots are ${plural(Math.round(intervalMs / 60_000), 'minute')} apart.`,
+    why: 'Slots that are due during a run are skipped, or queue up.',
+    fix: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit past orders with `backfill`.',
+  };
+}
+
+/** For example `Orders`, to begin a sentence. */
+function itemsOf(kinds: Patient['kinds'], job: JobSettings): string {
+  const { items } = kinds.find(({ kind }) => kind === job.kind)?.nouns ?? { items: 'files' };
+  return items.charAt(0).toUpperCase() + items.slice(1);
+}
+
+/**
+ * Lists future slots, one day at a time starting at the next slot. So it is fast both for a slot per minute
+ * and for a slot per leap year.
+ */
+function nextSlots(calendar: Calendar, after: Date): readonly Date[] {
+  const slots: Date[] = [];
+  let lookedUntil = after;
+  while (slots.length < SLOTS_LOOKED_AT) {
+    const next = calendar.next(lookedUntil);
+    if (next === null) break;
+    const until = new Date(next.getTime() + DAY_MS);
+    slots.push(...calendar.between(lookedUntil, until));
+    lookedUntil = until;
+  }
+  return slots.slice(0, SLOTS_LOOKED_AT);
+}
+
+function shortestGapMs(slots: readonly Date[]): number {
+  const gaps = slots.slice(1).map((slot, index) => slot.getTime() - (slots[index]?.getTime() ?? 0));
+  return Math.min(...gaps);
+}
+
+/** Asks the queue of each source for its state, without receiving a message. */
+export const queues: Check = {
+  name: 'queue',
+  async look({ config }) {
+    const findings = await Promise.all(Object.values(config.sources).map(lookAtQueue));
+    return findings.flat();
+  },
+};
+
+async function lookAtQueue({ name, events, region, profile }: SourceSettings): Promise<readonly Finding[]> {
+  if (events === null) return [];
+  const about = `queue of source ${name}`;
+  try {
+    const queue = await openQueue({ url: events.queue, region, profile });
+    const { waiting, hasDeadLetters } = await readQueueState(queue).finally(() => queue.close());
+    const count = `${waiting.toLocaleString('en')} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+    if (!hasDeadLetters) return [withoutDeadLetters(about, count)];
+    const what = `${count}; all names are listed every ${events.listEveryHours} hours.`;
+    return [{ status: 'ok', about, what }];
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { message, help } = error.details;
+    const why = 'Runs list all names of the source instead, which takes longer. No file is missed.';
+    return [{ status: 'warning', about, what: message, why, fix: help }];
+  }
+}
+
+function withoutDeadLetters(about: string, count: string): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `${count}; the queue has no dead-letter queue.`,
+    why: 'A message that is no event of S3 comes back until it expires.',
+    fix: 'Give the queue a redrive policy, for example with a maxReceiveCount of 5.',
+  };
+}
+
+const ABOUT = 'notices';
+
+/** Checks whether the notification channels accept notices. */
+export const notices: Check = {
+  name: ABOUT,
+  async look({ config, db, hasTables }) {
+    const names = config.notify.channels.map(({ name }) => name);
+    if (names.length === 0 || db === null || !hasTables) return [];
+    const troubles = (await listChannelTroubles(db)).filter(({ channel }) => names.includes(channel));
+    if (troubles.length === 0)
+      return [{ status: 'ok', about: ABOUT, what: `No channel (${names.join(', ')}) has failed lately.` }];
+    return troubles.map(({ channel, failing, givenUp, lastError, since }) => ({
+      status: 'warning',
+      about: ABOUT,
+      what: `${channel} has not accepted notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
+      why: 'No notice arrives through this channel. Runs are not affected.',
+      fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
+    }));
+  },
+};
