@@ -14,8 +14,7 @@ import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { InitOptions } from './init.ts';
 import { examineOrders } from './recognise/examine-orders.ts';
-import { type RecognisedFile, recogniseFile } from './recognise/recognise-file.ts';
-import { subjectOf } from './recognise/recognise-header.ts';
+import { type RecognisedFile, recogniseFile, subjectOf } from './recognise/recognise-file.ts';
 
 /** Rows of the newest file to read: enough to see how its values are written. */
 const MAX_ROWS = 20_000;

@@ -23,9 +23,9 @@ import {
   detectTextForm,
   type ReadingMeans,
   readTop,
-} from '../init/recognise/open-text.ts';
-import { recogniseFile } from '../init/recognise/recognise-file.ts';
-import { subjectOf } from '../init/recognise/recognise-header.ts';
+  recogniseFile,
+  subjectOf,
+} from '../init/recognise/recognise-file.ts';
 import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { LayoutTestOptions } from './layouts.ts';
