@@ -3,13 +3,7 @@ import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type WorkOptions = ConfigOptions & {
@@ -19,25 +13,22 @@ type WorkOptions = ConfigOptions & {
 
 export const workCommand: CommandDefinition = {
   name: 'work',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
-      ),
-    )
+  description:
+    'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
+  takes: (command) =>
+    command
       .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)
       .option(
         '--only <kinds>',
         `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
         parseKinds,
-      );
-    addExamples(command, [
-      ['work', 'one more worker; start as many as you like, on any machine'],
-      ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
-      ['status', 'in another terminal: the workers, and what they are doing'],
-    ]);
-    command.action(act(performWork));
-  },
+      ),
+  examples: [
+    ['work', 'one more worker; start as many as you like, on any machine'],
+    ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
+    ['status', 'in another terminal: the workers, and what they are doing'],
+  ],
+  action: performWork,
 };
 
 function parseKinds(text: string): readonly UnitKind[] {
