@@ -18,22 +18,34 @@ import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
-import { questionsFor, statedOf } from './answers.ts';
-import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
-import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
-import { renderFates, renderRefused, renderSource } from './describe/sources.ts';
+import {
+  type Asking,
+  answerOf,
+  askAboutFiles,
+  askAnswers,
+  askToWrite,
+  assumedOf,
+  type BrandChoice,
+  filesUnclear,
+  isUnclear,
+  questionsFor,
+  type SaidOfFiles,
+  statedOf,
+  takeAnswers,
+} from './answers.ts';
+import {
+  compareFiles,
+  composeFiles,
+  type FileFate,
+  layoutNameOf,
+  UNOWNED,
+  writeNewFiles,
+} from './compose-files.ts';
+import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
 import type { InitOptions } from './init.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
-import { askAboutFiles, assumedOf, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
-import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
-
-/**
- * The streams for questions: standard input and standard error, so that standard output contains only
- * results.
- */
-export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
 /**
  * Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. It only
@@ -56,7 +68,7 @@ export async function performInit(
   let found: Recognised;
   let said: SaidOfFiles = { stated: options.column ?? new Map(), encoding: options.encoding ?? null };
   for (;;) {
-    found = await recogniseAll(output, { places, folder, options, said });
+    found = await recogniseAll(output, places, { folder, options, said });
     show(output, found);
     const unclear = found.refused.filter(isUnclear);
     if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
@@ -71,15 +83,9 @@ export async function performInit(
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
-  const questions = questionsFor(
-    found.sources,
-    options,
-    brands.map(({ id }) => id),
-  );
+  const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true;
-  const isAnswered = questions.every(
-    ({ given, mayAssume, suggestion }) => given !== null || (mayAssume && suggestion !== null),
-  );
+  const isAnswered = questions.every((question) => answerOf(question) !== null);
   const answers =
     canAsk && !(isConfirmed && isAnswered)
       ? await askAnswers(questions, { brands, terminal: asking })
@@ -146,18 +152,10 @@ function hasHeld({ sources, refused }: Recognised): boolean {
 
 async function recogniseAll(
   output: Output,
-  {
-    places,
-    folder,
-    options,
-    said,
-  }: {
-    readonly places: readonly string[];
-    readonly folder: string;
-    readonly options: InitOptions;
-    readonly said: SaidOfFiles;
-  },
+  places: readonly string[],
+  by: { readonly folder: string; readonly options: InitOptions; readonly said: SaidOfFiles },
 ): Promise<Recognised> {
+  const { folder, options, said } = by;
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
   const progress = output.createProgress();
@@ -240,17 +238,12 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
   const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
   const todo = [
-    ...(unowned > 0 && hasOrders
-      ? [
-          `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
-        ]
-      : []),
-    ...(hasService
-      ? []
-      : [
-          'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
-        ]),
-  ];
+    unowned > 0 &&
+      hasOrders &&
+      `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
+    !hasService &&
+      'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
+  ].filter((line) => line !== false);
   for (const { path, state } of fates) output.emit({ event: 'file', path, state });
   output.emit({ event: 'init_finished', codes: codes.length, owners: owners.length, todo, next });
   output.print([...todo, `Next:  ${next}`].map((line) => `\n${line}`).join(''));
@@ -258,32 +251,22 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
 
 function sourceEvent(source: RecognisedSource): object {
   const { name, path, files, proposed, proof, encoding, examined } = source;
+  const { kind } = examined;
   return {
-    event: 'source',
-    name,
-    layout: layoutNameOf(source),
-    path,
-    files: files.length,
-    proposed: proposed !== null,
-    proof,
-    encoding,
-    kind: examined.kind,
-    ...(examined.kind === 'orders'
-      ? {
-          preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
-          changes: examined.changes,
-          problems: examined.problems,
-        }
-      : {}),
-    ...(examined.kind === 'customers'
-      ? {
-          rows: examined.rows,
-          submitted: examined.submitted,
-          passedOver: examined.passedOver,
-          rejected: examined.rejected,
-          consent: examined.consent,
-        }
-      : {}),
+    ...{ event: 'source', name, layout: layoutNameOf(source), path, files: files.length },
+    ...{ proposed: proposed !== null, proof, encoding, kind },
+    ...(kind === 'orders' && {
+      preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
+      changes: examined.changes,
+      problems: examined.problems,
+    }),
+    ...(kind === 'customers' && {
+      rows: examined.rows,
+      submitted: examined.submitted,
+      passedOver: examined.passedOver,
+      rejected: examined.rejected,
+      consent: examined.consent,
+    }),
   };
 }
 
