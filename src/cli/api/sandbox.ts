@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
+import { refusal } from '../usage-error.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {
@@ -156,12 +155,11 @@ async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);
     if (read.kind === 'rules') return read.rules;
-    throw new KnownError({
+    throw refusal({
       code: 'fault_invalid',
       message: `--fault ${JSON.stringify(text)} is not a fault: ${explainIssues(read.issues)}.`,
       help: `Write kind:setting=value,… with one of the kinds ${Object.keys(FAULT_KINDS).join(', ')}.`,
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
     });
   });
 }

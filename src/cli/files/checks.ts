@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
 
 type ChecksOptions = ConfigOptions & { readonly source?: string };
 type AcknowledgeOptions = ConfigOptions & { readonly reason: string };
@@ -96,14 +95,16 @@ async function acknowledgeFindings(
 ): Promise<ExitCode> {
   const { acknowledgeChecks } = await import('../../decisions/decide-checks.ts');
   const { decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to acknowledge a finding.',
-    kept: 'with the finding',
-  });
+  const reason = requireReason(options.reason, 'with the finding');
   const { findings, released, stillHeldBy } = await decide((trx, here) =>
     acknowledgeChecks(trx, { findingIds: ids, reason, ...here }),
   );
-  if (findings.length === 0) throw noSuchFinding(ids);
+  if (findings.length === 0)
+    throw refusal({
+      code: 'finding_not_found',
+      message: `No open finding has the number ${ids.join(' or ')}.`,
+      help: 'npx influencer-sync checks lists them.',
+    });
   for (const { findingId, check, source, uri, message } of findings) {
     output.emit({ event: 'check_acknowledged', findingId, check, source, uri, message, reason });
     output.print(`Acknowledged: ${fileName(uri)} (source ${source}): ${message}`);
@@ -135,14 +136,4 @@ async function expectDateOf(
     `${day} is expected: ${name}. Counts, codes and statuses in files of this date and the next one are neither checked nor learnt from; all other checks still apply.`,
   );
   return EXIT.ok;
-}
-
-function noSuchFinding(ids: readonly string[]): KnownError {
-  return new KnownError({
-    code: 'finding_not_found',
-    message: `No open finding has the number ${ids.join(' or ')}.`,
-    help: 'npx influencer-sync checks lists them.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
 }

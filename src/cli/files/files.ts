@@ -8,7 +8,7 @@ import { plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
 
 type FilesOptions = ConfigOptions & {
   readonly source?: string;
@@ -132,10 +132,7 @@ async function releaseFile(
       'The command does not say which files to release.',
       'Give the name of a file, or --all.',
     );
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to release a file.',
-    kept: 'with the file',
-  });
+  const reason = requireReason(options.reason, 'with the file');
   const { source = null, yes = false, newest = false } = options;
   if (newest && name === undefined)
     throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
@@ -264,11 +261,9 @@ async function findFiles(
 }
 
 function notFound(message: string, help: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'file_not_found',
     message,
     help,
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,10 +1,9 @@
 import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/column-role.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
-import { usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { isCurrency } from './recognise/column-names.ts';
@@ -253,7 +252,7 @@ export function takeAnswers(
   }
   const missing = questions.filter((question) => !values.has(question));
   if (missing.length === 0 && isConfirmed) return toAnswers(values);
-  throw new KnownError({
+  throw refusal({
     code: 'answers_missing',
     message: 'Some answers are missing from the files, and there is no terminal in which to ask you.',
     help: 'Give the options and run the command again, or run it in a terminal.',
@@ -266,7 +265,6 @@ export function takeAnswers(
       })),
       ...(isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }]),
     ],
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -348,7 +346,7 @@ export function assumedOf({ sources }: Recognised): readonly Unclear[] {
 
 /** The error if nobody can be asked: each column or encoding, with the option that answers it. */
 export function filesUnclear(files: readonly Refused[]): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'answers_missing',
     message: 'Some files do not show what money depends on, and there is no terminal in which to ask you.',
     help: 'Give the options and run the command again, run it in a terminal, or move the files elsewhere.',
@@ -369,7 +367,6 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
             },
           ]),
     ]),
-    exitCode: EXIT.configuration,
   });
 }
 

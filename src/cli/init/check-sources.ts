@@ -1,17 +1,17 @@
 import { jobOfSource, proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig, SourceSettings } from '../../core/config.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Layout } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
-import { renderFinding, renderVerdict } from '../../reports/findings.ts';
 import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
+import { openFindings } from '../terminal/show-findings.ts';
 import type { InitOptions } from './init.ts';
 import { examineOrders } from './recognise/examine-orders.ts';
 import { type RecognisedFile, recogniseFile, subjectOf } from './recognise/recognise-file.ts';
@@ -24,21 +24,14 @@ export async function checkSources(output: Output, options: InitOptions): Promis
   const config = await openConfig(options);
   const layouts = loadLayouts(layoutFolders(config.path));
   const clients = openSourceClients();
-  const counts = { ok: 0, warning: 0, problem: 0 };
+  const { show, end } = openFindings(output);
   try {
-    for (const source of Object.values(config.sources)) {
-      for (const finding of await checkSource(source, { config, layouts, clients })) {
-        counts[finding.status] += 1;
-        output.emit({ event: 'finding', ...finding });
-        output.print(renderFinding(finding, output.terminal));
-      }
-    }
+    for (const source of Object.values(config.sources))
+      for (const finding of await checkSource(source, { config, layouts, clients })) show(finding);
   } finally {
     clients.close();
   }
-  output.emit({ event: 'init_check_finished', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('init_check_finished');
 }
 
 type Means = {
@@ -56,15 +49,8 @@ async function checkSource(source: SourceSettings, means: Means): Promise<readon
       return [{ status: 'warning', about, what: 'It has no files.', fix: `Check its uri: ${source.uri}` }];
     const found = await recogniseFile(file, layouts, { source, clients });
     const name = file.uri.slice(file.uri.lastIndexOf('/') + 1);
-    if ('why' in found)
-      return [
-        {
-          status: 'problem',
-          about,
-          what: `The newest file, ${name}, cannot be read: ${found.why}`,
-          fix: 'Export it again.',
-        },
-      ];
+    const what = 'why' in found ? `The newest file, ${name}, cannot be read: ${found.why}` : '';
+    if ('why' in found) return [{ status: 'problem', about, what, fix: 'Export it again.' }];
     return await compare(source, found, { ...means, name, about });
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;

@@ -4,12 +4,11 @@ import { createTwoFilesPatch } from 'diff';
 import { parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { joinLines } from '../../core/text/join-lines.ts';
 import { toPrintableJson } from '../../core/text/printable.ts';
 import { renderCsv } from '../../render/csv.ts';
 import { codeOf } from '../../store/list-folder-files.ts';
+import { refusal } from '../usage-error.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner } from './find-owners.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
@@ -270,13 +269,12 @@ export function writeNewFiles(
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text, { flag: 'wx' });
     } catch (cause) {
-      throw new KnownError({
+      throw refusal({
         code: 'file_not_written',
         message: `${path} could not be written (${codeOf(cause) ?? 'unknown'}).`,
         where: folder,
         help: 'Give --out a folder that this user may write to and that has space, or a name that does not exist yet.',
         safe: 'No file was overwritten. The files listed before it were written.',
-        exitCode: EXIT.configuration,
         cause,
       });
     }

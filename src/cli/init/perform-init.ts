@@ -5,7 +5,7 @@ import { jobKinds } from '../../../jobs/index.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { sourceAt } from '../../config/load-config-file.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { findLayoutFile } from '../../core/package/layout-files.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
@@ -17,7 +17,7 @@ import { openSourceClients } from '../../store/source-clients.ts';
 import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
 import type { Output } from '../terminal/output.ts';
-import { usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 import {
   type Asking,
   answerOf,
@@ -271,12 +271,11 @@ function sourceEvent(source: RecognisedSource): object {
 }
 
 function nothingRecognised(places: readonly string[]): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'nothing_recognised',
     message: 'No file here is an export that the tool can read.',
     where: places.join(', '),
     help: 'Each file is listed above with the reason. Export as CSV, or write your own layout: docs/layouts.md.',
     safe: 'Nothing was written.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,5 +1,5 @@
 import type { PipelineConfig } from '../../core/config.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
@@ -28,24 +28,13 @@ export const doctorCommand: CommandDefinition = {
       : performDoctor(output, options),
 };
 
-type Counts = Record<Finding['status'], number>;
-
 /** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
 async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
-  const counts: Counts = { ok: 0, warning: 0, problem: 0 };
-  const show = (found: Finding): void => {
-    const { fix } = found;
-    const finding = fix === undefined ? found : { ...found, fix: output.complete(fix) };
-    counts[finding.status] += 1;
-    output.emit({ event: 'finding', ...finding });
-    output.print(renderFinding(finding, output.terminal));
-  };
+  const { openFindings } = await import('../terminal/show-findings.ts');
+  const { show, end } = openFindings(output);
   const config = await readConfig(options, show);
   if (config !== null) await examineAll(config, show);
-  output.emit({ event: 'doctor_finished', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('doctor_finished');
 }
 
 async function readConfig(

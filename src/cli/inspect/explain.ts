@@ -76,7 +76,7 @@ async function explainOneCustomer(
   given: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  const { askAddress } = await import('../terminal/ask-address.ts');
+  const { askAddress } = await import('../terminal/ask-person.ts');
   const { hashesOf } = await import('../privacy/hash-address.ts');
   const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
   const { renderCustomerLife } = await import('../../reports/lives/customer-life.ts');

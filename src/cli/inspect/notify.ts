@@ -1,10 +1,11 @@
 import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import type { TestableChannel } from '../../monitoring/notify/test-channels.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 type HistoryOptions = ConfigOptions & { readonly limit: number };
 
@@ -95,24 +96,22 @@ async function chooseChannels(
   if (chosen.length > 0) return chosen;
   const names = channels.map((channel) => channel.name);
   const near = didYouMean(name ?? '', names);
-  throw new KnownError({
+  throw refusal({
     code: 'channel_unknown',
     message: `There is no channel "${name}".`,
     where,
     help: near === null ? `Existing channels: ${names.join(', ')}.` : `Did you mean "${near}"?`,
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function channelsMissing(where: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'channels_missing',
     message: 'No channel for notices is configured.',
     where,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
     help: 'Add one, for example:\n  notify:\n    channels:\n      ops: { kind: slack, url: "${SLACK_WEBHOOK_URL}" }',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }

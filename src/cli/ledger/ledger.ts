@@ -7,7 +7,7 @@ import { formatCount, plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 type SeedOptions = ConfigOptions & { readonly reason: string };
 
@@ -196,20 +196,17 @@ async function takeSeedBack(output: Output, seedId: string, options: SeedOptions
       });
     return taken;
   });
-  if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
+  if (undone.kind !== 'undone') {
+    const isUnknown = undone.kind === 'unknown';
+    throw refusal({
+      code: isUnknown ? 'seed_not_found' : 'seed_undone',
+      message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
+      help: 'npx influencer-sync ledger seeds lists them.',
+    });
+  }
   output.emit({ event: 'unseeded', seedId, orders: undone.orders });
   output.print(
     `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
   );
   return EXIT.ok;
-}
-
-function notThere(seedId: string, isUnknown: boolean): KnownError {
-  return new KnownError({
-    code: isUnknown ? 'seed_not_found' : 'seed_undone',
-    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
-    help: 'npx influencer-sync ledger seeds lists them.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
 }

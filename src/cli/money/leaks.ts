@@ -1,10 +1,9 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 type AcknowledgeLeakOptions = ConfigOptions & { readonly reason: string };
 
@@ -56,21 +55,16 @@ async function performAcknowledging(
 ): Promise<ExitCode> {
   const { acknowledgeLeak } = await import('../../decisions/acknowledge-leak.ts');
   const code = foldCode(written);
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to acknowledge a code.',
-    kept: 'in the audit',
-  });
+  const reason = requireReason(options.reason, 'in the audit');
   const { decide } = await openCommand(output, options);
   const auditId = await decide((trx, { audit }) =>
     acknowledgeLeak(trx, { code, reason, now: new Date(), audit }),
   );
   if (auditId === null)
-    throw new KnownError({
+    throw refusal({
       code: 'code_not_flagged',
       message: 'This code is not flagged.',
       help: 'npx influencer-sync leaks lists the flagged codes.',
-      safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
     });
   output.emit({ event: 'leak_acknowledged', code, reason });
   output.print(`Acknowledged: ${code}. It stays in the list, but is not reported again for 30 days.`);

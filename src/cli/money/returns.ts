@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import type { StatementSettings } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import {
   addMonthOptions,
@@ -12,6 +11,7 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 type CustomersWonOptions = ConfigOptions & MonthOptions & { readonly limit: number };
 type ReturnsOptions = CustomersWonOptions & { readonly by: ReturnGroup; readonly oneCurrency?: boolean };
@@ -96,12 +96,10 @@ async function showCustomersWon(output: Output, options: CustomersWonOptions): P
 
 function requireReportingCurrency({ reportingCurrency }: StatementSettings): string {
   if (reportingCurrency !== null) return reportingCurrency;
-  throw new KnownError({
+  throw refusal({
     code: 'reporting_currency_missing',
     message: 'No reporting currency is configured, so amounts cannot be converted.',
     where: 'statements.reporting_currency',
     help: 'Add statements.reporting_currency, and statements.fx with the rates of each day, to pipeline.yaml; then run the job once.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

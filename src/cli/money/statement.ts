@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import { plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
 
 const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
 
@@ -137,20 +137,15 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
   const { config, decide } = await openCommand(output, options);
   const { month } = options;
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason.',
-    kept: 'with the statement',
-  });
+  const reason = requireReason(options.reason, 'with the statement');
   const rules = loadStatementRules(config.statements);
   const exchange = loadExchange(config.statements);
   const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
   if (closing.kind !== 'closed')
-    throw new KnownError({
+    throw refusal({
       code: 'statement_not_closed',
       where: month,
       ...whyNotClosed(month, closing),
-      safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
     });
   output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
   output.print(

@@ -42,7 +42,7 @@ async function forgetByAddress(
   options: ForgetOptions,
 ): Promise<ExitCode> {
   const { renderCertificate } = await import('./certificate.ts');
-  const { askAddress } = await import('../terminal/ask-address.ts');
+  const { askAddress } = await import('../terminal/ask-person.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { forgetPerson } = await import('../../privacy/forget-person.ts');
   const { config, change } = await openCommand(output, options);

@@ -71,10 +71,7 @@ function describe(previous: PreviousKey): string {
  */
 async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
   const { config, change } = await openCommand(output, options);
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to retire the previous key.',
-    kept: 'in the audit',
-  });
+  const reason = requireReason(options.reason, 'in the audit');
   const previous = await change((db) => retire(db, { config, reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
@@ -124,10 +121,7 @@ async function replaceLostHashKey(output: Output, options: HashKeyOptions): Prom
   const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
   const { config, change } = await openCommand(output, options);
-  const reason = requireReason(options.reason, {
-    message: 'You must say what happened to the key.',
-    kept: 'in the audit',
-  });
+  const reason = requireReason(options.reason, 'in the audit');
   const clients = openSourceClients();
   const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
   const recovered = await change((db) =>

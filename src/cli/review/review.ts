@@ -3,10 +3,23 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import type { ReviewHeldOptions } from './review-held.ts';
-import type { ReviewManyOptions } from './review-many.ts';
 
-type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
+type Flag =
+  | 'accepted'
+  | 'writeOff'
+  | 'resend'
+  | 'acknowledge'
+  | 'credit'
+  | 'exclude'
+  | 'all'
+  | 'held'
+  | 'yes';
+type Text = 'job' | 'source' | 'why' | 'status' | 'reason' | 'forDeal' | 'deal' | 'collab';
+export type ReviewOptions = Partial<Readonly<Record<Flag, boolean> & Record<Text, string>>> & {
+  readonly order?: readonly string[];
+  /** In milliseconds. */
+  readonly olderThan?: number;
+};
 
 /** The decisions about a doubt, of which only one can be made. */
 const DECISIONS: Readonly<Record<string, string>> = {
@@ -72,14 +85,13 @@ export const reviewCommand: CommandDefinition = {
 async function performReview(
   output: Output,
   entryId: string | undefined,
-  options: Options,
+  options: ConfigOptions & ReviewOptions,
 ): Promise<ExitCode> {
-  const { reviewDoubt } = await import('./review-doubt.ts');
+  const { reviewDoubt, reviewMany } = await import('./review-doubt.ts');
   const { reviewHeld } = await import('./review-held.ts');
   const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
   const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
   const { renderBlocks } = await import('../../render/render-blocks.ts');
-  const { reviewMany } = await import('./review-many.ts');
   const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
   const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
   const { renderDoubts } = await import('../../reports/doubts/doubts.ts');

@@ -1,10 +1,9 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 type ControlJobOptions = ConfigOptions & { readonly reason: string };
 
@@ -89,18 +88,16 @@ async function performControl(
   const { controlJob } = await import('../../decisions/control-job.ts');
   const { job, decision, options } = control;
   const { config, decide } = await openCommand(output, options);
-  const reason = requireReason(options.reason, { message: 'You must give a reason.', kept: 'in ops.audit' });
+  const reason = requireReason(options.reason, 'in ops.audit');
   const controlled = await decide((trx, here) =>
     controlJob(trx, { jobs: config.jobs, job, decision, reason, ...here }),
   );
   if (controlled.kind === 'refused')
-    throw new KnownError({
+    throw refusal({
       code: 'job_unchanged',
       message: controlled.why,
       where: job,
       help: 'See the state of each job: npx influencer-sync jobs',
-      safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
     });
   output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
   output.print(controlled.summary);

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { JobSettings, PipelineConfig } from '../../core/config.ts';
@@ -28,6 +27,7 @@ import {
 import { openClient } from '../open/open-service.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork } from '../open/open-workers.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -197,9 +197,7 @@ function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['app
   if (!process.stdin.isTTY) return undefined;
   return async (question) => {
     output.warn(question);
-    const prompt = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await prompt.question('Type "yes" to continue: ').finally(() => prompt.close());
-    return answer.trim().toLowerCase() === 'yes';
+    return confirmByWord('yes');
   };
 }
 

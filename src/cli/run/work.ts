@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { PipelineConfig } from '../../core/config.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 type WorkOptions = ConfigOptions & {
   readonly concurrency: number;
@@ -96,7 +96,7 @@ async function requireWorkers(config: PipelineConfig): Promise<void> {
   const isEmbedded = config.database.url === '';
   if (config.work.engine === 'pg-boss' && !isEmbedded) return;
   const { shortPath } = await import('../../config/locate.ts');
-  throw new KnownError({
+  throw refusal({
     code: 'no_work_to_share',
     message: isEmbedded
       ? 'Only one process at a time can open the embedded database, so a worker cannot share its work.'
@@ -106,6 +106,5 @@ async function requireWorkers(config: PipelineConfig): Promise<void> {
       ? 'Set DATABASE_URL (database.url) to a Postgres server that all processes can reach, and set work.engine: pg-boss.'
       : 'Set  work: {engine: pg-boss}  in the configuration of all processes that run jobs, and of all workers.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }

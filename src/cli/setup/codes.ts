@@ -1,5 +1,5 @@
 import type { JobSettings } from '../../core/config.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import type { CodeProblem } from '../../core/report.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -38,15 +38,10 @@ async function checkCodes(output: Output, options: CodesCheckOptions): Promise<E
   const { checkOwners } = await import('../../codes/check-owners.ts');
   const { readCodeRows } = await import('../../codes/load-codes.ts');
   const { requireService } = await import('../../config/require-settings.ts');
-  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
+  const { openFindings } = await import('../terminal/show-findings.ts');
   const { config } = await openCommand(output, options);
   const client = openClient(requireService(config));
-  const counts = { ok: 0, warning: 0, problem: 0 };
-  const show = (finding: Finding): void => {
-    counts[finding.status] += 1;
-    output.emit({ event: 'finding', ...finding });
-    output.print(renderFinding(finding, output.terminal));
-  };
+  const { show, end } = openFindings(output);
   const seen = new Set<string>();
   for (const { name, brandId, codes } of Object.values(config.jobs).filter(hasCodes)) {
     if (seen.has(`${codes} ${brandId}`)) continue;
@@ -68,9 +63,7 @@ async function checkCodes(output: Output, options: CodesCheckOptions): Promise<E
       what: `The service knows the owners of ${checked.known} of ${rows.length} rows${unchecked}.`,
     });
   }
-  output.emit({ event: 'codes_checked', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('codes_checked');
 }
 
 function hasCodes(job: JobSettings): job is JobWithCodes {

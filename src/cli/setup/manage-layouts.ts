@@ -37,6 +37,7 @@ import {
 } from '../init/recognise/recognise-file.ts';
 import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 import type { LayoutTestOptions } from './layouts.ts';
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
@@ -171,13 +172,12 @@ async function configuredFor(
 }
 
 function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'encoding_unclear',
     message: describeEncodings(possible),
     where,
     help: 'Name the encoding in which the words look right:  --encoding NAME',
     safe: 'Nothing was stored or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -197,13 +197,12 @@ async function recognised(
 ): Promise<Layout> {
   const found = await recogniseFile(file, layouts, means);
   if (!('why' in found) && found.verdict.kind === 'known') return found.verdict.layout;
-  throw new KnownError({
+  throw refusal({
     code: 'not_recognised',
     message: 'why' in found ? found.why : 'No layout knows the header of this file.',
     where: file.uri,
     help: 'Name a layout with --layout, or let one be proposed:  npx influencer-sync init FOLDER',
     safe: 'Nothing was stored or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -215,13 +214,12 @@ async function onlyFile(place: string, clients: SourceClients): Promise<SourceFi
   }
   const [file] = files;
   if (file !== undefined && files.length === 1) return file;
-  throw new KnownError({
+  throw refusal({
     code: 'not_one_file',
     message: files.length === 0 ? 'There is no file.' : 'There are several files.',
     where: place,
     help: 'Name one file.',
     safe: 'Nothing was read.',
-    exitCode: EXIT.configuration,
   });
 }
 
