@@ -49,9 +49,9 @@ async function checkSource(source: SourceSettings, means: Means): Promise<readon
       return [{ status: 'warning', about, what: 'It has no files.', fix: `Check its uri: ${source.uri}` }];
     const found = await recogniseFile(file, layouts, { source, clients });
     const name = file.uri.slice(file.uri.lastIndexOf('/') + 1);
-    const what = 'why' in found ? `The newest file, ${name}, cannot be read: ${found.why}` : '';
-    if ('why' in found) return [{ status: 'problem', about, what, fix: 'Export it again.' }];
-    return await compare(source, found, { ...means, name, about });
+    if (!('why' in found)) return await compare(source, found, { ...means, name, about });
+    const what = `The newest file, ${name}, cannot be read: ${found.why}`;
+    return [{ status: 'problem', about, what, fix: 'Export it again.' }];
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     return [{ status: 'problem', about, what: error.details.message, fix: error.details.help }];
@@ -65,61 +65,53 @@ async function compare(
 ): Promise<readonly Finding[]> {
   const { verdict } = found;
   const own = layouts.find((layout) => layout.name === source.layout);
-  if (own === undefined)
-    return [
-      {
-        status: 'problem',
-        about,
-        what: `There is no layout ${source.layout}.`,
-        fix: 'List the layouts:  npx influencer-sync layouts',
-      },
-    ];
+  if (own === undefined) {
+    const what = `There is no layout ${source.layout}.`;
+    return [{ status: 'problem', about, what, fix: 'List the layouts:  npx influencer-sync layouts' }];
+  }
+  const isUnknown = verdict.kind === 'unknown';
   if (verdict.kind !== 'known' || !isSameExport(verdict.layout, own)) {
-    const what = verdict.kind === 'unknown' ? 'no layout knows its header' : `it is ${verdict.layout.title}`;
+    const is = isUnknown ? 'no layout knows its header' : `it is ${verdict.layout.title}`;
+    const { name: other = null } = verdict.kind === 'known' ? verdict.layout : {};
     return [
       {
-        status: verdict.kind === 'unknown' && own.signature.length === 0 ? 'warning' : 'problem',
+        status: isUnknown && own.signature.length === 0 ? 'warning' : 'problem',
         about,
-        what: `The source has the layout ${source.layout}, but for the newest file, ${name}, ${what}.`,
+        what: `The source has the layout ${source.layout}, but for the newest file, ${name}, ${is}.`,
         why: 'A run would hold this file.',
-        fix:
-          verdict.kind === 'known'
-            ? `Set layout: ${verdict.layout.name}, or move the file.`
-            : 'See docs/layouts.md.',
+        fix: other === null ? 'See docs/layouts.md.' : `Set layout: ${other}, or move the file.`,
       },
     ];
   }
-  if (subjectOf(own) !== 'orders')
-    return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
-  const examined = await examineOrders({
-    source,
-    clients,
-    files: [{ file: found.file, encoding: source.encoding ?? found.form.encoding }],
-    layout: own,
-    written: own,
-    maxRows: MAX_ROWS,
-    job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
-  });
-  const problems = [
-    ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),
-    ...examined.problems,
-    ...(examined.needsZone && source.timeZone === null ? ['time_zone is missing'] : []),
-    ...(examined.currency !== null && source.currency === null ? ['currency is missing'] : []),
-    ...(examined.dateOrder === 'open' ? ['date_order is missing: the dates do not show it'] : []),
-    ...(examined.dateOrder === 'mixed' ? ['some dates have the day first and some the month'] : []),
-    ...(examined.decimalMark === 'open' ? ['decimal_mark is missing: the amounts do not show it'] : []),
-    ...(found.form.encoding !== null && source.encoding === null && own.encoding === 'utf-8'
-      ? [`encoding: ${found.form.encoding} is missing`]
-      : []),
-  ];
+  const encoding = source.encoding ?? found.form.encoding;
+  const examined =
+    subjectOf(own) !== 'orders'
+      ? null
+      : await examineOrders({
+          ...{ source, clients, layout: own, written: own, maxRows: MAX_ROWS },
+          files: [{ file: found.file, encoding }],
+          job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
+        });
+  const problems =
+    examined === null
+      ? []
+      : [
+          ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),
+          ...examined.problems,
+          examined.needsZone && source.timeZone === null && 'time_zone is missing',
+          examined.currency !== null && source.currency === null && 'currency is missing',
+          examined.dateOrder === 'open' && 'date_order is missing: the dates do not show it',
+          examined.dateOrder === 'mixed' && 'some dates have the day first and some the month',
+          examined.decimalMark === 'open' && 'decimal_mark is missing: the amounts do not show it',
+          found.form.encoding !== null &&
+            source.encoding === null &&
+            own.encoding === 'utf-8' &&
+            `encoding: ${encoding} is missing`,
+        ].filter((problem) => problem !== false);
   if (problems.length === 0)
     return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
-  return problems.map((what) => ({
-    status: 'problem',
-    about,
-    what: `${name}: ${what}.`,
-    fix: `Correct sources.${source.name}, or the layout ${own.name}.`,
-  }));
+  const fix = `Correct sources.${source.name}, or the layout ${own.name}.`;
+  return problems.map((what) => ({ status: 'problem', about, what: `${name}: ${what}.`, fix }));
 }
 
 /** A modified copy of a layout has the signature of the original. */

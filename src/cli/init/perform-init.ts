@@ -141,12 +141,11 @@ function show(output: Output, found: Recognised): void {
 function hasHeld({ sources, refused }: Recognised): boolean {
   return (
     refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
-    sources.some(
-      ({ examined }) =>
-        (examined.kind === 'orders' &&
-          [...examined.problems, ...examined.preview.held, ...examined.preview.heldOrders].length > 0) ||
-        (examined.kind === 'customers' && examined.held.length > 0),
-    )
+    sources.some(({ examined }) => {
+      if (examined.kind === 'customers') return examined.held.length > 0;
+      if (examined.kind !== 'orders') return false;
+      return examined.problems.length + examined.preview.held.length + examined.preview.heldOrders.length > 0;
+    })
   );
 }
 
@@ -206,13 +205,11 @@ async function listBrands(client: Client, output: Output): Promise<readonly Bran
 
 /** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */
 function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
-  const all = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? examined.preview.codes : []));
-  const seen = new Set<string>();
-  return all.filter(({ code }) => {
-    const isFirst = !seen.has(foldCode(code));
-    seen.add(foldCode(code));
-    return isFirst;
-  });
+  const first = new Map<string, CodeFound>();
+  for (const { examined } of sources)
+    for (const found of examined.kind === 'orders' ? examined.preview.codes : [])
+      if (!first.has(foldCode(found.code))) first.set(foldCode(found.code), found);
+  return [...first.values()];
 }
 
 function readLayoutText(name: string, configPath: string): string {
