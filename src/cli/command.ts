@@ -107,3 +107,10 @@ export function parseId(text: string): string {
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
   return text;
 }
+
+/** Parses a day such as 2026-11-27. */
+export function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
+  if (isDay === true) return text;
+  throw new InvalidArgumentError('It should be a day of the calendar, like 2026-11-27.');
+}

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
+import { parsePort } from '../command.ts';
 import { refusal } from '../usage-error.ts';
 import { triggerCommand } from './trigger-event.ts';
 
@@ -34,7 +35,7 @@ type Flags = {
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('run a copy of the service on this machine, for trials and tests without an account')
-    .option('--port <number>', 'port to listen on, 0 for a free one', readPort, 4010)
+    .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4010)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--data <file>',
@@ -162,12 +163,6 @@ async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[
       safe: 'The sandbox was not started.',
     });
   });
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
 function readMilliseconds(text: string): number {

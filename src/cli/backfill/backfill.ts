@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommandDefinition, type ConfigOptions, parseCount, parseId } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount, parseDay, parseId } from '../command.ts';
 
 /** The limits of a backfill. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };
@@ -103,11 +103,4 @@ function parseRate(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || rate <= 0)
     throw new InvalidArgumentError('It should be a number above 0, for example 0.5.');
   return rate;
-}
-
-function parseDay(text: string): string {
-  const date = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
-  if (isDay && date.toISOString().startsWith(text)) return text;
-  throw new InvalidArgumentError('It should be a day of the calendar, like 2023-01-01.');
 }

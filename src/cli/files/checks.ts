@@ -1,8 +1,7 @@
-import { InvalidArgumentError } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../render/text.ts';
-import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseDay, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason, usageError } from '../usage-error.ts';
@@ -42,7 +41,7 @@ export const checksCommand: CommandDefinition = {
         'expect unusual numbers of orders on a date: counts, codes and statuses in files of that day and the next are neither checked nor learnt from',
       takes: (command) =>
         command
-          .argument('<date>', 'YYYY-MM-DD', parseDate)
+          .argument('<date>', 'YYYY-MM-DD', parseDay)
           .argument('<name>', 'why, for example "Black Friday"')
           .option('--source <name>', 'one source only (default: all)'),
       examples: [['checks expect-date 2026-11-27 "Black Friday"', 'for all sources']],
@@ -50,12 +49,6 @@ export const checksCommand: CommandDefinition = {
     },
   ],
 };
-
-function parseDate(text: string): string {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
-  if (isDate !== true) throw new InvalidArgumentError('It should be a day, like 2026-11-27.');
-  return text;
-}
 
 /** Lists the results of all checks. The exit code is 0 in any case; a held file makes its run end with 3. */
 async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
