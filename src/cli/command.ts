@@ -4,22 +4,48 @@ import type { ExitCode } from '../core/exit-code.ts';
 import { isMonth } from '../core/time/month.ts';
 import type { Output } from './terminal/output.ts';
 
-/**
- * Turns the function of a command into an action: passes the output to it and stores its exit code. A command
- * imports its dependencies inside that function, so that `--help` loads none of them.
- */
+/** Turns the function of a command into an action: passes the output to it and stores its exit code. */
 export type Act = <Arguments extends readonly unknown[]>(
   action: (output: Output, ...args: Arguments) => Promise<ExitCode>,
 ) => (...args: Arguments) => Promise<void>;
 
+type Action = (output: Output, ...args: readonly unknown[]) => Promise<ExitCode>;
+
 /** The definition of one command. */
 export type CommandDefinition = {
   readonly name: string;
+  readonly description: string;
   /** Whether help omits the command, because only this project's own programs use it. */
   readonly isHidden?: boolean;
-  /** Defines the command's description, options and action. */
-  readonly define: (command: Command, act: Act) => void;
+  /** False if it reads no configuration and so has no options that name one. */
+  readonly readsConfig?: boolean;
+  /** Adds arguments and further options. */
+  readonly takes?: (command: Command) => unknown;
+  readonly examples?: readonly (readonly [command: string, meaning: string])[];
+  /** The end of its help. */
+  readonly notes?: string;
+  readonly commands?: readonly CommandDefinition[];
+  /** Receives the arguments and the options. It imports its dependencies itself, so that `--help` loads none of them. */
+  readonly action?: (output: Output, ...args: never[]) => Promise<ExitCode>;
 };
+
+/** Adds a command to the program or to another command. */
+export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
+  const { name, description, isHidden = false, readsConfig = true, takes } = definition;
+  const { examples = [], notes, commands = [], action } = definition;
+  const command = parent.command(name, { hidden: isHidden }).description(description);
+  if (readsConfig) addConfigOptions(command);
+  takes?.(command);
+  const lines = examples.flatMap(([example, meaning]) => [
+    `  # ${meaning}`,
+    `  npx influencer-sync ${example}`,
+  ]);
+  if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
+  for (const one of commands) addCommand(command, one, act);
+  // Commander passes what `takes` declares, which no type connects with the parameters of the action.
+  if (action !== undefined) command.action(act(action as Action));
+}
 
 /** Options of every command that reads the configuration. */
 export type ConfigOptions = {
@@ -33,7 +59,7 @@ export type ConfigOptions = {
   readonly onMisled?: (misled: Misled) => void;
 };
 
-export function addConfigOptions(command: Command): Command {
+function addConfigOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <path>',
@@ -44,18 +70,6 @@ export function addConfigOptions(command: Command): Command {
       'read variables from a file such as .env; variables of the shell take precedence',
     )
     .option('--json', 'write events for programs to standard output, one JSON object per line');
-}
-
-/** Adds lines under `Examples:` at the end of a command's help. */
-export function addExamples(
-  command: Command,
-  examples: readonly (readonly [command: string, meaning: string])[],
-): Command {
-  const lines = examples.flatMap(([example, meaning]) => [
-    `  # ${meaning}`,
-    `  npx influencer-sync ${example}`,
-  ]);
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
 /** Parses `--limit`. */
@@ -92,4 +106,11 @@ export function parsePort(text: string): number {
 export function parseId(text: string): string {
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
   return text;
+}
+
+/** Parses a day such as 2026-11-27. */
+export function parseDay(text: string): string {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
+  if (isDay === true) return text;
+  throw new InvalidArgumentError('It should be a day of the calendar, like 2026-11-27.');
 }

@@ -7,7 +7,7 @@ import { apiCommand } from './api/api.ts';
 import { sandboxCommand } from './api/sandbox.ts';
 import { webhooksCommand } from './api/webhooks.ts';
 import { backfillCommand } from './backfill/backfill.ts';
-import type { Act, CommandDefinition, ConfigOptions } from './command.ts';
+import { type Act, addCommand, type CommandDefinition, type ConfigOptions } from './command.ts';
 import { consoleCommand } from './console/console.ts';
 import { demoCommand } from './demo/demo.ts';
 import { checksCommand } from './files/checks.ts';
@@ -69,7 +69,7 @@ const commands: readonly CommandDefinition[] = [
   forgetCommand,
   pruneCommand,
   hashKeyCommand,
-  rejectedCommand(async () => (await import('../intake/read/fetch-raw-rows.ts')).fetchRawRows),
+  rejectedCommand,
   ledgerCommand,
   migrateCommand,
   apiCommand,
@@ -142,8 +142,7 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help to see its arguments)')
     .addHelpText('after', EXIT_CODES);
-  for (const { name, isHidden = false, define } of commands)
-    define(program.command(name, { hidden: isHidden }), act);
+  for (const command of commands) addCommand(program, command, act);
   program.addCommand(sandboxCommand().copyInheritedSettings(program));
   return program;
 }

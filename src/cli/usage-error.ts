@@ -1,42 +1,33 @@
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { KnownError, type KnownErrorDetails } from '../core/known-error.ts';
 
-/** Creates an error about the command line. It was noticed before anything was changed. */
+/** Creates an error with which a command ends before it has done anything (exit 2). */
+export function refusal(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
+  return new KnownError({ safe: 'Nothing was changed.', ...details, exitCode: EXIT.configuration });
+}
+
+/** Creates an error about the command line. */
 export function usageError(message: string, help: string): KnownError {
-  return new KnownError({
-    code: 'usage',
-    message,
-    help,
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
+  return refusal({ code: 'usage', message, help });
 }
 
 /**
  * Requires a reason for a decision, so that later readers can understand it.
  *
- * @param message the error message without a reason; the default is for decisions about money.
- * @param kept where the reason is stored, for the error message.
- * @throws KnownError if the reason is missing or blank.
+ * @param kept where the reason is stored, for the error message; by default, it is that of a decision about money.
+ * @throws KnownError (exit 2) if the reason is missing or blank.
  */
-export function requireReason(
-  reason: string | undefined,
-  {
-    message = 'A decision about money needs a reason.',
-    kept = 'with the decision',
-  }: {
-    readonly message?: string;
-    readonly kept?: string;
-  } = {},
-): string {
+export function requireReason(reason: string | undefined, kept?: string): string {
   const text = (reason ?? '').trim();
   if (text !== '') return text;
-  throw usageError(message, `Add --reason '…'. It is kept ${kept}.`);
+  throw usageError(
+    kept === undefined ? 'A decision about money needs a reason.' : 'You must give a reason.',
+    `Add --reason '…'. It is kept ${kept ?? 'with the decision'}.`,
+  );
 }
 
 /** The reason that a person gave for a change that needs none. @throws KnownError (exit 2) if it is blank. */
 export function givenReason({ reason }: { readonly reason?: string | undefined }): string | null {
-  return reason === undefined
-    ? null
-    : requireReason(reason, { message: 'The reason is blank.', kept: 'in ops.audit' });
+  if (reason === undefined || reason.trim() !== '') return reason?.trim() ?? null;
+  throw usageError('The reason is blank.', "Add --reason '…'. It is kept in ops.audit.");
 }

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { type Expression, type ObjectExpression, parseSync, Visitor } from 'oxc-parser';
+import { type Argument, type Expression, type ObjectExpression, parseSync, Visitor } from 'oxc-parser';
 import { EXIT } from '../../src/core/exit-code.ts';
 
 export const TROUBLESHOOTING_FILE = 'docs/troubleshooting.md';
@@ -88,25 +88,34 @@ command says what kind of error it is:
 /** Reads the errors that a module creates with a literal code. */
 function readFailures(path: string): readonly KnownFailure[] {
   const failures: KnownFailure[] = [];
+  const note = (
+    details: Argument | undefined,
+    exitsOf: (details: ObjectExpression) => KnownFailure['exits'],
+  ) => {
+    if (details?.type !== 'ObjectExpression') return;
+    const codes = textsOf(propertyOf(details, 'code'));
+    const exits = exitsOf(details);
+    const messages = textsOf(propertyOf(details, 'message'));
+    const helps = textsOf(propertyOf(details, 'help'));
+    // If there are two codes, values that depend on the same condition also have two alternatives, in the
+    // same order.
+    const ofCode = <T>(all: readonly T[], index: number): readonly T[] =>
+      all.length === codes.length ? all.slice(index, index + 1) : all;
+    for (const [index, code] of codes.entries())
+      failures.push({
+        code,
+        exits: ofCode(exits, index),
+        messages: ofCode(messages, index),
+        helps: ofCode(helps, index),
+      });
+  };
   new Visitor({
     NewExpression({ callee, arguments: [details] }) {
-      if (callee.type !== 'Identifier' || callee.name !== 'KnownError') return;
-      if (details?.type !== 'ObjectExpression') return;
-      const codes = textsOf(propertyOf(details, 'code'));
-      const exits = exitsIn(propertyOf(details, 'exitCode'));
-      const messages = textsOf(propertyOf(details, 'message'));
-      const helps = textsOf(propertyOf(details, 'help'));
-      // If there are two codes, values that depend on the same condition also have two alternatives, in the
-      // same order.
-      const ofCode = <T>(all: readonly T[], index: number): readonly T[] =>
-        all.length === codes.length ? all.slice(index, index + 1) : all;
-      for (const [index, code] of codes.entries())
-        failures.push({
-          code,
-          exits: ofCode(exits, index),
-          messages: ofCode(messages, index),
-          helps: ofCode(helps, index),
-        });
+      if (callee.type === 'Identifier' && callee.name === 'KnownError')
+        note(details, (object) => exitsIn(propertyOf(object, 'exitCode')));
+    },
+    CallExpression({ callee, arguments: [details] }) {
+      if (callee.type === 'Identifier' && callee.name === 'refusal') note(details, () => ['configuration']);
     },
   }).visit(parseSync(path, readFileSync(path, 'utf8')).program);
   return failures;

@@ -4,7 +4,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Output } from '../terminal/output.ts';
-import { usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 
 export type ListenOptions = {
   readonly forwardTo: string;
@@ -65,13 +65,12 @@ async function openStream({ url, account }: ListenOptions, signal: AbortSignal):
     if (answer.status === 200 && answer.body !== null) return Readable.fromWeb(answer.body as ReadableStream);
     throw new Error(`status ${answer.status}`);
   } catch (cause) {
-    throw new KnownError({
+    throw refusal({
       code: 'sandbox_unreachable',
       message: 'No sandbox with this account answers at this address.',
       where: url,
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing was forwarded.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

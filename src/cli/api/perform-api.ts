@@ -19,9 +19,9 @@ import {
 } from '../../service/unknown-members.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 import { renderAnswer } from './answer.ts';
 import { renderOperationHelp, renderOperations } from './operations.ts';
-import { type ApiWords, readApiWords } from './read-api-words.ts';
 
 /**
  * Calls one operation. It checks the request against the contract, sends it once, and shows the answer as
@@ -70,12 +70,11 @@ function findOperation(word: string): OperationName {
   const found = operationNames.find((one) => one === name);
   if (found !== undefined) return found;
   const near = didYouMean(name, operationNames);
-  throw new KnownError({
+  throw refusal({
     code: 'operation_unknown',
     message: 'The service has no such operation.',
     help: `${near === null ? '' : `Did you mean ${near}? `}To list all:  npx influencer-sync api`,
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -117,13 +116,12 @@ async function readBody(file: string): Promise<string> {
   try {
     return file === '-' ? await readAll(process.stdin) : readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new KnownError({
+    throw refusal({
       code: 'body_unreadable',
       message: 'The file that --body names cannot be read.',
       where: file,
       help: 'Name a file with JSON, or - to read it from standard input.',
       safe: 'Nothing was sent.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
@@ -135,7 +133,7 @@ function requestInvalid(name: OperationName, problems: readonly RequestProblem[]
     const field = fields.find((one) => one.name === place.split('.')[0]);
     return field === undefined ? 'See --help.' : `It takes: ${field.type}. ${field.description}`.trimEnd();
   };
-  return new KnownError({
+  return refusal({
     code: 'request_invalid',
     message: `The request does not fit the contract of ${name}.`,
     help: `To see its fields:  npx influencer-sync api ${name} --help`,
@@ -145,17 +143,15 @@ function requestInvalid(name: OperationName, problems: readonly RequestProblem[]
       message: message.endsWith('?') ? message : `${message}.`,
       help: helpOf(place),
     })),
-    exitCode: EXIT.configuration,
   });
 }
 
 function liveRefused(name: OperationName): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'live_refused',
     message: `${name} must not be repeated, and this is not a sandbox on this machine.`,
     help: 'To call it anyway, add --live. No ledger records such a call. Post orders with a run instead: its ledger never sends one twice.',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -211,4 +207,71 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The words after `api`, parsed. */
+type ApiWords = {
+  readonly operation: string | null;
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** File with the body, or `-` for standard input; null if not given. */
+  readonly bodyFile: string | null;
+  readonly config?: string;
+  readonly envFile?: string;
+  readonly isLive: boolean;
+  /** Show the request instead of sending it. */
+  readonly isDryRun: boolean;
+  readonly isHelp: boolean;
+};
+
+/** Options without a value. All others take one. */
+const SWITCHES = ['json', 'live', 'dry_run', 'help'];
+
+/**
+ * Parses `<operation> --field value …`. Any unknown option is a field, so that fields that the specification
+ * does not show can be sent too. `--deal-id` and `--deal_id` are the same.
+ *
+ * @throws KnownError `usage` (exit 2).
+ */
+function readApiWords(words: readonly string[]): ApiWords {
+  const fields: Record<string, string[]> = {};
+  const switches = new Set<string>();
+  const plain: string[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    const match = /^--([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(LONG[word] ?? word);
+    const name = match?.[1]?.replaceAll('-', '_');
+    if (name === undefined) plain.push(word);
+    else if (SWITCHES.includes(name)) switches.add(name);
+    else {
+      const value = match?.[2] ?? words[index + 1];
+      if (value === undefined) throw usage(`${word} needs a value.`);
+      if (match?.[2] === undefined) index += 1;
+      fields[name] = [...(fields[name] ?? []), value];
+    }
+  }
+  const [operation = null, extra] = plain;
+  // The message does not repeat the value: it may be a misplaced secret that other people must not see.
+  if (extra !== undefined) throw usage('There is a value without an option.');
+  const { body, config, env_file: envFile, ...rest } = fields;
+  return {
+    operation,
+    fields: rest,
+    bodyFile: body?.at(-1) ?? null,
+    ...(config === undefined ? {} : { config: config.at(-1) ?? '' }),
+    ...(envFile === undefined ? {} : { envFile: envFile.at(-1) ?? '' }),
+    isLive: switches.has('live'),
+    isDryRun: switches.has('dry_run'),
+    isHelp: switches.has('help'),
+  };
+}
+
+const LONG: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--help' };
+
+function usage(message: string): KnownError {
+  return refusal({
+    code: 'usage',
+    message,
+    help: 'Write each field as --name value, in quotes if the value has blanks:  npx influencer-sync api <operation> --help',
+    safe: 'Nothing was sent.',
+  });
 }

@@ -1,6 +1,6 @@
 import { shortPath } from '../../config/locate.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createEventStore } from '../../ledger/receiver/receive-event.ts';
 import { startReceiver } from '../../ledger/receiver/start-receiver.ts';
@@ -9,6 +9,7 @@ import type { ConfigOptions } from '../command.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 
@@ -46,12 +47,11 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
 }
 
 function secretMissing(path: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'webhook_secret_missing',
     message: 'There is no signing secret, so no event could be verified.',
     where: `webhooks.secret in ${shortPath(path)}`,
     help: 'Set INFLUENCER_WEBHOOK_SECRET to the signing secret on the API integration page of the service (or the one that the sandbox printed).',
     safe: 'Nothing was received.',
-    exitCode: EXIT.configuration,
   });
 }

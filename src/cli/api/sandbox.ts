@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
+import { parsePort } from '../command.ts';
+import { refusal } from '../usage-error.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {
@@ -35,7 +35,7 @@ type Flags = {
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('run a copy of the service on this machine, for trials and tests without an account')
-    .option('--port <number>', 'port to listen on, 0 for a free one', readPort, 4010)
+    .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4010)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--data <file>',
@@ -156,20 +156,13 @@ async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);
     if (read.kind === 'rules') return read.rules;
-    throw new KnownError({
+    throw refusal({
       code: 'fault_invalid',
       message: `--fault ${JSON.stringify(text)} is not a fault: ${explainIssues(read.issues)}.`,
       help: `Write kind:setting=value,… with one of the kinds ${Object.keys(FAULT_KINDS).join(', ')}.`,
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
     });
   });
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
 function readMilliseconds(text: string): number {

@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { toPrintable } from '../../core/text/printable.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
+import { refusal } from '../usage-error.ts';
 
 type Flags = {
   readonly url: string;
@@ -41,12 +40,11 @@ async function trigger(kind: string, { url, account, set }: Flags): Promise<void
     process.stdout.write(`${toPrintable(text)}\n`);
     return;
   }
-  throw new KnownError({
+  throw refusal({
     code: 'trigger_refused',
     message: `The sandbox refused to trigger ${kind}: ${readMessage(text)}`,
     help: 'Correct the kind, or the details that --set gives.',
     safe: 'Nothing happened.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -59,13 +57,12 @@ async function post(address: string, body: unknown): Promise<Response> {
       body: JSON.stringify(body),
     });
   } catch (cause) {
-    throw new KnownError({
+    throw refusal({
       code: 'sandbox_unreachable',
       message: 'No sandbox answers at this address.',
       where: new URL(address).origin,
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing happened.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -5,16 +5,11 @@ import { column, say, table } from '../../render/block.ts';
 import type { ApiError } from '../../service/api-error.ts';
 import { webhookTypes } from '../../service/contract/webhook-types.ts';
 import type { Api } from '../../service/create-api.ts';
-import {
-  type Act,
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parsePort,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
+import type { ListenOptions } from './listen-webhooks.ts';
+import type { ReceiveOptions } from './receive-webhooks.ts';
 
 /**
  * `influencer-sync webhooks`: receives events; `register`, `list` and `delete` manage the addresses to which
@@ -22,60 +17,65 @@ import { usageError } from '../usage-error.ts';
  */
 export const webhooksCommand: CommandDefinition = {
   name: 'webhooks',
-  define(command, act) {
-    command.enablePositionalOptions();
-    addConfigOptions(
-      command.description(
-        'receive events from the service; register, list or delete the addresses to which it sends them',
-      ),
-    )
-      .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
-      .action(
-        act(async (output, options) =>
-          (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
+  description:
+    'receive events from the service; register, list or delete the addresses to which it sends them',
+  takes: (command) =>
+    command.option(
+      '--port <number>',
+      'port to listen on instead of webhooks.port, 0 for a free one',
+      parsePort,
+    ),
+  examples: [
+    ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
+    ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
+    ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
+    ['webhooks list', 'list the registered addresses'],
+  ],
+  action: async (output, options: ReceiveOptions) =>
+    (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
+  commands: [
+    {
+      name: 'listen',
+      description: 'forward every event of a running sandbox to an address, without registering it',
+      readsConfig: false,
+      takes: (command) =>
+        addKindOption(
+          command
+            .requiredOption('--forward-to <url>', 'where your receiver listens')
+            .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+            .option('--account <id>', 'events of this account only'),
+        ).option('--json', 'print NDJSON events'),
+      action: async (output, options: ListenOptions) =>
+        (await import('./listen-webhooks.ts')).listenWebhooks(output, options),
+    },
+    {
+      name: 'register',
+      description: 'register an address for events',
+      takes: (command) =>
+        addKindOption(command.argument('<url>', 'public address of the receiver, with its path')).option(
+          '--same-address',
+          'one address for all kinds, without the kind at the end',
+          false,
         ),
-      );
-    addExamples(command, [
-      ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
-      ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
-      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
-      ['webhooks list', 'list the registered addresses'],
-    ]);
-    defineListening(command, act);
-    defineRegistration(command, act);
-  },
+      action: registerWebhooks,
+    },
+    { name: 'list', description: 'list the registered addresses', action: listWebhooks },
+    {
+      name: 'delete',
+      description: 'remove the registration of an address',
+      takes: (command) =>
+        addKindOption(command.argument('<url>', 'as it was registered, or as you gave it to `register`')),
+      action: deleteWebhooks,
+    },
+  ],
 };
 
-function defineListening(command: Command, act: Act): void {
-  command
-    .command('listen')
-    .description('forward every event of a running sandbox to an address, without registering it')
-    .requiredOption('--forward-to <url>', 'where your receiver listens')
-    .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
-    .option('--account <id>', 'events of this account only')
-    .option('--kind <kind>', KINDS, collect)
-    .option('--json', 'print NDJSON events')
-    .action(
-      act(async (output, options) => (await import('./listen-webhooks.ts')).listenWebhooks(output, options)),
-    );
-}
-
-const KINDS = 'one kind of event only (repeatable; default: all)';
-const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
-
-function defineRegistration(command: Command, act: Act): void {
-  addConfigOptions(command.command('register').description('register an address for events'))
-    .argument('<url>', 'public address of the receiver, with its path')
-    .option('--kind <kind>', KINDS, collect)
-    .option('--same-address', 'one address for all kinds, without the kind at the end', false)
-    .action(act(registerWebhooks));
-  addConfigOptions(command.command('list').description('list the registered addresses')).action(
-    act(listWebhooks),
+function addKindOption(command: Command): Command {
+  return command.option(
+    '--kind <kind>',
+    'one kind of event only (repeatable; default: all)',
+    (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind],
   );
-  addConfigOptions(command.command('delete').description('remove the registration of an address'))
-    .argument('<url>', 'as it was registered, or as you gave it to `register`')
-    .option('--kind <kind>', KINDS, collect)
-    .action(act(deleteWebhooks));
 }
 
 type ManageOptions = ConfigOptions & {

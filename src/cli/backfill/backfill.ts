@@ -1,13 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  type Act,
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-  parseId,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount, parseDay, parseId } from '../command.ts';
 
 /** The limits of a backfill. */
 export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };
@@ -25,89 +17,71 @@ export type ReasonOption = { readonly reason?: string };
 
 export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { readonly yes?: boolean };
 
-/**
- * `influencer-sync backfill`: plans and executes a backfill. `status`, `pause`, `resume` and `cancel` control
- * it from another terminal.
- */
+/** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
-  define(command, act) {
-    command.enablePositionalOptions();
+  description: 'credit the orders of a past period: make a plan, then execute exactly that plan',
+  takes: (command) =>
     addShareOptions(
-      addConfigOptions(
-        command.description(
-          'credit the orders of a past period: make a plan, then execute exactly that plan',
-        ),
-      )
+      command
         .argument('<job>', 'name of the job in the configuration')
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
         .option('--to <day>', 'last day', parseDay)
         .option('--plan', 'stop after the plan')
         .option('--yes', 'execute the plan without asking: for scripts'),
-    ).action(
-      act(async (output, jobName: string, options: BackfillOptions) =>
-        (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
-      ),
-    );
-    addExamples(command, [
-      [
-        'backfill attribute-orders --from 2023-01-01 --to 2024-12-31 --plan',
-        'what would be posted, and how long it would take',
-      ],
-      [
-        'backfill attribute-orders --from 2023-01-01 --to 2024-12-31',
-        'make a plan, ask, post; after a kill, the same command continues',
-      ],
-      ['backfill pause', 'from another terminal'],
-      ['backfill status', 'its progress'],
-    ]);
-    defineControls(command, act);
-  },
+    ),
+  examples: [
+    [
+      'backfill attribute-orders --from 2023-01-01 --to 2024-12-31 --plan',
+      'what would be posted, and how long it would take',
+    ],
+    [
+      'backfill attribute-orders --from 2023-01-01 --to 2024-12-31',
+      'make a plan, ask, post; after a kill, the same command continues',
+    ],
+    ['backfill pause', 'from another terminal'],
+    ['backfill status', 'its progress'],
+  ],
+  action: async (output, jobName: string, options: BackfillOptions) =>
+    (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
+  commands: [
+    {
+      name: 'status',
+      description: 'list backfills with their progress',
+      takes: (command) => command.argument('[id]', 'number of one backfill', parseId),
+      action: async (output, id: string | undefined, options: ConfigOptions) =>
+        (await import('./manage-backfill.ts')).showBackfills(output, id, options),
+    },
+    {
+      name: 'pause',
+      description: 'pause a backfill after its requests in flight',
+      takes: addChoice,
+      action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
+        (await import('./manage-backfill.ts')).performPause(output, id, options),
+    },
+    {
+      name: 'resume',
+      description: 'continue a paused or killed backfill, or execute a plan',
+      takes: (command) =>
+        addShareOptions(addChoice(command).option('--yes', 'execute a plan without asking: for scripts')),
+      action: async (output, id: string | undefined, options: ResumeOptions) =>
+        (await import('./perform-backfill.ts')).performResume(output, id, options),
+    },
+    {
+      name: 'cancel',
+      description: 'cancel a backfill: it posts no more orders, and you can plan the rest again',
+      takes: addChoice,
+      action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
+        (await import('./manage-backfill.ts')).performCancel(output, id, options),
+    },
+  ],
 };
 
-const REASON = ['--reason <text>', 'why; kept in ops.audit'] as const;
-
-function defineControls(command: Command, act: Act): void {
-  const which = 'number of the backfill; default: the one that is not finished';
-  addConfigOptions(command.command('status').description('list backfills with their progress'))
-    .argument('[id]', 'number of one backfill', parseId)
-    .action(
-      act(async (output, id: string | undefined, options: ConfigOptions) =>
-        (await import('./manage-backfill.ts')).showBackfills(output, id, options),
-      ),
-    );
-  addConfigOptions(command.command('pause').description('pause a backfill after its requests in flight'))
-    .argument('[id]', which, parseId)
-    .option(...REASON)
-    .action(
-      act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('./manage-backfill.ts')).performPause(output, id, options),
-      ),
-    );
-  addShareOptions(
-    addConfigOptions(
-      command.command('resume').description('continue a paused or killed backfill, or execute a plan'),
-    )
-      .argument('[id]', which, parseId)
-      .option(...REASON)
-      .option('--yes', 'execute a plan without asking: for scripts'),
-  ).action(
-    act(async (output, id: string | undefined, options: ResumeOptions) =>
-      (await import('./perform-backfill.ts')).performResume(output, id, options),
-    ),
-  );
-  addConfigOptions(
-    command
-      .command('cancel')
-      .description('cancel a backfill: it posts no more orders, and you can plan the rest again'),
-  )
-    .argument('[id]', which, parseId)
-    .option(...REASON)
-    .action(
-      act(async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('./manage-backfill.ts')).performCancel(output, id, options),
-      ),
-    );
+/** Adds which backfill a command changes, and why. */
+function addChoice(command: Command): Command {
+  return command
+    .argument('[id]', 'number of the backfill; default: the one that is not finished', parseId)
+    .option('--reason <text>', 'why; kept in ops.audit');
 }
 
 function addShareOptions(command: Command): Command {
@@ -129,11 +103,4 @@ function parseRate(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || rate <= 0)
     throw new InvalidArgumentError('It should be a number above 0, for example 0.5.');
   return rate;
-}
-
-function parseDay(text: string): string {
-  const date = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
-  if (isDay && date.toISOString().startsWith(text)) return text;
-  throw new InvalidArgumentError('It should be a day of the calendar, like 2023-01-01.');
 }

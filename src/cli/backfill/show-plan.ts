@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { shareOf } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import { describeChanges, describePlan } from '../../../jobs/attribute-orders/backfill/render.ts';
 import type { BackfillRun } from '../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
@@ -6,6 +5,7 @@ import type { Backfill, PlanChanges } from '../../core/backfill.ts';
 import { renderBlocks } from '../../render/render-blocks.ts';
 import { plural } from '../../render/text.ts';
 import { listHeldFiles } from '../../reports/files/list-held-files.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import type { ResumeOptions } from './backfill.ts';
 import { planChanged } from './errors.ts';
@@ -68,11 +68,7 @@ export async function approve(
   } else if (options.yes === true) return true;
   if (!process.stdin.isTTY) return false;
   const count = plural(sumOf(backfill), 'order');
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question
-    .question(`Post ${count}? You cannot undo orders that the service has accepted. Type "yes" to continue: `)
-    .finally(() => question.close());
-  return answer.trim().toLowerCase() === 'yes';
+  return confirmByWord('yes', `Post ${count}? You cannot undo orders that the service has accepted. `);
 }
 
 function sumOf({ plan }: Backfill): number {

@@ -1,11 +1,5 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parsePort,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 
@@ -18,12 +12,9 @@ type ConsoleCommandOptions = ConfigOptions & {
 
 export const consoleCommand: CommandDefinition = {
   name: 'console',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
-      ),
-    )
+  description: 'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
+  takes: (command) =>
+    command
       .option(
         '--host <address>',
         'address to listen on; any address except 127.0.0.1 needs console.auth',
@@ -34,13 +25,12 @@ export const consoleCommand: CommandDefinition = {
       .option(
         '--hash-password',
         'read a password from standard input and print the password_hash for console.auth.users',
-      );
-    addExamples(command, [
-      ['console', 'pages at http://127.0.0.1:4080'],
-      ['console --port 0 --open', 'on a free port, opened in the browser'],
-    ]);
-    command.action(act(performConsole));
-  },
+      ),
+  examples: [
+    ['console', 'pages at http://127.0.0.1:4080'],
+    ['console --port 0 --open', 'on a free port, opened in the browser'],
+  ],
+  action: performConsole,
 };
 
 /**

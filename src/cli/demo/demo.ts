@@ -1,30 +1,27 @@
 import { EXIT } from '../../core/exit-code.ts';
-import { addExamples, type CommandDefinition } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 
 type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };
 
 export const demoCommand: CommandDefinition = {
   name: 'demo',
-  define(command, act) {
+  description:
+    'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
+  readsConfig: false,
+  takes: (command) =>
     command
-      .description(
-        'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
-      )
       .option('--console', 'show the result in the console afterwards, in the browser of this machine')
       .option('--verbose', 'show the output of each run')
-      .option('--json', 'write events for programs to standard output, one JSON object per line');
-    addExamples(command, [
-      ['demo', 'see what a run does, and that a second run posts nothing twice'],
-      ['demo --console', 'look at every order in a browser afterwards'],
-      ['demo --verbose', 'every step, and the whole output of each run'],
-      ['demo --json | tail -n 1', 'the last event, for a program'],
-    ]);
-    command.action(
-      act(async (output, options: DemoOptions) => {
-        const { showDemo, runDemo } = await import('./run-demo.ts');
-        const exitCode = await runDemo(output, { isVerbose: options.verbose ?? false });
-        return options.console === true && exitCode === EXIT.ok ? showDemo(output) : exitCode;
-      }),
-    );
+      .option('--json', 'write events for programs to standard output, one JSON object per line'),
+  examples: [
+    ['demo', 'see what a run does, and that a second run posts nothing twice'],
+    ['demo --console', 'look at every order in a browser afterwards'],
+    ['demo --verbose', 'every step, and the whole output of each run'],
+    ['demo --json | tail -n 1', 'the last event, for a program'],
+  ],
+  action: async (output, { verbose = false, console = false }: DemoOptions) => {
+    const { showDemo, runDemo } = await import('./run-demo.ts');
+    const exitCode = await runDemo(output, { isVerbose: verbose });
+    return console && exitCode === EXIT.ok ? showDemo(output) : exitCode;
   },
 };

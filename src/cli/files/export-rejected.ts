@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import type { FetchRawRows } from '../../intake/read/fetch-raw-rows.ts';
@@ -10,6 +10,7 @@ import { encodeRows } from '../../render/csv.ts';
 import { plural } from '../../render/text.ts';
 import { listRejected, type RejectedFilter } from '../../reports/files/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 export type ExportInput = {
   readonly db: Database;
@@ -85,12 +86,11 @@ async function write(path: string, bytes: Buffer): Promise<void> {
 
 function refuse(message: string, help: string, where?: string): KnownError {
   const place = where === undefined ? {} : { where };
-  return new KnownError({
+  return refusal({
     code: 'export_refused',
     message,
     help,
     ...place,
     safe: 'Nothing was written.',
-    exitCode: EXIT.configuration,
   });
 }

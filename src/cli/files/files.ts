@@ -1,20 +1,14 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 import { plural } from '../../render/text.ts';
-import {
-  type Act,
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
 
 type FilesOptions = ConfigOptions & {
   readonly source?: string;
@@ -30,47 +24,54 @@ type ReleaseOptions = ConfigOptions & {
 };
 type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
 
-const DEFAULT_LIMIT = 50;
 const STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'];
 
 export const filesCommand: CommandDefinition = {
   name: 'files',
-  define(command, act) {
-    addConfigOptions(command.description('list each file of the sources: read, held or skipped, and why'))
+  description: 'list each file of the sources: read, held or skipped, and why',
+  takes: (command) =>
+    command
       .option('--source <name>', 'one source only')
       .addOption(new Option('--state <state>', 'only those').choices(STATES))
-      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, DEFAULT_LIMIT)
-      .action(act(showFiles));
-    addExamples(command, [
-      ['files', 'which files were read, are held or skipped, and which the next run reads'],
-      ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
-      [
-        "files release west.csv --newest --reason 'sent later'",
-        'a file that contradicts another one: it counts',
-      ],
-      ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
-      ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
-      ['files reread --layout etsy-orders', 'all files that were read with a layout'],
-    ]);
-    defineDecisions(command, act);
-  },
+      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, 50),
+  examples: [
+    ['files', 'which files were read, are held or skipped, and which the next run reads'],
+    ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
+    [
+      "files release west.csv --newest --reason 'sent later'",
+      'a file that contradicts another one: it counts',
+    ],
+    ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
+    ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
+    ['files reread --layout etsy-orders', 'all files that were read with a layout'],
+  ],
+  action: showFiles,
+  commands: [
+    {
+      name: 'release',
+      description: 'end the hold of files that you do not need',
+      takes: (command) =>
+        command
+          .argument('[name]', 'name of the file, or its full address')
+          .option('--all', 'all held files, after a preview')
+          .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
+          .option('--source <name>', 'one source only')
+          .option('--yes', 'with --all: do not ask')
+          .requiredOption('--reason <text>', 'why; kept with the file'),
+      action: releaseFile,
+    },
+    {
+      name: 'reread',
+      description: 'let the next run read files again',
+      takes: (command) =>
+        command
+          .argument('[name]', 'name of the file, or its full address')
+          .option('--source <name>', 'one source only')
+          .option('--layout <name>', 'all files that were read with this layout'),
+      action: rereadFiles,
+    },
+  ],
 };
-
-function defineDecisions(command: Command, act: Act): void {
-  addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
-    .argument('[name]', 'name of the file, or its full address')
-    .option('--all', 'all held files, after a preview')
-    .option('--newest', 'it is newer than the files that it contradicts: the next run reads it as such')
-    .option('--source <name>', 'one source only')
-    .option('--yes', 'with --all: do not ask')
-    .requiredOption('--reason <text>', 'why; kept with the file')
-    .action(act(releaseFile));
-  addConfigOptions(command.command('reread').description('let the next run read files again'))
-    .argument('[name]', 'name of the file, or its full address')
-    .option('--source <name>', 'one source only')
-    .option('--layout <name>', 'all files that were read with this layout')
-    .action(act(rereadFiles));
-}
 
 /**
  * Lists the files of every source. If a source cannot be listed, its error is shown and determines the exit
@@ -78,34 +79,30 @@ function defineDecisions(command: Command, act: Act): void {
  */
 async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
   const { jobKinds } = await import('../../../jobs/index.ts');
-  const { findSource, openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { findSource } = await import('../open/open-config.ts');
   const { describeSurvey } = await import('../../reports/files/files.ts');
   const { surveyFiles } = await import('../../reports/files/survey-files.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
-  const config = await openConfig(options);
+  const { config, read } = await openCommand(output, options);
   const sources =
     options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
   const clients = openSourceClients();
   let exitCode: ExitCode = EXIT.ok;
   try {
-    await withDatabase(
-      config,
-      async (db) => {
-        for (const source of sources) {
-          try {
-            const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
-            const files = all.filter(({ state }) => options.state === undefined || state === options.state);
-            for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
-            output.show(describeSurvey({ source, all, files, limit: options.limit }));
-          } catch (error) {
-            if (!(error instanceof KnownError)) throw error;
-            output.fail(error.details);
-            exitCode = error.details.exitCode;
-          }
+    await read(async (db) => {
+      for (const source of sources) {
+        try {
+          const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
+          const files = all.filter(({ state }) => options.state === undefined || state === options.state);
+          for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
+          output.show(describeSurvey({ source, all, files, limit: options.limit }));
+        } catch (error) {
+          if (!(error instanceof KnownError)) throw error;
+          output.fail(error.details);
+          exitCode = error.details.exitCode;
         }
-      },
-      reading(output),
-    );
+      }
+    });
   } finally {
     clients.close();
   }
@@ -122,27 +119,24 @@ async function releaseFile(
   name: string | undefined,
   options: ReleaseOptions,
 ): Promise<ExitCode> {
-  const { findSource, openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { findSource } = await import('../open/open-config.ts');
   const { decideMany } = await import('../review/decide-many.ts');
   const { auditIn, decidedHere, readOperator } = await import('../terminal/read-operator.ts');
   const { inTransaction } = await import('../../db/in-transaction.ts');
   const { releaseHeldFiles } = await import('../../decisions/release-files.ts');
   const { previewFiles } = await import('../../decisions/settle-many.ts');
-  const config = await openConfig(options);
+  const { config, change } = await openCommand(output, options);
   if ((name === undefined) === (options.all !== true))
     throw usageError(
       'The command does not say which files to release.',
       'Give the name of a file, or --all.',
     );
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to release a file.',
-    kept: 'with the file',
-  });
+  const reason = requireReason(options.reason, 'with the file');
   const { source = null, yes = false, newest = false } = options;
   if (newest && name === undefined)
     throw usageError('Only one file can be the newest.', 'Give the name of a file with --newest.');
   if (source !== null) findSource(config, source);
-  return withDatabase(config, async (db) => {
+  return change(async (db) => {
     if (name === undefined)
       return decideMany(db, {
         ...{ output, reason, yes, leaseMs: config.api.leaseSeconds * 1000 },
@@ -198,9 +192,6 @@ async function rereadFiles(
   name: string | undefined,
   options: RereadOptions,
 ): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { decidedHere } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
   const { rereadFilesAgain } = await import('../../decisions/release-files.ts');
   const { layout, source } = options;
   if ((name === undefined) === (layout === undefined))
@@ -208,22 +199,20 @@ async function rereadFiles(
       'The command does not say which files to read again.',
       'Give the name of a file, or --layout.',
     );
-  const config = await openConfig(options);
-  return withDatabase(config, async (db) => {
+  const { decide } = await openCommand(output, options);
+  const { files: count } = await decide(async (trx, here) => {
     const files =
       name === undefined
-        ? await readWith(db, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
-        : await findFiles(db, name, { ...options, what: 'read or held', states: null });
+        ? await readWith(trx, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
+        : await findFiles(trx, name, { ...options, what: 'read or held', states: null });
     const filter = name === undefined ? { filter: { layout, source: source ?? null } } : {};
-    const { files: count } = await inTransaction(db, (trx) =>
-      rereadFilesAgain(trx, { files, reason: null, ...filter, ...decidedHere(trx) }),
-    );
-    output.emit({ event: 'reread_requested', files: count });
-    output.print(
-      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
-    );
-    return EXIT.ok;
+    return rereadFilesAgain(trx, { files, reason: null, ...filter, ...here });
   });
+  output.emit({ event: 'reread_requested', files: count });
+  output.print(
+    `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
+  );
+  return EXIT.ok;
 }
 
 async function readWith(
@@ -271,11 +260,9 @@ async function findFiles(
 }
 
 function notFound(message: string, help: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'file_not_found',
     message,
     help,
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

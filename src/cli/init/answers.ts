@@ -1,18 +1,30 @@
+import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/column-role.ts';
+import type { KnownError } from '../../core/known-error.ts';
+import { foldHeader } from '../../core/text/fold.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
-import { usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
-import type { RecognisedSource } from './recognise/recognise.ts';
+import type { UnclearColumn } from './recognise/assign-columns.ts';
+import { isCurrency } from './recognise/column-names.ts';
+import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 /** The settings that the files of a source cannot tell; null if a setting is not needed. */
 export type SourceAnswer = {
   readonly timeZone: string | null;
   readonly currency: string | null;
-  readonly orderPlatform: string | null;
+  readonly platform: string | null;
   readonly dateOrder: 'MDY' | 'DMY' | null;
   readonly decimalMark: '.' | ',' | null;
   readonly consent: 'not_recorded' | null;
   /** `any`: the export does not say which orders were paid, and every order counts. */
   readonly status: 'any' | null;
+};
+type SourceKey = keyof SourceAnswer;
+
+export const NOTHING: SourceAnswer = {
+  ...{ timeZone: null, currency: null, platform: null, dateOrder: null, decimalMark: null },
+  ...{ consent: null, status: null },
 };
 
 export type Answers = {
@@ -20,36 +32,97 @@ export type Answers = {
   readonly sources: ReadonlyMap<string, SourceAnswer>;
 };
 
-/** A question that a flag or a person answers. */
+/** A question that an option or a person answers. */
 export type Question = {
   /** Null for a question about all sources. */
   readonly source: string | null;
-  readonly key:
-    | 'brand'
-    | 'timeZone'
-    | 'currency'
-    | 'platform'
-    | 'dateOrder'
-    | 'decimalMark'
-    | 'consent'
-    | 'status';
+  readonly key: SourceKey | 'brand';
   /** Null if there is no good guess. */
   readonly suggestion: string | null;
-  /** The answer that a flag has given, if any. */
+  /** The answer that an option has given, if any. */
   readonly given: string | null;
   /** Whether the suggestion may be used without asking if there is no terminal. */
   readonly mayAssume: boolean;
 };
 
-export const FLAGS: Readonly<Record<Question['key'], string>> = {
-  brand: '--brand ID',
-  timeZone: '--time-zone ZONE',
-  currency: '--currency CODE',
-  platform: '--platform NAME',
-  dateOrder: '--date-order MDY|DMY',
-  decimalMark: '--decimal-mark .|,',
-  consent: '--consent not_recorded',
-  status: '--status any',
+type Choice = { readonly value: string; readonly label: string };
+type Wording = {
+  /** The option that answers the question. */
+  readonly flag: string;
+  readonly value: string;
+  readonly ask: (source: string) => string;
+  readonly help: string;
+  /** Says whether an answer is valid; otherwise `fault` says what to write. */
+  readonly isValid: (value: string) => boolean;
+  readonly fault: string;
+  /** The answers to choose from. */
+  readonly choices?: readonly Choice[];
+};
+
+const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
+  brand: {
+    ...{ flag: '--brand', value: 'ID', help: 'Write its id at the service.' },
+    ask: () => 'Which brand are orders credited for?',
+    isValid: (value) => /^\d{1,15}$/.test(value),
+    fault: 'The id of a brand is a whole number.',
+  },
+  timeZone: {
+    ...{ flag: '--time-zone', value: 'ZONE', help: 'A name of the IANA list, such as Europe/Amsterdam.' },
+    ask: (source) => `In which time zone does ${source} write its times?`,
+    isValid: (value) => value === 'UTC' || (value.includes('/') && typeof parseZone(value) === 'string'),
+    fault: 'Write a zone of the IANA list, such as Europe/Amsterdam or UTC.',
+  },
+  currency: {
+    ...{ flag: '--currency', value: 'CODE', help: 'Three letters of ISO 4217, such as EUR.' },
+    ask: (source) => `In which currency are the amounts of ${source}?`,
+    isValid: isCurrency,
+    fault: 'Write the three letters of ISO 4217, such as EUR.',
+  },
+  platform: {
+    ...{ flag: '--platform', value: 'NAME', help: 'For example shopify.' },
+    ask: (source) => `What is the name of the shop platform of ${source}? You cannot change it later.`,
+    isValid: (value) => /^[\w.-]{1,100}$/.test(value),
+    fault: 'Use letters, digits, dots, hyphens and underscores.',
+  },
+  dateOrder: {
+    ...{ flag: '--date-order', value: 'MDY|DMY', help: 'No date in the files has a day after the 12th.' },
+    ask: (source) => `Is the month (MDY) or the day (DMY) first in the dates of ${source}?`,
+    isValid: (value) => value === 'MDY' || value === 'DMY',
+    fault: 'Write MDY or DMY.',
+    choices: [
+      { value: 'MDY', label: 'the month: 4/5 is the 5th of April' },
+      { value: 'DMY', label: 'the day: 4/5 is the 4th of May' },
+    ],
+  },
+  decimalMark: {
+    flag: '--decimal-mark',
+    value: '.|,',
+    ask: (source) =>
+      `Which mark is before the decimals of amounts in ${source}? No amount shows it: 1.250 may be 1250.`,
+    help: 'A point or a comma. The other mark then separates thousands.',
+    isValid: (value) => value === '.' || value === ',',
+    fault: 'Write a point or a comma.',
+    choices: [
+      { value: '.', label: 'a point: 1.250 is less than 2' },
+      { value: ',', label: 'a comma: 1.250 is 1250' },
+    ],
+  },
+  consent: {
+    ...{ flag: '--consent', value: 'not_recorded' },
+    ask: (source) => `${source} does not say who has consented. Has nobody in it refused?`,
+    help: 'If so: --consent not_recorded. Otherwise leave this export out.',
+    isValid: (value) => value === 'not_recorded',
+    fault: 'Write not_recorded.',
+    choices: [{ value: 'not_recorded', label: 'nobody in it has refused' }],
+  },
+  status: {
+    ...{ flag: '--status', value: 'any' },
+    ask: (source) => `No column of ${source} says which orders were paid. Does every order in it count?`,
+    help: 'If so: --status any. Otherwise export the status too, or name its column: --column "NAME=status".',
+    isValid: (value) => value === 'any',
+    fault: 'Write any.',
+    choices: [{ value: 'any', label: 'every order in it was paid' }],
+  },
 };
 
 /**
@@ -60,41 +133,28 @@ export const FLAGS: Readonly<Record<Question['key'], string>> = {
 export function questionsFor(
   sources: readonly RecognisedSource[],
   options: InitOptions,
-  brands: readonly string[],
+  brands: readonly BrandChoice[],
 ): readonly Question[] {
-  refuseUnknownSources(sources, options);
-  const ofAll: Question[] = [
-    {
-      source: null,
-      key: 'brand',
-      suggestion: brands.length === 1 ? (brands[0] ?? null) : null,
-      given: options.brand ?? null,
-      mayAssume: true,
-    },
-  ];
-  return [...ofAll, ...sources.flatMap((source) => questionsOf(source, sources, options))];
-}
-
-function refuseUnknownSources(sources: readonly RecognisedSource[], options: InitOptions): void {
   const names = sources.map(({ name }) => name);
-  for (const key of [
-    'timeZone',
-    'currency',
-    'platform',
-    'dateOrder',
-    'decimalMark',
-    'consent',
-    'status',
-  ] as const) {
+  for (const key of Object.keys(NOTHING) as SourceKey[]) {
     const unknown = [...(options[key]?.keys() ?? [])].find(
       (name) => name !== EVERY_SOURCE && !names.includes(name),
     );
     if (unknown !== undefined)
       throw usageError(
-        `${FLAGS[key].split(' ')[0]} names the source ${JSON.stringify(unknown)}, which was not found.`,
+        `${QUESTIONS[key].flag} names the source ${JSON.stringify(unknown)}, which was not found.`,
         `Sources found: ${names.join(', ')}.`,
       );
   }
+  const suggestion = brands.length === 1 ? (brands[0]?.id ?? null) : null;
+  const brand = {
+    source: null,
+    key: 'brand',
+    suggestion,
+    given: options.brand ?? null,
+    mayAssume: true,
+  } as const;
+  return [brand, ...sources.flatMap((source) => questionsOf(source, sources, options))];
 }
 
 function questionsOf(
@@ -103,18 +163,18 @@ function questionsOf(
   options: InitOptions,
 ): readonly Question[] {
   const { name, examined } = source;
-  const ask = (
-    key: Exclude<Question['key'], 'brand'>,
-    suggestion: string | null = null,
-    mayAssume = false,
-  ): Question => ({ source: name, key, suggestion, mayAssume, given: givenFor(options[key], name) });
+  const ask = (key: SourceKey, suggestion: string | null = null, mayAssume = false): Question => ({
+    ...{ source: name, key, suggestion, mayAssume },
+    given: givenFor(options[key], name),
+  });
   if (examined.kind === 'customers') return examined.needsConsent ? [ask('consent')] : [];
   if (examined.kind !== 'orders') return [];
-  const [currency = null] = examined.currency?.candidates ?? [];
-  const isSure = examined.currency?.candidates.length === 1;
+  const [currency = null, ...others] = examined.currency?.candidates ?? [];
   return [
     ...(examined.needsZone ? [ask('timeZone')] : []),
-    ...(examined.currency === null ? [] : [ask('currency', currency, isSure)]),
+    ...(examined.currency === null
+      ? []
+      : [ask('currency', currency, currency !== null && others.length === 0)]),
     ...(examined.dateOrder === 'open' ? [ask('dateOrder')] : []),
     ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
@@ -122,36 +182,27 @@ function questionsOf(
   ];
 }
 
-/**
- * What options state about a source, as far as it is valid. `toAnswers` refuses the rest before anything is written.
- */
-export function statedOf(
-  options: InitOptions,
-  source: string,
-): Pick<SourceAnswer, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone' | 'status'> {
-  const valid = (
-    key: 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone' | 'status',
-  ): Partial<SourceAnswer> => {
+/** What options state about a source, as far as it is valid. `toAnswers` refuses the rest before anything is written. */
+export function statedOf(options: InitOptions, source: string): Omit<SourceAnswer, 'platform' | 'consent'> {
+  const { platform: _platform, consent: _consent, ...nothing } = NOTHING;
+  const stated = (Object.keys(nothing) as (keyof typeof nothing)[]).flatMap((key) => {
     const given = givenFor(options[key], source);
-    return given === null || faultOf(key, given) !== null ? {} : toPart(key, given);
-  };
-  return {
-    ...NOTHING,
-    ...valid('dateOrder'),
-    ...valid('decimalMark'),
-    ...valid('currency'),
-    ...valid('timeZone'),
-    ...valid('status'),
-  };
+    return given === null || !QUESTIONS[key].isValid(given) ? [] : [[key, written(key, given)]];
+  });
+  return { ...nothing, ...Object.fromEntries(stated) };
 }
 
 function givenFor(answers: SourceAnswers | undefined, source: string): string | null {
   return answers?.get(source) ?? answers?.get(EVERY_SOURCE) ?? null;
 }
 
+function written(key: Question['key'], value: string): string {
+  return key === 'currency' ? value.toUpperCase() : value;
+}
+
 /**
- * Suggests the platform: `shopify` for shopify-orders. A second shop of the same platform gets its own name,
- * because the order ids of the two may be the same.
+ * Suggests the platform: `shopify` for shopify-orders. A second shop of the same platform gets its own name, because the
+ * order ids of the two may be the same.
  */
 function platformOf(
   { name, examined, proposed }: RecognisedSource,
@@ -159,93 +210,207 @@ function platformOf(
 ): string {
   if (proposed !== null || examined.layout.name.startsWith('generic')) return name;
   const [platform = name] = examined.layout.name.split('-');
-  const twins = sources.filter(({ examined: other }) => other.layout.name === examined.layout.name);
-  return twins.length > 1 && twins[0]?.name !== name
-    ? `${platform}-${name.replace(`-${examined.layout.name}`, '')}`
-    : platform;
+  const first = sources.find(({ examined: other }) => other.layout.name === examined.layout.name);
+  return first === undefined || first.name === name
+    ? platform
+    : `${platform}-${name.replace(`-${examined.layout.name}`, '')}`;
 }
 
-/**
- * Converts values to answers.
- * @throws KnownError `usage` (exit 2) if a value is invalid.
- */
-export function toAnswers(values: ReadonlyMap<Question, string>): Answers {
+/** @throws KnownError `usage` (exit 2) if a value is invalid. */
+function toAnswers(values: ReadonlyMap<Question, string>): Answers {
   const sources = new Map<string, SourceAnswer>();
   let brandId = '';
   for (const [{ source, key }, value] of values) {
-    checkAnswer(key, value);
-    if (source === null) {
-      brandId = value;
-      continue;
-    }
-    const before = sources.get(source) ?? NOTHING;
-    sources.set(source, { ...before, ...toPart(key, value) });
+    const { flag, isValid, fault } = QUESTIONS[key];
+    if (!isValid(value))
+      throw usageError(`${flag}: ${fault}`, 'Correct the option and run the command again.');
+    if (source === null) brandId = value;
+    else sources.set(source, { ...(sources.get(source) ?? NOTHING), [key]: written(key, value) });
   }
   return { brandId, sources };
 }
 
-export const NOTHING: SourceAnswer = {
-  timeZone: null,
-  currency: null,
-  orderPlatform: null,
-  dateOrder: null,
-  decimalMark: null,
-  consent: null,
-  status: null,
+/** A brand of the account, to choose from. */
+export type BrandChoice = { readonly id: string; readonly name: string | null };
+
+/** The streams for questions: standard input and standard error, so that standard output contains only results. */
+export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
+
+/**
+ * Takes the answers from options and safe suggestions, without asking.
+ *
+ * @throws KnownError `answers_missing` (exit 2), with the option of each missing answer.
+ */
+export function takeAnswers(
+  questions: readonly Question[],
+  { isConfirmed, brands }: { readonly isConfirmed: boolean; readonly brands: readonly BrandChoice[] },
+): Answers {
+  const values = new Map<Question, string>();
+  for (const question of questions) {
+    const value = answerOf(question);
+    if (value !== null) values.set(question, value);
+  }
+  const missing = questions.filter((question) => !values.has(question));
+  if (missing.length === 0 && isConfirmed) return toAnswers(values);
+  throw refusal({
+    code: 'answers_missing',
+    message: 'Some answers are missing from the files, and there is no terminal in which to ask you.',
+    help: 'Give the options and run the command again, or run it in a terminal.',
+    safe: 'Nothing was written.',
+    problems: [
+      ...missing.map((question) => ({
+        where: flagOf(question, questions),
+        message: QUESTIONS[question.key].ask(question.source ?? ''),
+        help: helpFor(question, brands),
+      })),
+      ...(isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }]),
+    ],
+  });
+}
+
+/** The answer of an option, or a safe suggestion. Null if a person must be asked. */
+export function answerOf({ given, mayAssume, suggestion }: Question): string | null {
+  return given ?? (mayAssume ? suggestion : null);
+}
+
+/** The option that answers a question. It includes the source's name if several sources share the question. */
+function flagOf({ key, source }: Question, questions: readonly Question[]): string {
+  const { flag, value } = QUESTIONS[key];
+  const isShared = source !== null && questions.filter((other) => other.key === key).length > 1;
+  return isShared ? `${flag} ${source}=${value}` : `${flag} ${value}`;
+}
+
+function helpFor({ key, suggestion }: Question, brands: readonly BrandChoice[]): string {
+  const { help } = QUESTIONS[key];
+  if (key === 'brand' && brands.length > 0)
+    return `Brands of the account: ${brands.map(({ id, name }) => `${id}${name === null ? '' : ` (${name})`}`).join(', ')}.`;
+  return suggestion === null ? help : `${help} The files suggest ${suggestion}.`;
+}
+
+/** Asks a person the questions that no option answers. Null if the person cancelled. */
+export async function askAnswers(
+  questions: readonly Question[],
+  { brands, terminal }: { readonly brands: readonly BrandChoice[]; readonly terminal: Asking },
+): Promise<Answers | null> {
+  const { isCancel, select, text } = await import('@clack/prompts');
+  const values = new Map<Question, string>();
+  for (const question of questions) {
+    const { key, source, suggestion, given } = question;
+    const { ask, help, isValid, fault, choices = [] } = QUESTIONS[key];
+    const message = toPrintableLine(ask(source ?? ''));
+    const options = key === 'brand' ? brands.map(toChoice) : [...choices];
+    const value =
+      given ??
+      (options.length === 0
+        ? await text({
+            ...{ message, ...terminal, placeholder: help },
+            ...(suggestion === null ? {} : { initialValue: suggestion }),
+            validate: (input) => (isValid(input ?? '') ? undefined : fault),
+          })
+        : await select({ message, ...terminal, options }));
+    if (isCancel(value)) return null;
+    values.set(question, String(value));
+  }
+  return toAnswers(values);
+}
+
+function toChoice({ id, name }: BrandChoice): Choice {
+  return { value: id, label: toPrintableLine(name === null ? id : `${name} (${id})`) };
+}
+
+/** Asks whether to write the files. */
+export async function askToWrite(count: number, terminal: Asking): Promise<boolean> {
+  const { confirm } = await import('@clack/prompts');
+  const message = `Write ${count === 1 ? 'this file' : `these ${count} files`}?`;
+  return (await confirm({ message, ...terminal })) === true;
+}
+
+/** What a person has said about files whose columns or letters do not show what they are. */
+export type SaidOfFiles = { readonly stated: StatedRoles; readonly encoding: string | null };
+
+type Refused = Recognised['refused'][number];
+/** What a person may say more about, in one file or source. */
+type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'>;
+
+/** True if a file could be read after an answer. */
+export function isUnclear({ unclear = [], possible }: Refused): boolean {
+  return unclear.length > 0 || possible !== undefined;
+}
+
+/** The columns that are read as a no unless a person says otherwise, to be asked about in a terminal. */
+export function assumedOf({ sources }: Recognised): readonly Unclear[] {
+  return sources.flatMap(({ name, proposed }) =>
+    proposed === null || proposed.assumed.length === 0 ? [] : [{ name, unclear: proposed.assumed }],
+  );
+}
+
+/** The error if nobody can be asked: each column or encoding, with the option that answers it. */
+export function filesUnclear(files: readonly Refused[]): KnownError {
+  return refusal({
+    code: 'answers_missing',
+    message: 'Some files do not show what money depends on, and there is no terminal in which to ask you.',
+    help: 'Give the options and run the command again, run it in a terminal, or move the files elsewhere.',
+    safe: 'Nothing was written.',
+    problems: files.flatMap(({ name, why, unclear = [], possible }) => [
+      ...unclear.map((column) => ({
+        where: `--column "${toPrintableLine(column.header)}=ROLE"`,
+        message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
+        help: `For example =${column.likely}. Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
+      })),
+      ...(possible === undefined
+        ? []
+        : [
+            {
+              where: '--encoding NAME',
+              message: `${name}: ${why}`,
+              help: 'Name the encoding in which the words look right.',
+            },
+          ]),
+    ]),
+  });
+}
+
+/** The roles that a column may have, the likely one first. */
+function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
+  const roles = isOfCustomers ? CUSTOMER_ROLES : COLUMN_ROLES.filter((role) => role !== 'consent');
+  return [likely, ...roles.filter((role) => role !== likely)];
+}
+
+function samplesOf({ samples }: UnclearColumn): string {
+  return samples.length === 0 ? '' : ` (${samples.map(toPrintableLine).join(', ')})`;
+}
+
+/** Asks about each column and encoding. Null if the person cancelled. */
+export async function askAboutFiles(
+  files: readonly Unclear[],
+  { said, terminal }: { readonly said: SaidOfFiles; readonly terminal: Asking },
+): Promise<SaidOfFiles | null> {
+  const { isCancel, select } = await import('@clack/prompts');
+  const stated = new Map(said.stated);
+  let { encoding } = said;
+  for (const { name, unclear = [], possible = [] } of files) {
+    for (const column of unclear) {
+      const question = `What is the column "${column.header}" of ${name}? ${column.why}${samplesOf(column)}`;
+      const options = rolesOf(column).map((value) => ({ value, label: LABELS[value] ?? value }));
+      const role = await select<ColumnRole>({ message: toPrintableLine(question), ...terminal, options });
+      if (isCancel(role)) return null;
+      stated.set(foldHeader(column.header), role);
+    }
+    if (possible.length === 0 || encoding !== null) continue;
+    const message = toPrintableLine(`In which encoding do the words of ${name} look right?`);
+    const options = possible.map(({ encoding: value, samples }) => ({
+      value,
+      label: toPrintableLine(`${value}: ${samples.join(', ')}`),
+    }));
+    const answer = await select<string>({ message, ...terminal, options });
+    if (isCancel(answer)) return null;
+    encoding = answer;
+  }
+  return stated.size === said.stated.size && encoding === said.encoding ? null : { stated, encoding };
+}
+
+const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
+  consent: 'consent: customers are submitted if the cell has a word that means yes',
+  excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',
+  unused: 'unused: it does not matter',
 };
-
-function toPart(key: Question['key'], value: string): Partial<SourceAnswer> {
-  switch (key) {
-    case 'timeZone':
-      return { timeZone: value };
-    case 'currency':
-      return { currency: value.toUpperCase() };
-    case 'platform':
-      return { orderPlatform: value };
-    case 'dateOrder':
-      return { dateOrder: value === 'MDY' ? 'MDY' : 'DMY' };
-    case 'decimalMark':
-      return { decimalMark: value === ',' ? ',' : '.' };
-    case 'consent':
-      return { consent: 'not_recorded' };
-    case 'status':
-      return { status: 'any' };
-    case 'brand':
-      return {};
-  }
-}
-
-/** @returns why a value is invalid as an answer; null if it is valid. */
-export function faultOf(key: Question['key'], value: string): string | null {
-  switch (key) {
-    case 'brand':
-      return /^\d{1,15}$/.test(value) ? null : 'The id of a brand is a whole number.';
-    case 'timeZone':
-      return value === 'UTC' || (value.includes('/') && typeof parseZone(value) === 'string')
-        ? null
-        : 'Write a zone of the IANA list, such as Europe/Amsterdam or UTC.';
-    case 'currency':
-      return Intl.supportedValuesOf('currency').includes(value.toUpperCase())
-        ? null
-        : 'Write the three letters of ISO 4217, such as EUR.';
-    case 'platform':
-      return /^[\w.-]{1,100}$/.test(value) ? null : 'Use letters, digits, dots, hyphens and underscores.';
-    case 'dateOrder':
-      return value === 'MDY' || value === 'DMY' ? null : 'Write MDY or DMY.';
-    case 'decimalMark':
-      return value === '.' || value === ',' ? null : 'Write a point or a comma.';
-    case 'consent':
-      return value === 'not_recorded' ? null : 'Write not_recorded.';
-    case 'status':
-      return value === 'any' ? null : 'Write any.';
-  }
-}
-
-function checkAnswer(key: Question['key'], value: string): void {
-  const fault = faultOf(key, value);
-  if (fault !== null)
-    throw usageError(
-      `${FLAGS[key].split(' ')[0]}: ${fault}`,
-      'Correct the option and run the command again.',
-    );
-}

@@ -2,21 +2,20 @@ import { jobOfSource, proposedJob } from '../../../jobs/attribute-orders/preview
 import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Layout } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
-import { renderFinding, renderVerdict } from '../../reports/findings.ts';
 import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
+import { openFindings } from '../terminal/show-findings.ts';
 import type { InitOptions } from './init.ts';
 import { examineOrders } from './recognise/examine-orders.ts';
-import { type RecognisedFile, recogniseFile } from './recognise/recognise-file.ts';
-import { subjectOf } from './recognise/recognise-header.ts';
+import { type RecognisedFile, recogniseFile, subjectOf } from './recognise/recognise-file.ts';
 
 /** Rows of the newest file to read: enough to see how its values are written. */
 const MAX_ROWS = 20_000;
@@ -26,21 +25,14 @@ export async function checkSources(output: Output, options: InitOptions): Promis
   const config = await openConfig(options);
   const layouts = loadLayouts(layoutFolders(config.path));
   const clients = openSourceClients();
-  const counts = { ok: 0, warning: 0, problem: 0 };
+  const { show, end } = openFindings(output);
   try {
-    for (const source of Object.values(config.sources)) {
-      for (const finding of await checkSource(source, { config, layouts, clients })) {
-        counts[finding.status] += 1;
-        output.emit({ event: 'finding', ...finding });
-        output.print(renderFinding(finding, output.terminal));
-      }
-    }
+    for (const source of Object.values(config.sources))
+      for (const finding of await checkSource(source, { config, layouts, clients })) show(finding);
   } finally {
     clients.close();
   }
-  output.emit({ event: 'init_check_finished', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('init_check_finished');
 }
 
 type Means = {
@@ -58,16 +50,9 @@ async function checkSource(source: SourceSettings, means: Means): Promise<readon
       return [{ status: 'warning', about, what: 'It has no files.', fix: `Check its uri: ${source.uri}` }];
     const found = await recogniseFile(file, layouts, { source, clients });
     const name = file.uri.slice(file.uri.lastIndexOf('/') + 1);
-    if ('why' in found)
-      return [
-        {
-          status: 'problem',
-          about,
-          what: `The newest file, ${name}, cannot be read: ${found.why}`,
-          fix: 'Export it again.',
-        },
-      ];
-    return await compare(source, found, { ...means, name, about });
+    if (!('why' in found)) return await compare(source, found, { ...means, name, about });
+    const what = `The newest file, ${name}, cannot be read: ${found.why}`;
+    return [{ status: 'problem', about, what, fix: 'Export it again.' }];
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     return [{ status: 'problem', about, what: error.details.message, fix: error.details.help }];
@@ -81,61 +66,53 @@ async function compare(
 ): Promise<readonly Finding[]> {
   const { verdict } = found;
   const own = layouts.find((layout) => layout.name === source.layout);
-  if (own === undefined)
-    return [
-      {
-        status: 'problem',
-        about,
-        what: `There is no layout ${source.layout}.`,
-        fix: 'List the layouts:  npx influencer-sync layouts',
-      },
-    ];
+  if (own === undefined) {
+    const what = `There is no layout ${source.layout}.`;
+    return [{ status: 'problem', about, what, fix: 'List the layouts:  npx influencer-sync layouts' }];
+  }
+  const isUnknown = verdict.kind === 'unknown';
   if (verdict.kind !== 'known' || !isSameExport(verdict.layout, own)) {
-    const what = verdict.kind === 'unknown' ? 'no layout knows its header' : `it is ${verdict.layout.title}`;
+    const is = isUnknown ? 'no layout knows its header' : `it is ${verdict.layout.title}`;
+    const { name: other = null } = verdict.kind === 'known' ? verdict.layout : {};
     return [
       {
-        status: verdict.kind === 'unknown' && own.signature.length === 0 ? 'warning' : 'problem',
+        status: isUnknown && own.signature.length === 0 ? 'warning' : 'problem',
         about,
-        what: `The source has the layout ${source.layout}, but for the newest file, ${name}, ${what}.`,
+        what: `The source has the layout ${source.layout}, but for the newest file, ${name}, ${is}.`,
         why: 'A run would hold this file.',
-        fix:
-          verdict.kind === 'known'
-            ? `Set layout: ${verdict.layout.name}, or move the file.`
-            : 'See docs/layouts.md.',
+        fix: other === null ? 'See docs/layouts.md.' : `Set layout: ${other}, or move the file.`,
       },
     ];
   }
-  if (subjectOf(own) !== 'orders')
-    return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
-  const examined = await examineOrders({
-    source,
-    clients,
-    files: [{ file: found.file, encoding: source.encoding ?? found.form.encoding }],
-    layout: own,
-    written: own,
-    maxRows: MAX_ROWS,
-    job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
-  });
-  const problems = [
-    ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),
-    ...examined.problems,
-    ...(examined.needsZone && source.timeZone === null ? ['time_zone is missing'] : []),
-    ...(examined.currency !== null && source.currency === null ? ['currency is missing'] : []),
-    ...(examined.dateOrder === 'open' ? ['date_order is missing: the dates do not show it'] : []),
-    ...(examined.dateOrder === 'mixed' ? ['some dates have the day first and some the month'] : []),
-    ...(examined.decimalMark === 'open' ? ['decimal_mark is missing: the amounts do not show it'] : []),
-    ...(found.form.encoding !== null && source.encoding === null && own.encoding === 'utf-8'
-      ? [`encoding: ${found.form.encoding} is missing`]
-      : []),
-  ];
+  const encoding = source.encoding ?? found.form.encoding;
+  const examined =
+    subjectOf(own) !== 'orders'
+      ? null
+      : await examineOrders({
+          ...{ source, clients, layout: own, written: own, maxRows: MAX_ROWS },
+          files: [{ file: found.file, encoding }],
+          job: jobOfSource(config, source.name) ?? proposedJob({ brandId: null, include: null }),
+        });
+  const problems =
+    examined === null
+      ? []
+      : [
+          ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),
+          ...examined.problems,
+          examined.needsZone && source.timeZone === null && 'time_zone is missing',
+          examined.currency !== null && source.currency === null && 'currency is missing',
+          examined.dateOrder === 'open' && 'date_order is missing: the dates do not show it',
+          examined.dateOrder === 'mixed' && 'some dates have the day first and some the month',
+          examined.decimalMark === 'open' && 'decimal_mark is missing: the amounts do not show it',
+          found.form.encoding !== null &&
+            source.encoding === null &&
+            own.encoding === 'utf-8' &&
+            `encoding: ${encoding} is missing`,
+        ].filter((problem) => problem !== false);
   if (problems.length === 0)
     return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
-  return problems.map((what) => ({
-    status: 'problem',
-    about,
-    what: `${name}: ${what}.`,
-    fix: `Correct sources.${source.name}, or the layout ${own.name}.`,
-  }));
+  const fix = `Correct sources.${source.name}, or the layout ${own.name}.`;
+  return problems.map((what) => ({ status: 'problem', about, what: `${name}: ${what}.`, fix }));
 }
 
 /** A modified copy of a layout has the signature of the original. */

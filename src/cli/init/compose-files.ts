@@ -1,9 +1,14 @@
-import { relative } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
 import { parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
+import { joinLines } from '../../core/text/join-lines.ts';
 import { toPrintableJson } from '../../core/text/printable.ts';
 import { renderCsv } from '../../render/csv.ts';
+import { codeOf } from '../../store/list-folder-files.ts';
+import { refusal } from '../usage-error.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
 import type { CodeOwner } from './find-owners.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
@@ -84,7 +89,7 @@ function layoutFileOf(source: RecognisedSource, { readLayoutText }: ComposeOptio
 }
 
 function pipelineText({ sources, answers, folder }: ComposeOptions): string {
-  return [
+  return joinLines(
     `# Written by \`influencer-sync init\`. Paths are relative to this file. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
     '# Check it:  npx influencer-sync doctor   What a run would post:  npx influencer-sync plan attribute-orders',
     '',
@@ -94,21 +99,19 @@ function pipelineText({ sources, answers, folder }: ComposeOptions): string {
     '',
     'database:',
     `  url: ${variable('DATABASE_URL')} # empty: an embedded database in .data/ next to this file`,
-    ...(sources.some(isOfCustomers)
-      ? [
-          '',
-          'customers: # they are stored without their addresses',
-          `  hash_key: ${variable('CUSTOMER_HASH_KEY')}`,
-        ]
-      : []),
+    sources.some(isOfCustomers) && [
+      '',
+      'customers: # they are stored without their addresses',
+      `  hash_key: ${variable('CUSTOMER_HASH_KEY')}`,
+    ],
     '',
     'sources:',
-    ...sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
+    sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
     '',
     'jobs:',
-    ...jobLines(sources, answers),
+    jobLines(sources, answers),
     '',
-  ].join('\n');
+  );
 }
 
 /** A reference to an environment variable; empty if it is not set. */
@@ -122,33 +125,35 @@ function isOfCustomers({ examined }: RecognisedSource): boolean {
 
 function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: string): readonly string[] {
   const { name, encoding, examined, proof, proposed } = source;
-  const dateOrder =
-    answer.dateOrder ??
-    (examined.kind === 'orders' && typeof examined.dateOrder === 'object' ? examined.dateOrder.order : null);
-  const decimalMark =
-    answer.decimalMark ??
-    (examined.kind === 'orders' && examined.decimalMark !== 'open' ? examined.decimalMark : null);
-  const setting = (key: string, value: string | null, comment = ''): readonly string[] =>
-    value === null ? [] : [`    ${key}: ${scalar(value)}${comment === '' ? '' : ` # ${comment}`}`];
+  const { dateOrder = 'open', decimalMark = 'open' } = examined.kind === 'orders' ? examined : {};
   const known =
     proposed === null
       ? `known by ${proof.length === 1 ? 'a column' : `${proof.length} columns`} of its own`
       : 'proposed: check layouts/';
+  const settings: readonly (readonly [key: string, value: string | null, comment?: string])[] = [
+    ['uri', uriOf(source, folder)],
+    ['layout', layoutNameOf(source), known],
+    [
+      'order_platform',
+      answer.platform,
+      'part of what keeps an order from being posted twice: never change it',
+    ],
+    ['time_zone', answer.timeZone, 'of times without a zone'],
+    ['currency', answer.currency, 'of amounts without a currency'],
+    ['date_order', answer.dateOrder ?? (typeof dateOrder === 'object' ? dateOrder.order : null)],
+    [
+      'decimal_mark',
+      answer.decimalMark ?? (decimalMark === 'open' ? null : decimalMark),
+      'no amount shows it',
+    ],
+    ['consent', answer.consent, 'nobody in this export has refused'],
+    ['encoding', encoding],
+  ];
   return [
     `  ${name}:`,
-    ...setting('uri', uriOf(source, folder)),
-    ...setting('layout', layoutNameOf(source), known),
-    ...setting(
-      'order_platform',
-      answer.orderPlatform,
-      'part of what keeps an order from being posted twice: never change it',
+    ...settings.flatMap(([key, value, comment]) =>
+      value === null ? [] : `    ${key}: ${scalar(value)}${comment === undefined ? '' : ` # ${comment}`}`,
     ),
-    ...setting('time_zone', answer.timeZone, 'of times without a zone'),
-    ...setting('currency', answer.currency, 'of amounts without a currency'),
-    ...setting('date_order', dateOrder),
-    ...setting('decimal_mark', decimalMark, 'no amount shows it'),
-    ...setting('consent', answer.consent, 'nobody in this export has refused'),
-    ...setting('encoding', encoding),
   ];
 }
 
@@ -186,28 +191,25 @@ function jobLines(
       (group) => group.length > 0,
     );
     if (reads === null) groups.push([]);
-    return groups.flatMap((group, at) => {
-      const includesAny = group.some(isAny);
-      return [
-        `  ${at === 0 ? kind : `${kind}-any-status`}:${comment === undefined ? '' : ` # ${comment}`}`,
-        `    kind: ${kind}`,
-        ...(reads === null
-          ? []
-          : [
-              `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
-              `    brand_id: ${brandId}`,
-            ]),
-        ...(includesAny
-          ? ['    include: any # the export does not say which orders were paid: all count']
-          : []),
-        ...settings.map((line) => `    ${line}`),
-      ];
-    });
+    return groups.flatMap((group, at) => [
+      `  ${at === 0 ? kind : `${kind}-any-status`}:${comment === undefined ? '' : ` # ${comment}`}`,
+      `    kind: ${kind}`,
+      ...(reads === null
+        ? []
+        : [
+            `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
+            `    brand_id: ${brandId}`,
+          ]),
+      ...(group.some(isAny)
+        ? ['    include: any # the export does not say which orders were paid: all count']
+        : []),
+      ...settings.map((line) => `    ${line}`),
+    ]);
   });
 }
 
 function environmentText(sources: readonly RecognisedSource[]): string {
-  return [
+  return joinLines(
     '# Copy to .env and name it:  npx influencer-sync run attribute-orders --env-file .env',
     '# The tool reads .env only if you name it, because a live run must be deliberate.',
     '',
@@ -217,22 +219,64 @@ function environmentText(sources: readonly RecognisedSource[]): string {
     '',
     '# postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to pipeline.yaml.',
     'DATABASE_URL=',
-    ...(sources.some(isOfCustomers)
-      ? [
-          '',
-          "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it for as long as you keep the database.",
-          'CUSTOMER_HASH_KEY=',
-        ]
-      : []),
-    ...(sources.some(({ place }) => /^s3:/i.test(place))
-      ? [
-          '',
-          '# S3: the standard credential chain of the AWS SDK (profiles, SSO and roles work too).',
-          '#AWS_REGION=eu-west-1',
-          '#AWS_PROFILE=',
-          '#AWS_ENDPOINT_URL_S3=',
-        ]
-      : []),
+    sources.some(isOfCustomers) && [
+      '',
+      "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it for as long as you keep the database.",
+      'CUSTOMER_HASH_KEY=',
+    ],
+    sources.some(({ place }) => /^s3:/i.test(place)) && [
+      '',
+      '# S3: the standard credential chain of the AWS SDK (profiles, SSO and roles work too).',
+      '#AWS_REGION=eu-west-1',
+      '#AWS_PROFILE=',
+      '#AWS_ENDPOINT_URL_S3=',
+    ],
     '',
-  ].join('\n');
+  );
+}
+
+/** What happens to a file. `differs`: it exists with other content and is not overwritten. */
+export type FileFate =
+  | { readonly path: string; readonly state: 'new' | 'same' }
+  | { readonly path: string; readonly state: 'differs'; readonly diff: string };
+
+/** Compares the files to write with existing ones, without writing anything. */
+export function compareFiles(folder: string, files: readonly ComposedFile[]): readonly FileFate[] {
+  return files.map(({ path, text }): FileFate => {
+    const there = join(folder, path);
+    if (!existsSync(there)) return { path, state: 'new' };
+    const before = readFileSync(there, 'utf8');
+    if (before === text) return { path, state: 'same' };
+    return { path, state: 'differs', diff: createTwoFilesPatch(path, `${path} (proposed)`, before, text) };
+  });
+}
+
+/**
+ * Writes the files that do not exist. If one was created in the meantime, the write fails instead of
+ * overwriting it (flag `wx`).
+ *
+ * @throws KnownError `file_not_written` (exit 2).
+ */
+export function writeNewFiles(
+  folder: string,
+  files: readonly ComposedFile[],
+  fates: readonly FileFate[],
+): void {
+  const isNew = new Set(fates.filter(({ state }) => state === 'new').map(({ path }) => path));
+  for (const { path, text } of files) {
+    if (!isNew.has(path)) continue;
+    try {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text, { flag: 'wx' });
+    } catch (cause) {
+      throw refusal({
+        code: 'file_not_written',
+        message: `${path} could not be written (${codeOf(cause) ?? 'unknown'}).`,
+        where: folder,
+        help: 'Give --out a folder that this user may write to and that has space, or a name that does not exist yet.',
+        safe: 'No file was overwritten. The files listed before it were written.',
+        cause,
+      });
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { COLUMN_ROLES, type StatedRoles } from '../../core/column-role.ts';
 import { foldHeader } from '../../core/text/fold.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
 export type SourceAnswers = ReadonlyMap<string, string>;
@@ -28,8 +28,9 @@ export const EVERY_SOURCE = '';
 
 export const initCommand: CommandDefinition = {
   name: 'init',
-  define(command, act) {
-    addConfigOptions(command.description('recognise exports, and write a configuration for them'))
+  description: 'recognise exports, and write a configuration for them',
+  takes: (command) =>
+    command
       .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
       .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
       .option('--brand <id>', 'brand that orders are credited for')
@@ -63,38 +64,29 @@ export const initCommand: CommandDefinition = {
       )
       .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
       .option('--yes', 'write the files without being asked')
-      .option('--check', 'compare an existing configuration with its newest files instead');
-    addExamples(command, [
-      [
-        'init ./exports',
-        'show what the files are, ask for what they do not say, and write the configuration here',
-      ],
-      [
-        'init ./exports --out my-shop --env-file .env',
-        'with a key of the service: offers its brands, and looks for owners of codes',
-      ],
-      ['init ./exports --brand 4819 --time-zone Europe/Amsterdam --yes', 'without questions, for a script'],
-      ['init s3://acme/nl/ s3://acme/uk/ --currency nl-shop=EUR', 'several places; an answer for one source'],
-      [
-        'init --check --config my-shop/pipeline.yaml',
-        'check whether the newest files still fit the configuration',
-      ],
-    ]);
-    command.addHelpText(
-      'after',
-      '\nNothing is sent, and no file is overwritten: a second run shows what it would change.\nAnswers are for every source, or for one: --currency SOURCE=EUR. Give an option several times.',
-    );
-    command.action(
-      act(async (output, places: readonly string[], options: InitOptions) => {
-        if (options.check === true) {
-          const { checkSources } = await import('./check-sources.ts');
-          return checkSources(output, options);
-        }
-        const { performInit } = await import('./perform-init.ts');
-        return performInit(output, places, options);
-      }),
-    );
-  },
+      .option('--check', 'compare an existing configuration with its newest files instead'),
+  examples: [
+    [
+      'init ./exports',
+      'show what the files are, ask for what they do not say, and write the configuration here',
+    ],
+    [
+      'init ./exports --out my-shop --env-file .env',
+      'with a key of the service: offers its brands, and looks for owners of codes',
+    ],
+    ['init ./exports --brand 4819 --time-zone Europe/Amsterdam --yes', 'without questions, for a script'],
+    ['init s3://acme/nl/ s3://acme/uk/ --currency nl-shop=EUR', 'several places; an answer for one source'],
+    [
+      'init --check --config my-shop/pipeline.yaml',
+      'check whether the newest files still fit the configuration',
+    ],
+  ],
+  notes:
+    'Nothing is sent, and no file is overwritten: a second run shows what it would change.\nAnswers are for every source, or for one: --currency SOURCE=EUR. Give an option several times.',
+  action: async (output, places: readonly string[], options: InitOptions) =>
+    options.check === true
+      ? (await import('./check-sources.ts')).checkSources(output, options)
+      : (await import('./perform-init.ts')).performInit(output, places, options),
 };
 
 /** Parses `HEADER=ROLE`, an option that can be given once per column. */

@@ -5,7 +5,7 @@ import { jobKinds } from '../../../jobs/index.ts';
 import { findLayoutFile, layoutFolders } from '../../config/layout-folders.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
@@ -16,23 +16,35 @@ import { openSourceClients } from '../../store/source-clients.ts';
 import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
 import type { Output } from '../terminal/output.ts';
-import { usageError } from '../usage-error.ts';
-import { questionsFor, statedOf } from './answers.ts';
-import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
-import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
-import { renderFates, renderRefused, renderSource } from './describe/sources.ts';
+import { refusal, usageError } from '../usage-error.ts';
+import {
+  type Asking,
+  answerOf,
+  askAboutFiles,
+  askAnswers,
+  askToWrite,
+  assumedOf,
+  type BrandChoice,
+  filesUnclear,
+  isUnclear,
+  questionsFor,
+  type SaidOfFiles,
+  statedOf,
+  takeAnswers,
+} from './answers.ts';
+import {
+  compareFiles,
+  composeFiles,
+  type FileFate,
+  layoutNameOf,
+  UNOWNED,
+  writeNewFiles,
+} from './compose-files.ts';
+import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
 import { type CodeOwner, findOwners } from './find-owners.ts';
 import type { InitOptions } from './init.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
-import { askAboutFiles, assumedOf, filesUnclear, isUnclear, type SaidOfFiles } from './unclear-files.ts';
-import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
-
-/**
- * The streams for questions: standard input and standard error, so that standard output contains only
- * results.
- */
-export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
 /**
  * Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. It only
@@ -55,7 +67,7 @@ export async function performInit(
   let found: Recognised;
   let said: SaidOfFiles = { stated: options.column ?? new Map(), encoding: options.encoding ?? null };
   for (;;) {
-    found = await recogniseAll(output, { places, folder, options, said });
+    found = await recogniseAll(output, places, { folder, options, said });
     show(output, found);
     const unclear = found.refused.filter(isUnclear);
     if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
@@ -70,15 +82,9 @@ export async function performInit(
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
-  const questions = questionsFor(
-    found.sources,
-    options,
-    brands.map(({ id }) => id),
-  );
+  const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true;
-  const isAnswered = questions.every(
-    ({ given, mayAssume, suggestion }) => given !== null || (mayAssume && suggestion !== null),
-  );
+  const isAnswered = questions.every((question) => answerOf(question) !== null);
   const answers =
     canAsk && !(isConfirmed && isAnswered)
       ? await askAnswers(questions, { brands, terminal: asking })
@@ -134,29 +140,20 @@ function show(output: Output, found: Recognised): void {
 function hasHeld({ sources, refused }: Recognised): boolean {
   return (
     refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
-    sources.some(
-      ({ examined }) =>
-        (examined.kind === 'orders' &&
-          [...examined.problems, ...examined.preview.held, ...examined.preview.heldOrders].length > 0) ||
-        (examined.kind === 'customers' && examined.held.length > 0),
-    )
+    sources.some(({ examined }) => {
+      if (examined.kind === 'customers') return examined.held.length > 0;
+      if (examined.kind !== 'orders') return false;
+      return examined.problems.length + examined.preview.held.length + examined.preview.heldOrders.length > 0;
+    })
   );
 }
 
 async function recogniseAll(
   output: Output,
-  {
-    places,
-    folder,
-    options,
-    said,
-  }: {
-    readonly places: readonly string[];
-    readonly folder: string;
-    readonly options: InitOptions;
-    readonly said: SaidOfFiles;
-  },
+  places: readonly string[],
+  by: { readonly folder: string; readonly options: InitOptions; readonly said: SaidOfFiles },
 ): Promise<Recognised> {
+  const { folder, options, said } = by;
   const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
   const clients = openSourceClients();
   const progress = output.createProgress();
@@ -207,13 +204,11 @@ async function listBrands(client: Client, output: Output): Promise<readonly Bran
 
 /** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */
 function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
-  const all = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? examined.preview.codes : []));
-  const seen = new Set<string>();
-  return all.filter(({ code }) => {
-    const isFirst = !seen.has(foldCode(code));
-    seen.add(foldCode(code));
-    return isFirst;
-  });
+  const first = new Map<string, CodeFound>();
+  for (const { examined } of sources)
+    for (const found of examined.kind === 'orders' ? examined.preview.codes : [])
+      if (!first.has(foldCode(found.code))) first.set(foldCode(found.code), found);
+  return [...first.values()];
 }
 
 function readLayoutText(name: string, configPath: string): string {
@@ -239,17 +234,12 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
   const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
   const todo = [
-    ...(unowned > 0 && hasOrders
-      ? [
-          `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
-        ]
-      : []),
-    ...(hasService
-      ? []
-      : [
-          'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
-        ]),
-  ];
+    unowned > 0 &&
+      hasOrders &&
+      `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
+    !hasService &&
+      'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
+  ].filter((line) => line !== false);
   for (const { path, state } of fates) output.emit({ event: 'file', path, state });
   output.emit({ event: 'init_finished', codes: codes.length, owners: owners.length, todo, next });
   output.print([...todo, `Next:  ${next}`].map((line) => `\n${line}`).join(''));
@@ -257,42 +247,31 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
 
 function sourceEvent(source: RecognisedSource): object {
   const { name, path, files, proposed, proof, encoding, examined } = source;
+  const { kind } = examined;
   return {
-    event: 'source',
-    name,
-    layout: layoutNameOf(source),
-    path,
-    files: files.length,
-    proposed: proposed !== null,
-    proof,
-    encoding,
-    kind: examined.kind,
-    ...(examined.kind === 'orders'
-      ? {
-          preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
-          changes: examined.changes,
-          problems: examined.problems,
-        }
-      : {}),
-    ...(examined.kind === 'customers'
-      ? {
-          rows: examined.rows,
-          submitted: examined.submitted,
-          passedOver: examined.passedOver,
-          rejected: examined.rejected,
-          consent: examined.consent,
-        }
-      : {}),
+    ...{ event: 'source', name, layout: layoutNameOf(source), path, files: files.length },
+    ...{ proposed: proposed !== null, proof, encoding, kind },
+    ...(kind === 'orders' && {
+      preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
+      changes: examined.changes,
+      problems: examined.problems,
+    }),
+    ...(kind === 'customers' && {
+      rows: examined.rows,
+      submitted: examined.submitted,
+      passedOver: examined.passedOver,
+      rejected: examined.rejected,
+      consent: examined.consent,
+    }),
   };
 }
 
 function nothingRecognised(places: readonly string[]): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'nothing_recognised',
     message: 'No file here is an export that the tool can read.',
     where: places.join(', '),
     help: 'Each file is listed above with the reason. Export as CSV, or write your own layout: docs/layouts.md.',
     safe: 'Nothing was written.',
-    exitCode: EXIT.configuration,
   });
 }

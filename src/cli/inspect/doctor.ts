@@ -1,57 +1,40 @@
 import type { PipelineConfig } from '../../config/schema.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Patient } from '../../runs/doctor-check.ts';
 import type { Client } from '../../service/client.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
 export const doctorCommand: CommandDefinition = {
   name: 'doctor',
-  define(command, act) {
-    addConfigOptions(
-      command.description('check everything that a run depends on, and say how to fix problems'),
-    );
+  description: 'check everything that a run depends on, and say how to fix problems',
+  takes: (command) =>
     command.option(
       '--service',
       'compare the service with its description (docs/service.md) by reading calls, and propose the differences',
-    );
-    addExamples(command, [
-      ['doctor', 'before the first run, and when something looks wrong'],
-      ['doctor --service', 'once, with the key of a real account'],
-      ['doctor --json', 'one finding per line, for a program'],
-    ]);
-    command.addHelpText('after', '\nChanges nothing and posts nothing. Exits with 2 if there is a problem.');
-    command.action(
-      act(async (output, options: ConfigOptions & { readonly service?: boolean }) =>
-        options.service === true
-          ? (await import('../api/doctor-service.ts')).doctorService(output, options)
-          : performDoctor(output, options),
-      ),
-    );
-  },
+    ),
+  examples: [
+    ['doctor', 'before the first run, and when something looks wrong'],
+    ['doctor --service', 'once, with the key of a real account'],
+    ['doctor --json', 'one finding per line, for a program'],
+  ],
+  notes: 'Changes nothing and posts nothing. Exits with 2 if there is a problem.',
+  action: async (output, options: ConfigOptions & { readonly service?: boolean }) =>
+    options.service === true
+      ? (await import('../api/doctor-service.ts')).doctorService(output, options)
+      : performDoctor(output, options),
 };
-
-type Counts = Record<Finding['status'], number>;
 
 /** Runs all checks and shows findings as they come. A problem among them sets the exit code. */
 async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
-  const counts: Counts = { ok: 0, warning: 0, problem: 0 };
-  const show = (found: Finding): void => {
-    const { fix } = found;
-    const finding = fix === undefined ? found : { ...found, fix: output.complete(fix) };
-    counts[finding.status] += 1;
-    output.emit({ event: 'finding', ...finding });
-    output.print(renderFinding(finding, output.terminal));
-  };
+  const { openFindings } = await import('../terminal/show-findings.ts');
+  const { show, end } = openFindings(output);
   const config = await readConfig(options, show);
   if (config !== null) await examineAll(config, show);
-  output.emit({ event: 'doctor_finished', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('doctor_finished');
 }
 
 async function readConfig(

@@ -1,48 +1,45 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import type { TestableChannel } from '../../monitoring/notify/send-notices.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 type HistoryOptions = ConfigOptions & { readonly limit: number };
 
-const DEFAULT_LIMIT = 20;
-
 export const notifyCommand: CommandDefinition = {
   name: 'notify',
-  define(command, act) {
-    command.description('test the channels of notices, and list the notices that were sent');
-    addExamples(command, [
-      ['notify test', 'send a test notice to every channel'],
-      ['notify test ops', 'send one to this channel only'],
-      ['notify history', 'the last 20 notices, and the channels that received them'],
-    ]);
-    const test = addConfigOptions(
-      command.command('test').description('send a test notice to one channel, or to all of them'),
-    )
-      .argument('[channel]', 'name of the channel in notify.channels')
-      .action(act(testChannels));
-    addExamples(test, [
-      ['notify test', 'every channel; exit code 2 if one fails'],
-      ['notify test ops --json', 'one channel, for a program'],
-    ]);
-    const history = addConfigOptions(
-      command.command('history').description('list notices and their deliveries, newest first'),
-    )
-      .option('--limit <count>', 'maximum notices to list', parseCount, DEFAULT_LIMIT)
-      .action(act(showNotices));
-    addExamples(history, [
-      ['notify history', 'the last 20'],
-      ['notify history --limit 100 --json', 'for a program'],
-    ]);
-  },
+  description: 'test the channels of notices, and list the notices that were sent',
+  readsConfig: false,
+  examples: [
+    ['notify test', 'send a test notice to every channel'],
+    ['notify test ops', 'send one to this channel only'],
+    ['notify history', 'the last 20 notices, and the channels that received them'],
+  ],
+  commands: [
+    {
+      name: 'test',
+      description: 'send a test notice to one channel, or to all of them',
+      takes: (command) => command.argument('[channel]', 'name of the channel in notify.channels'),
+      examples: [
+        ['notify test', 'every channel; exit code 2 if one fails'],
+        ['notify test ops --json', 'one channel, for a program'],
+      ],
+      action: testChannels,
+    },
+    {
+      name: 'history',
+      description: 'list notices and their deliveries, newest first',
+      takes: (command) => command.option('--limit <count>', 'maximum notices to list', parseCount, 20),
+      examples: [
+        ['notify history', 'the last 20'],
+        ['notify history --limit 100 --json', 'for a program'],
+      ],
+      action: showNotices,
+    },
+  ],
 };
 
 /**
@@ -56,23 +53,17 @@ async function testChannels(
   name: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  const { openConfig } = await import('../open/open-config.ts');
   const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
   const { testChannels: sendTests } = await import('../../monitoring/notify/send-notices.ts');
   const { renderFinding } = await import('../../reports/findings.ts');
-  const config = await openConfig(options);
+  const { config } = await openCommand(output, options);
   const channels = await chooseChannels(config, name);
   let exitCode: ExitCode = EXIT.ok;
-  for await (const { channel, attempt } of sendTests(channels, {
-    now: new Date(),
-    link: linkTo('/', config),
-  })) {
-    const result = {
-      channel: channel.name,
-      kind: channel.kind,
-      state: attempt.kind,
-      reason: attempt.kind === 'failed' ? attempt.reason : null,
-    };
+  const link = linkTo('/', config);
+  for await (const { channel, attempt } of sendTests(channels, { now: new Date(), link })) {
+    const { name: of, kind } = channel;
+    const reason = attempt.kind === 'failed' ? attempt.reason : null;
+    const result = { channel: of, kind, state: attempt.kind, reason };
     output.emit({ event: 'channel_tested', ...result });
     const finding = {
       status: attempt.kind === 'failed' ? ('problem' as const) : ('ok' as const),
@@ -87,15 +78,10 @@ async function testChannels(
 
 /** Lists notices and their deliveries. */
 async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listNotices } = await import('../../reports/notices/list-notices.ts');
   const { describeNotices } = await import('../../reports/notices/notices.ts');
-  const config = await openConfig(options);
-  const notices = await withDatabase(
-    config,
-    (db) => listNotices(db, { limit: options.limit }),
-    reading(output),
-  );
+  const { read } = await openCommand(output, options);
+  const notices = await read((db) => listNotices(db, { limit: options.limit }));
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
   output.show(describeNotices(notices));
   return EXIT.ok;
@@ -115,24 +101,22 @@ async function chooseChannels(
   if (chosen.length > 0) return chosen;
   const names = channels.map((channel) => channel.name);
   const near = didYouMean(name ?? '', names);
-  throw new KnownError({
+  throw refusal({
     code: 'channel_unknown',
     message: `There is no channel "${name}".`,
     where,
     help: near === null ? `Existing channels: ${names.join(', ')}.` : `Did you mean "${near}"?`,
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function channelsMissing(where: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'channels_missing',
     message: 'No channel for notices is configured.',
     where,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
     help: 'Add one, for example:\n  notify:\n    channels:\n      ops: { kind: slack, url: "${SLACK_WEBHOOK_URL}" }',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }

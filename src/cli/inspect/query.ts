@@ -1,12 +1,6 @@
-import { EXIT } from '../../core/exit-code.ts';
-import { plural } from '../../core/text/plural.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
 
 type Options = ConfigOptions & {
   readonly csv?: boolean;
@@ -14,7 +8,6 @@ type Options = ConfigOptions & {
   readonly timeout: number;
 };
 
-const DEFAULT_LIMIT = 1_000;
 /** The statement timeout of bi_reader (sql/roles.sql). */
 const DEFAULT_TIMEOUT_S = 30;
 
@@ -23,49 +16,46 @@ const GRACE_MS = 5_000;
 
 export const queryCommand: CommandDefinition = {
   name: 'query',
-  define(command, act) {
-    addConfigOptions(
-      command
-        .description('query the views of schema bi with SQL; changes nothing')
-        .argument('<sql>', 'one select; docs/data-dictionary.md lists the views and their columns'),
-    )
+  description: 'query the views of schema bi with SQL; changes nothing',
+  takes: (command) =>
+    command
+      .argument('<sql>', 'one select; docs/data-dictionary.md lists the views and their columns')
       .option('--csv', 'comma-separated values with a header')
-      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_LIMIT)
+      .option('--limit <count>', 'maximum rows', parseCount, 1_000)
       .option(
         '--timeout <seconds>',
         'seconds after which a server cancels the query',
         parseCount,
         DEFAULT_TIMEOUT_S,
-      );
-    addExamples(command, [
-      ['query "select * from bi.run_health"', 'the health of each job'],
-      ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],
-      ['query "select * from bi.orders_attributed where is_open" --csv > open.csv', 'for a spreadsheet'],
-    ]);
-    command.action(
-      act(async (output, text: string, options: Options) => {
-        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-        const { inPhase } = await import('../../db/phase.ts');
-        const { queryViews } = await import('../../reports/query-views.ts');
-        const { renderQuery } = await import('../../reports/query.ts');
-        const { limit, timeout } = options;
-        const timeoutMs = timeout * 1000;
-        // The server cancels the query; this limit is for a server that does not.
-        const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
-        const config = await openConfig(options);
-        const { url, biUrl } = config.database;
-        // The BI login sees only schema bi, so it cannot check whether the database is migrated.
-        const database = { ...config.database, url: biUrl === '' ? url : biUrl };
-        const result = await withDatabase(
-          { ...config, database },
-          (db) => inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
-          { migrated: biUrl === '', ...reading(output) },
-        );
-        for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
-        output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
-        if (result.isCut) output.warn(`There are more than ${plural(limit, 'row')} (--limit).`);
-        return EXIT.ok;
-      }),
-    );
-  },
+      ),
+  examples: [
+    ['query "select * from bi.run_health"', 'the health of each job'],
+    ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],
+    ['query "select * from bi.orders_attributed where is_open" --csv > open.csv', 'for a spreadsheet'],
+  ],
+  action: performQuery,
 };
+
+async function performQuery(output: Output, text: string, options: Options): Promise<ExitCode> {
+  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { inPhase } = await import('../../db/phase.ts');
+  const { queryViews } = await import('../../reports/query-views.ts');
+  const { renderQuery } = await import('../../reports/query.ts');
+  const { limit, timeout } = options;
+  const timeoutMs = timeout * 1000;
+  // The server cancels the query; this limit is for a server that does not.
+  const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
+  const config = await openConfig(options);
+  const { url, biUrl } = config.database;
+  // The BI login sees only schema bi, so it cannot check whether the database is migrated.
+  const database = { ...config.database, url: biUrl === '' ? url : biUrl };
+  const result = await withDatabase(
+    { ...config, database },
+    (db) => inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
+    { migrated: biUrl === '', ...reading(output) },
+  );
+  for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
+  output.printRows(renderQuery(result, { terminal: output.terminal, isCsv: options.csv === true }));
+  if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
+  return EXIT.ok;
+}

@@ -1,6 +1,7 @@
-import { EXIT } from '../../core/exit-code.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
 
 type Options = ConfigOptions & { readonly exact?: true };
 
@@ -9,47 +10,44 @@ const COUNTED = 10_000;
 
 export const statusCommand: CommandDefinition = {
   name: 'status',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'show the state: backlog, doubts, last and next runs, held files, active processes',
-      ),
-    ).option('--exact', 'count all open orders, not only the first 10,000 of each job, backfill and state');
-    addExamples(command, [
-      ['status', 'for a person'],
-      ['status --exact', 'while a backfill of a million orders waits'],
-      ['status --json | jq .backlog', 'for a program'],
-    ]);
-    command.action(
-      act(async (output, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { readStatus } = await import('../../reports/status/read-status.ts');
-        const { didOf } = await import('../../../jobs/index.ts');
-        const { describeStatus } = await import('../../reports/status/status.ts');
-        const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
-        const config = await openConfig(options);
-        const lost: KnownError[] = [];
-        const status = await withDatabase(
-          config,
-          (db) =>
-            readStatus(db, {
-              sources: Object.keys(config.sources),
-              queued: Object.values(config.sources).flatMap(({ name, events }) =>
-                events === null ? [] : [name],
-              ),
-              ...(options.exact === true ? {} : { limit: COUNTED }),
-            }),
-          { onLost: (problem) => lost.push(problem) },
-        );
-        const [problem = null] = lost;
-        const next = nextSlots(Object.values(config.jobs), new Date());
-        const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
-        output.emit({ event: 'status', ...status, ledger, nextSlots: next });
-        output.show(describeStatus({ status, config, did: didOf, next }));
-        // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
-        if (problem !== null) throw problem;
-        return EXIT.ok;
-      }),
-    );
-  },
+  description: 'show the state: backlog, doubts, last and next runs, held files, active processes',
+  takes: (command) =>
+    command.option(
+      '--exact',
+      'count all open orders, not only the first 10,000 of each job, backfill and state',
+    ),
+  examples: [
+    ['status', 'for a person'],
+    ['status --exact', 'while a backfill of a million orders waits'],
+    ['status --json | jq .backlog', 'for a program'],
+  ],
+  action: showStatus,
 };
+
+async function showStatus(output: Output, options: Options): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { readStatus } = await import('../../reports/status/read-status.ts');
+  const { didOf } = await import('../../../jobs/index.ts');
+  const { describeStatus } = await import('../../reports/status/status.ts');
+  const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
+  const config = await openConfig(options);
+  const lost: KnownError[] = [];
+  const status = await withDatabase(
+    config,
+    (db) =>
+      readStatus(db, {
+        sources: Object.keys(config.sources),
+        queued: Object.values(config.sources).flatMap(({ name, events }) => (events === null ? [] : [name])),
+        ...(options.exact === true ? {} : { limit: COUNTED }),
+      }),
+    { onLost: (problem) => lost.push(problem) },
+  );
+  const [problem = null] = lost;
+  const next = nextSlots(Object.values(config.jobs), new Date());
+  const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
+  output.emit({ event: 'status', ...status, ledger, nextSlots: next });
+  output.show(describeStatus({ status, config, did: didOf, next }));
+  // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
+  if (problem !== null) throw problem;
+  return EXIT.ok;
+}

@@ -1,20 +1,13 @@
-import type { Command } from 'commander';
 import type { Seeded } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import type { Recovered } from '../../ledger/continuity/recover.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import {
-  type Act,
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseId,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 type SeedOptions = ConfigOptions & { readonly reason: string };
 
@@ -24,64 +17,59 @@ type SeedOptions = ConfigOptions & { readonly reason: string };
  */
 export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
-  define(command, act) {
-    command
-      .description(
-        'record orders that were credited elsewhere, or recover claims that a restored database lost',
-      )
-      .enablePositionalOptions();
-    addExamples(command, [
-      [
-        "ledger seed credited-in-2023.csv --reason 'by the shop integration'",
-        'columns: order_platform,order_id and, optionally, amount,currency,deal_id,collab_id,reason',
-      ],
-      ['ledger seeds', 'the recorded files'],
-      [
-        "ledger recover --reason 'restored the backup of 2 May'",
-        'record the orders posted since then as accepted or in doubt; then runs continue',
-      ],
-      [
-        "ledger unseed 3 --reason 'the wrong file'",
-        'withdraw a file: the next run decides about its orders again',
-      ],
-    ]);
-    defineSeeds(command, act);
-    defineRecover(command, act);
-  },
-};
-
-function defineRecover(command: Command, act: Act): void {
-  addConfigOptions(
-    command
-      .command('recover')
-      .description(
+  description: 'record orders that were credited elsewhere, or recover claims that a restored database lost',
+  readsConfig: false,
+  examples: [
+    [
+      "ledger seed credited-in-2023.csv --reason 'by the shop integration'",
+      'columns: order_platform,order_id and, optionally, amount,currency,deal_id,collab_id,reason',
+    ],
+    ['ledger seeds', 'the recorded files'],
+    [
+      "ledger recover --reason 'restored the backup of 2 May'",
+      'record the orders posted since then as accepted or in doubt; then runs continue',
+    ],
+    [
+      "ledger unseed 3 --reason 'the wrong file'",
+      'withdraw a file: the next run decides about its orders again',
+    ],
+  ],
+  commands: [
+    {
+      name: 'seed',
+      description: 'record a file of orders that were credited elsewhere, so that they are not posted',
+      takes: (command) =>
+        command
+          .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
+          .requiredOption('--reason <text>', 'how you know; kept with the decision'),
+      action: addSeed,
+    },
+    { name: 'seeds', description: 'list the recorded files', action: showSeeds },
+    {
+      name: 'unseed',
+      description: 'withdraw a file; this is recorded as a decision',
+      takes: (command) =>
+        command
+          .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
+          .requiredOption('--reason <text>', 'why; kept with the decision'),
+      action: takeSeedBack,
+    },
+    {
+      name: 'recover',
+      description:
         'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
-      ),
-  )
-    .requiredOption('--reason <text>', 'what happened; kept with the decision')
-    .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
-    .option(
-      '--accept-undescribed',
-      'give up claims that no journal on this machine describes: their orders may be posted again',
-    )
-    .action(act(recoverLostClaims));
-}
-
-function defineSeeds(command: Command, act: Act): void {
-  addConfigOptions(
-    command
-      .command('seed')
-      .description('record a file of orders that were credited elsewhere, so that they are not posted'),
-  )
-    .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
-    .requiredOption('--reason <text>', 'how you know; kept with the decision')
-    .action(act(addSeed));
-  addConfigOptions(command.command('seeds').description('list the recorded files')).action(act(showSeeds));
-  addConfigOptions(command.command('unseed').description('withdraw a file; this is recorded as a decision'))
-    .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
-    .requiredOption('--reason <text>', 'why; kept with the decision')
-    .action(act(takeSeedBack));
-}
+      takes: (command) =>
+        command
+          .requiredOption('--reason <text>', 'what happened; kept with the decision')
+          .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
+          .option(
+            '--accept-undescribed',
+            'give up claims that no journal on this machine describes: their orders may be posted again',
+          ),
+      action: recoverLostClaims,
+    },
+  ],
+};
 
 type RecoverOptions = ConfigOptions & {
   readonly reason: string;
@@ -170,16 +158,12 @@ function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: R
  * exit code is 3.
  */
 async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { recordList } = await import('./seed-orders.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
-  const config = await openConfig(options);
+  const { config, decide } = await openCommand(output, options);
   const reason = requireReason(options.reason);
-  return withDatabase(config, async (db) => {
-    const seeded = await inTransaction(db, (trx) => recordList(trx, { config, path, reason }));
-    await showSeeded(output, seeded);
-    return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
-  });
+  const seeded = await decide((trx) => recordList(trx, { config, path, reason }));
+  await showSeeded(output, seeded);
+  return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
 }
 
 async function showSeeded(output: Output, seeded: Seeded): Promise<void> {
@@ -189,54 +173,40 @@ async function showSeeded(output: Output, seeded: Seeded): Promise<void> {
 }
 
 async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listSeeds } = await import('../../ledger/seed.ts');
   const { describeSeeds } = await import('../../reports/seeds.ts');
-  return withDatabase(
-    await openConfig(options),
-    async (db) => {
-      const seeds = await listSeeds(db);
-      for (const seed of seeds) output.emit({ event: 'seed', ...seed });
-      output.show(describeSeeds(seeds));
-      return EXIT.ok;
-    },
-    reading(output),
-  );
+  const { read } = await openCommand(output, options);
+  const seeds = await read(listSeeds);
+  for (const seed of seeds) output.emit({ event: 'seed', ...seed });
+  output.show(describeSeeds(seeds));
+  return EXIT.ok;
 }
 
 async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { unseedOrders } = await import('./seed-orders.ts');
-  const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
-  const config = await openConfig(options);
+  const { decide } = await openCommand(output, options);
   const reason = requireReason(options.reason);
-  return withDatabase(config, async (db) => {
-    const undone = await inTransaction(db, async (trx) => {
-      const taken = await unseedOrders(trx, { seedId, reason, undoneBy: readOperator() });
-      const summary = `Withdrew seed ${seedId}.`;
-      if (taken.kind === 'undone')
-        await auditIn(trx)({
-          ...{ action: 'withdraw_seed', subjectKind: 'seed', subject: seedId, summary, reason },
-          after: { orders: taken.orders },
-        });
-      return taken;
+  const undone = await decide(async (trx, { decidedBy, audit }) => {
+    const taken = await unseedOrders(trx, { seedId, reason, undoneBy: decidedBy });
+    const summary = `Withdrew seed ${seedId}.`;
+    if (taken.kind === 'undone')
+      await audit({
+        ...{ action: 'withdraw_seed', subjectKind: 'seed', subject: seedId, summary, reason },
+        after: { orders: taken.orders },
+      });
+    return taken;
+  });
+  if (undone.kind !== 'undone') {
+    const isUnknown = undone.kind === 'unknown';
+    throw refusal({
+      code: isUnknown ? 'seed_not_found' : 'seed_undone',
+      message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
+      help: 'npx influencer-sync ledger seeds lists them.',
     });
-    if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
-    output.emit({ event: 'unseeded', seedId, orders: undone.orders });
-    output.print(
-      `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
-    );
-    return EXIT.ok;
-  });
-}
-
-function notThere(seedId: string, isUnknown: boolean): KnownError {
-  return new KnownError({
-    code: isUnknown ? 'seed_not_found' : 'seed_undone',
-    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
-    help: 'npx influencer-sync ledger seeds lists them.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
+  }
+  output.emit({ event: 'unseeded', seedId, orders: undone.orders });
+  output.print(
+    `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
+  );
+  return EXIT.ok;
 }

@@ -14,6 +14,7 @@ import { parseSeeds } from '../../intake/orders/map/parse-seeds.ts';
 import { orderIdParser } from '../../intake/values/parse-id.ts';
 import { seedLedger, type Undone, undoSeed } from '../../ledger/seed.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { refusal } from '../usage-error.ts';
 
 const SAFE = 'Nothing was changed.';
 
@@ -42,13 +43,12 @@ async function seedOrders(
   const { rows, problems } = parseSeeds(text, platforms);
   if (problems.length > 0) throw invalid(path, problems);
   if (rows.length === 0)
-    throw new KnownError({
+    throw refusal({
       code: 'seed_unreadable',
       message: 'The file names no order.',
       where: path,
       help: 'Its first line names the columns: order_platform,order_id,…',
       safe: SAFE,
-      exitCode: EXIT.configuration,
     });
   const fileSha256 = createHash('sha256').update(bytes).digest('hex');
   return inTransaction(db, async (trx) => {
@@ -71,13 +71,12 @@ export function unseedOrders(
 }
 
 function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'seed_unreadable',
     message: isMissing ? 'The file cannot be read.' : 'The file is not UTF-8.',
     where: path,
     help: isMissing ? 'Check its path, and that this user may read it.' : 'Save it as "CSV UTF-8".',
     safe: SAFE,
-    exitCode: EXIT.configuration,
     cause,
   });
 }

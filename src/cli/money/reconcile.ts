@@ -1,29 +1,22 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { isUnexplained } from '../../core/money/reconciliation.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type ReconcileOptions = ConfigOptions & { readonly deal?: string };
 
 export const reconcileCommand: CommandDefinition = {
   name: 'reconcile',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'compare the orders that were posted with those that the service counts, deal by deal',
-      ),
-    )
-      .option('--deal <id>', 'one deal')
-      .action(act(reconcile));
-    addExamples(command, [
-      ['reconcile', 'every deal that the mirror has read, or for which orders were posted'],
-      ['reconcile --deal D1 --json', 'one deal, for a program'],
-    ]);
-    command.addHelpText(
-      'after',
-      '\nReads the database only. Exits with 3 if more is unexplained than `reconcile` of pipeline.yaml allows.',
-    );
-  },
+  description: 'compare the orders that were posted with those that the service counts, deal by deal',
+  takes: (command) => command.option('--deal <id>', 'one deal'),
+  examples: [
+    ['reconcile', 'every deal that the mirror has read, or for which orders were posted'],
+    ['reconcile --deal D1 --json', 'one deal, for a program'],
+  ],
+  notes:
+    'Reads the database only. Exits with 3 if more is unexplained than `reconcile` of pipeline.yaml allows.',
+  action: reconcile,
 };
 
 /**
@@ -32,24 +25,19 @@ export const reconcileCommand: CommandDefinition = {
  */
 async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
   const { isMirrorAccount } = await import('../../../jobs/mirror-account/settings.ts');
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listDisputedOrders } = await import('../../reports/money/list-disputed-orders.ts');
   const { listPayouts } = await import('../../reports/money/list-payouts.ts');
   const { reconcileDeals } = await import('../../reports/money/reconcile-deals.ts');
   const { describeReconciliation } = await import('../../reports/money/reconciliation.ts');
-  const config = await openConfig(options);
+  const { config, read } = await openCommand(output, options);
   const dealId = options.deal ?? null;
   const { accountCurrency } = config.reconcile;
-  const { deals, orders, payouts } = await withDatabase(
-    config,
-    async (db) => {
-      const deals = await reconcileDeals(db, { accountCurrency, dealId });
-      const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
-      const orders = await listDisputedOrders(db, { dealId, fewerIn });
-      return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
-    },
-    reading(output),
-  );
+  const { deals, orders, payouts } = await read(async (db) => {
+    const deals = await reconcileDeals(db, { accountCurrency, dealId });
+    const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
+    const orders = await listDisputedOrders(db, { dealId, fewerIn });
+    return { deals, orders, payouts: await listPayouts(db, { accountCurrency, dealId }) };
+  });
   const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
   for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
   for (const order of orders) output.emit({ event: 'disputed_order', ...order });

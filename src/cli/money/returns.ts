@@ -1,80 +1,60 @@
 import { Option } from 'commander';
 import type { StatementSettings } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { RETURN_GROUPS, type ReturnGroup, SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import {
-  addConfigOptions,
-  addExamples,
   addMonthOptions,
   type CommandDefinition,
   type ConfigOptions,
   type MonthOptions,
   parseCount,
 } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-
-type ReturnsOptions = ConfigOptions &
-  MonthOptions & {
-    readonly by: ReturnGroup;
-    readonly oneCurrency?: boolean;
-    readonly limit: number;
-  };
+import { refusal } from '../usage-error.ts';
 
 type CustomersWonOptions = ConfigOptions & MonthOptions & { readonly limit: number };
+type ReturnsOptions = CustomersWonOptions & { readonly by: ReturnGroup; readonly oneCurrency?: boolean };
 
 const DEFAULT_ROWS = 50;
 
 export const returnsCommand: CommandDefinition = {
   name: 'returns',
-  define(command, act) {
-    // Both commands have options of the same names.
-    command.enablePositionalOptions();
+  description: 'show what deals, creators, brands or campaigns brought and cost, net of refunds',
+  takes: (command) =>
     addMonthOptions(
-      addConfigOptions(
-        command.description(
-          'show what deals, creators, brands or campaigns brought and cost, net of refunds',
-        ),
-      ).addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal')),
+      command.addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal')),
     )
       .option('--one-currency', 'amounts of all currencies in statements.reporting_currency')
-      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS)
-      .action(act(showReturns));
-    addExamples(command, [
-      ['returns --by creator --from 2026-01', 'creators of this year, the highest net revenue first'],
-      ['returns --by month', 'the sums of each month'],
-      ['returns --by creator --one-currency', 'with amounts at the exchange rates of statements.fx'],
-      ['returns customers --from 2026-01', 'new customers of this year, and what they have ordered since'],
-    ]);
-    command.addHelpText(
-      'after',
-      '\nIt says which orders carried a code or link, not what a creator caused. A number that cannot be known is shown as unknown, never as 0.',
-    );
-    addMonthOptions(
-      addConfigOptions(
-        command
-          .command('customers')
-          .description('show the new customers that deals won, and what they have ordered since'),
-      ),
-    )
-      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS)
-      .action(act(showCustomersWon));
-  },
+      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS),
+  examples: [
+    ['returns --by creator --from 2026-01', 'creators of this year, the highest net revenue first'],
+    ['returns --by month', 'the sums of each month'],
+    ['returns --by creator --one-currency', 'with amounts at the exchange rates of statements.fx'],
+    ['returns customers --from 2026-01', 'new customers of this year, and what they have ordered since'],
+  ],
+  notes:
+    'It says which orders carried a code or link, not what a creator caused. A number that cannot be known is shown as unknown, never as 0.',
+  action: showReturns,
+  commands: [
+    {
+      name: 'customers',
+      description: 'show the new customers that deals won, and what they have ordered since',
+      takes: (command) =>
+        addMonthOptions(command).option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS),
+      action: showCustomersWon,
+    },
+  ],
 };
 
 /** Prints what deals brought in and cost, as of the last run. */
 async function showReturns(output: Output, options: ReturnsOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { listReturns } = await import('../../reports/money/list-returns.ts');
   const { describeMonths, describeReturns } = await import('../../reports/money/returns.ts');
   const { by, from = null, to = null, limit, oneCurrency = false } = options;
-  const config = await openConfig(options);
+  const { config, read } = await openCommand(output, options);
   const inCurrency = oneCurrency ? requireReportingCurrency(config.statements) : null;
-  const sums = await withDatabase(
-    config,
-    (db) => listReturns(db, { by, from, to, inCurrency, limit: limit + 1 }),
-    reading(output),
-  );
+  const sums = await read((db) => listReturns(db, { by, from, to, inCurrency, limit: limit + 1 }));
   const shown = sums.slice(0, limit);
   for (const { rank: _rank, ...sum } of shown) output.emit({ event: 'return', by, ...sum });
   const months = describeMonths({ from, to });
@@ -87,21 +67,17 @@ async function showReturns(output: Output, options: ReturnsOptions): Promise<Exi
  * may have placed themselves.
  */
 async function showCustomersWon(output: Output, options: CustomersWonOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { read } = await openCommand(output, options);
   const { listCustomersWon, listSelfPurchases } = await import('../../reports/money/list-returns.ts');
   const { describeCohorts, describeMonths, describeSelfPurchases } = await import(
     '../../reports/money/returns.ts'
   );
   const { from = null, to = null, limit } = options;
   const days = SELF_PURCHASE_DAYS;
-  const { won, own } = await withDatabase(
-    await openConfig(options),
-    async (db) => ({
-      won: await listCustomersWon(db, { from, to, limit: limit + 1 }),
-      own: await listSelfPurchases(db, { days, limit: limit + 1 }),
-    }),
-    reading(output),
-  );
+  const { won, own } = await read(async (db) => ({
+    won: await listCustomersWon(db, { from, to, limit: limit + 1 }),
+    own: await listSelfPurchases(db, { days, limit: limit + 1 }),
+  }));
   const [wonShown, ownShown] = [won.slice(0, limit), own.slice(0, limit)];
   for (const row of wonShown) output.emit({ event: 'customers_won', ...row });
   for (const order of ownShown) output.emit({ event: 'self_purchase', ...order });
@@ -115,12 +91,10 @@ async function showCustomersWon(output: Output, options: CustomersWonOptions): P
 
 function requireReportingCurrency({ reportingCurrency }: StatementSettings): string {
   if (reportingCurrency !== null) return reportingCurrency;
-  throw new KnownError({
+  throw refusal({
     code: 'reporting_currency_missing',
     message: 'No reporting currency is configured, so amounts cannot be converted.',
     where: 'statements.reporting_currency',
     help: 'Add statements.reporting_currency, and statements.fx with the rates of each day, to pipeline.yaml; then run the job once.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

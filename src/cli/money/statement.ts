@@ -1,17 +1,12 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import { plural } from '../../render/text.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseMonth,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
 
 const STATEMENT_FORMATS = ['table', 'csv', 'html', 'pdf'] as const;
 
@@ -25,38 +20,39 @@ type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: s
 
 export const statementCommand: CommandDefinition = {
   name: 'statement',
-  define(command, act) {
-    addConfigOptions(
-      command.description('show what influencers earned in a month, net of refunds and cancellations'),
-    )
+  description: 'show what influencers earned in a month, net of refunds and cancellations',
+  takes: (command) =>
+    command
       .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
       .option('--brand <id>', 'one brand only')
       .option('--deal <id>', 'one deal only, with every order')
-      .addOption(new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'))
-      .action(act(showStatement));
-    addExamples(command, [
-      ['statement', 'what each deal earned last month'],
-      ['statement --month 2026-10 --deal D1', 'every order of one deal'],
-      ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
-      ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
-      [
-        "statement close --month 2026-10 --reason 'paid out'",
-        'freeze it; later changes go into the next statement',
-      ],
-      ['statement verify', 'check that closed statements have not been changed'],
-    ]);
-    addConfigOptions(
-      command
-        .command('close')
-        .description('freeze a month: later changes are corrections in the next statement'),
-    )
-      .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
-      .requiredOption('--reason <text>', 'why; kept with the statement')
-      .action(act(performClosing));
-    addConfigOptions(
-      command.command('verify').description('check closed statements against their hashes'),
-    ).action(act(performVerifying));
-  },
+      .addOption(
+        new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'),
+      ),
+  examples: [
+    ['statement', 'what each deal earned last month'],
+    ['statement --month 2026-10 --deal D1', 'every order of one deal'],
+    ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
+    ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
+    [
+      "statement close --month 2026-10 --reason 'paid out'",
+      'freeze it; later changes go into the next statement',
+    ],
+    ['statement verify', 'check that closed statements have not been changed'],
+  ],
+  action: showStatement,
+  commands: [
+    {
+      name: 'close',
+      description: 'freeze a month: later changes are corrections in the next statement',
+      takes: (command) =>
+        command
+          .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
+          .requiredOption('--reason <text>', 'why; kept with the statement'),
+      action: performClosing,
+    },
+    { name: 'verify', description: 'check closed statements against their hashes', action: performVerifying },
+  ],
 };
 
 /**
@@ -64,7 +60,6 @@ export const statementCommand: CommandDefinition = {
  * @throws KnownError if the terms cannot be loaded.
  */
 async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { convertLines } = await import('../../money/convert-lines.ts');
   const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
   const { readClosed, readStatement } = await import('../../money/read-statement.ts');
@@ -74,15 +69,13 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   );
   if (options.format === 'pdf' && output.terminal.isInteractive)
     throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
-  const config = await openConfig(options);
+  const { config, read } = await openCommand(output, options);
   const month = options.month ?? monthBefore(new Date(), config.statements.timeZone);
   const broken = findBrokenRules(config.statements);
-  const whole = await withDatabase(
-    config,
+  const whole = await read(
     async (db) =>
       (await readClosed(db, month)) ??
       readStatement(db, { month, rules: loadStatementRules(config.statements) }),
-    reading(output),
   ).catch((error: unknown) => {
     // What cannot be read of the configuration comes before a database that does not exist yet.
     throw broken[0] ?? error;
@@ -139,29 +132,19 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
  * @throws KnownError `statement_not_closed` (exit 2) if the month cannot be closed.
  */
 async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { decidedHere } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
-  const config = await openConfig(options);
+  const { config, decide } = await openCommand(output, options);
   const { month } = options;
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason.',
-    kept: 'with the statement',
-  });
+  const reason = requireReason(options.reason, 'with the statement');
   const rules = loadStatementRules(config.statements);
   const exchange = loadExchange(config.statements);
-  const closing = await withDatabase(config, (db) =>
-    inTransaction(db, (trx) => closeMonth(trx, { month, rules, exchange, reason, ...decidedHere(trx) })),
-  );
+  const closing = await decide((trx, here) => closeMonth(trx, { month, rules, exchange, reason, ...here }));
   if (closing.kind !== 'closed')
-    throw new KnownError({
+    throw refusal({
       code: 'statement_not_closed',
       where: month,
       ...whyNotClosed(month, closing),
-      safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
     });
   output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
   output.print(
@@ -175,10 +158,9 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
  * @returns 3 if a statement was changed after it was closed.
  */
 async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { read } = await openCommand(output, options);
   const { verifyStatements } = await import('../../money/close-statement.ts');
-  const config = await openConfig(options);
-  const { statements, broken } = await withDatabase(config, verifyStatements, reading(output));
+  const { statements, broken } = await read(verifyStatements);
   output.emit({ event: 'statements_verified', statements, broken });
   if (broken.length === 0) {
     output.print(

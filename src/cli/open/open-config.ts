@@ -27,7 +27,7 @@ import { explainFolder } from '../../runs/explain-folder.ts';
 import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
-import { usageError } from '../usage-error.ts';
+import { refusal, usageError } from '../usage-error.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** Relative to the current folder. */
@@ -248,15 +248,13 @@ export function isNewEmbedded({ database }: PipelineConfig): boolean {
 async function notMigrated(db: Database | null, config: PipelineConfig): Promise<KnownError> {
   await requireWholeLedger(db, config);
   const isNew = isNewEmbedded(config);
-  return new KnownError({
+  return refusal({
     code: 'database_not_migrated',
     message: isNew
       ? 'Nothing has run yet: there is no database.'
       : 'The database lacks tables of this version.',
     where: databasePlace(config.database),
     help: `${isNew ? 'Create it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does this automatically.`,
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }
 

@@ -7,6 +7,7 @@ import { KnownError } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
 import type { ConfigOptions } from '../command.ts';
+import { refusal } from '../usage-error.ts';
 import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
@@ -38,12 +39,11 @@ export async function findService(
   const { url, key } = await readServiceVariables();
   if (url !== '' && (key !== '' || !needsKey)) return { url, key, timeoutSeconds: TIMEOUT_SECONDS };
   const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
-  throw new KnownError({
+  throw refusal({
     code: url === '' ? 'api_url_missing' : 'api_key_missing',
     message: `No service is configured: ${variable} is not set.`,
     help: 'For a trial, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

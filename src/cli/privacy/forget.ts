@@ -1,22 +1,17 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type Certificate, hasKept, isUnknown, OUT_OF_REACH } from '../../core/privacy/forget.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type ForgetOptions = ConfigOptions & { readonly dryRun?: boolean; readonly reason?: string };
 
-/**
- * `influencer-sync forget`: deletes all data of one customer and makes sure that no export submits that
- * customer again.
- */
+/** `influencer-sync forget`: deletes all data of one customer, and no export submits that customer again. */
 export const forgetCommand: CommandDefinition = {
   name: 'forget',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'forget a customer: delete their data, print a certificate, and never submit them again',
-      ),
-    )
+  description: 'forget a customer: delete their data, print a certificate, and never submit them again',
+  takes: (command) =>
+    command
       .argument(
         '[address]',
         'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
@@ -25,18 +20,15 @@ export const forgetCommand: CommandDefinition = {
       .option(
         '--reason <text>',
         'why, for example the number of the request, but not the address; kept in the audit',
-      )
-      .action(act(forgetByAddress));
-    addExamples(command, [
-      ['forget', 'asks for the address, so that your shell history does not contain it'],
-      ['forget - --json < address.txt > certificate.json', 'by the address in a file'],
-      ['forget - --dry-run < address.txt', 'what is stored, and what would be removed'],
-    ]);
-    command.addHelpText(
-      'after',
-      '\nExit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was stored (the tombstone is written), 5 a run reads or sends customers',
-    );
-  },
+      ),
+  examples: [
+    ['forget', 'asks for the address, so that your shell history does not contain it'],
+    ['forget - --json < address.txt > certificate.json', 'by the address in a file'],
+    ['forget - --dry-run < address.txt', 'what is stored, and what would be removed'],
+  ],
+  notes:
+    'Exit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was stored (the tombstone is written), 5 a run reads or sends customers',
+  action: forgetByAddress,
 };
 
 /**
@@ -49,15 +41,14 @@ async function forgetByAddress(
   given: string | undefined,
   options: ForgetOptions,
 ): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { describeCertificate } = await import('./certificate.ts');
-  const { askAddress } = await import('../terminal/ask-address.ts');
+  const { askAddress } = await import('../terminal/ask-person.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { forgetPerson } = await import('../../privacy/forget-person.ts');
-  const config = await openConfig(options);
+  const { config, change } = await openCommand(output, options);
   const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
   const { dryRun: isDryRun = false, reason = null } = options;
-  const certificate = await withDatabase(config, (db) =>
+  const certificate = await change((db) =>
     forgetPerson(db, {
       ...{ config, typed, isDryRun },
       audit: (trx, record) => auditIn(trx)({ ...record, reason }),

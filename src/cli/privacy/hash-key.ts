@@ -5,7 +5,8 @@ import type { Database } from '../../db/connect.ts';
 import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
 import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 
@@ -14,41 +15,37 @@ type HashKeyOptions = ConfigOptions & { readonly reason: string };
 /** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
 export const hashKeyCommand: CommandDefinition = {
   name: 'hash-key',
-  define(command, act) {
-    addConfigOptions(
-      command.description('show how many customers are known only under the previous key'),
-    ).action(act(showHashKey));
-    addExamples(command, [
-      ['hash-key', 'which key is in force, and whether the previous one is still needed'],
-      [
-        "hash-key retire --reason 'the old shop is closed'",
-        'delete the customers whom no export has named since',
-      ],
-    ]);
-    addConfigOptions(
-      command
-        .command('retire')
-        .description('give up the previous key, and delete the customers who are known only under it'),
-    )
-      .requiredOption('--reason <text>', 'why; kept in the audit')
-      .action(act(retireHashKey));
-    addConfigOptions(
-      command
-        .command('lost')
-        .description(
-          'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
-        ),
-    )
-      .requiredOption('--reason <text>', 'what happened; kept in the audit')
-      .action(act(replaceLostHashKey));
-  },
+  description: 'show how many customers are known only under the previous key',
+  examples: [
+    ['hash-key', 'which key is in force, and whether the previous one is still needed'],
+    [
+      "hash-key retire --reason 'the old shop is closed'",
+      'delete the customers whom no export has named since',
+    ],
+  ],
+  action: showHashKey,
+  commands: [
+    {
+      name: 'retire',
+      description: 'give up the previous key, and delete the customers who are known only under it',
+      takes: (command) => command.requiredOption('--reason <text>', 'why; kept in the audit'),
+      action: retireHashKey,
+    },
+    {
+      name: 'lost',
+      description:
+        'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
+      takes: (command) => command.requiredOption('--reason <text>', 'what happened; kept in the audit'),
+      action: replaceLostHashKey,
+    },
+  ],
 };
 
 /** Prints whether the previous key is still needed. */
 async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { readPreviousKey } = await import('../../intake/customers/rekey-customers.ts');
-  const previous = await withDatabase(await openConfig(options), readPreviousKey, reading(output));
+  const { read } = await openCommand(output, options);
+  const previous = await read(readPreviousKey);
   output.emit({ event: 'hash_key', ...previous });
   output.print(describe(previous));
   return EXIT.ok;
@@ -73,13 +70,9 @@ function describe(previous: PreviousKey): string {
  * contains them submits them again.
  */
 async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const config = await openConfig(options);
-  const reason = requireReason(options.reason, {
-    message: 'You must give a reason to retire the previous key.',
-    kept: 'in the audit',
-  });
-  const previous = await withDatabase(config, (db) => retire(db, { config, reason }));
+  const { config, change } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'in the audit');
+  const previous = await change((db) => retire(db, { config, reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
     `The previous key is retired. ${plural(previous.customers, 'customer')} and ${plural(previous.forgotten, 'forgotten customer')} are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
@@ -123,19 +116,15 @@ async function retire(
 
 /** Replaces a lost key with the configured one. */
 async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
   const { readersOf } = await import('./customer-readers.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { recoverCustomers } = await import('../../privacy/recover-customers.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
-  const config = await openConfig(options);
-  const reason = requireReason(options.reason, {
-    message: 'You must say what happened to the key.',
-    kept: 'in the audit',
-  });
+  const { config, change } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'in the audit');
   const clients = openSourceClients();
   const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
-  const recovered = await withDatabase(config, (db) =>
+  const recovered = await change((db) =>
     recoverCustomers(db, { config, readers: readersOf(config), clients, audit }),
   ).finally(clients.close);
   const { restored, customers, files, filesGone, forgotten } = recovered;

@@ -8,7 +8,7 @@ import {
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { type Block, column, number, say, table } from '../../render/block.ts';
 import { formatBytes, formatCount, plural } from '../../render/text.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type PruneOptions = ConfigOptions & { readonly yes?: boolean };
@@ -16,19 +16,13 @@ type PruneOptions = ConfigOptions & { readonly yes?: boolean };
 /** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
 export const pruneCommand: CommandDefinition = {
   name: 'prune',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'list data that is older than `retention` in the configuration; with --yes, delete it',
-      ),
-    )
-      .option('--yes', 'delete it; without this, nothing is changed')
-      .action(act(pruneData));
-    addExamples(command, [
-      ['prune', 'what would be deleted: table, rows, size, oldest'],
-      ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],
-    ]);
-  },
+  description: 'list data that is older than `retention` in the configuration; with --yes, delete it',
+  takes: (command) => command.option('--yes', 'delete it; without this, nothing is changed'),
+  examples: [
+    ['prune', 'what would be deleted: table, rows, size, oldest'],
+    ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],
+  ],
+  action: pruneData,
 };
 
 /**

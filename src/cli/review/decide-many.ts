@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bulk, type BulkDecision, countOf, describeBulk, isAboutFiles } from '../../core/bulk.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
@@ -9,10 +8,11 @@ import { abortSettlement, confirmSettlement, type Previewed } from '../../decisi
 import { renderWarning, safeMessage } from '../../render/error.ts';
 import { describeBulkSums } from '../../reports/bulk/bulk.ts';
 import { findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
+
+import { confirmByWord } from '../terminal/ask-person.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { usageError } from '../usage-error.ts';
 
 /** The word that a person types to confirm each bulk decision. */
 const CONFIRMED_BY: Readonly<Record<BulkDecision, string>> = {
@@ -56,11 +56,7 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
   const left = (await sumBulkItems(db, bulkId)).filter(({ outcome }) => outcome !== null);
   output.emit({ event: 'bulk_previewed', bulkId, decision, chosen, entries, ineligible, amounts, left });
   output.show([describeBulkSums(bulk, left)]);
-  if (entries === 0) {
-    output.print('Nothing was changed.');
-    return EXIT.ok;
-  }
-  if (!yes && !(await confirm(bulk, output))) {
+  if (entries === 0 || (!yes && !(await confirm(bulk, output)))) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
@@ -77,14 +73,7 @@ async function confirm(bulk: Bulk, output: Output): Promise<boolean> {
         output.terminal,
       ),
     );
-  if (!process.stdin.isTTY)
-    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
-  const word = CONFIRMED_BY[bulk.decision];
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question
-    .question(`${describeBulk(bulk)}. Type "${word}" to continue: `)
-    .finally(() => question.close());
-  return answer.trim().toLowerCase() === word;
+  return confirmByWord(CONFIRMED_BY[bulk.decision], `${describeBulk(bulk)}. `);
 }
 
 async function carryOut(

@@ -1,29 +1,22 @@
-import { createInterface } from 'node:readline/promises';
+import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { formatMoney } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { type Decision, describeSettled, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
+import { describeFilter, previewAcknowledgement, previewSettlement } from '../../decisions/settle-many.ts';
 import { renderWarning } from '../../render/error.ts';
 import { findEntry } from '../../reports/doubts/list-doubts.ts';
 import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
-import { decidedHere } from '../terminal/read-operator.ts';
-import { requireReason, usageError } from '../usage-error.ts';
+import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
+import { refusal, requireReason, usageError } from '../usage-error.ts';
+import { decideMany } from './decide-many.ts';
+import type { ReviewOptions } from './review.ts';
 
-export type ReviewOptions = {
-  readonly accepted?: boolean;
-  readonly writeOff?: boolean;
-  readonly resend?: boolean;
-  readonly acknowledge?: boolean;
-  readonly reason?: string;
-  readonly deal?: string;
-  readonly collab?: string;
-  readonly yes?: boolean;
-};
-
-export type ReviewInput = {
+type Review = {
   readonly db: Database;
   readonly output: Output;
   readonly entryId: string;
@@ -35,7 +28,7 @@ export type ReviewInput = {
  *
  * @throws KnownError (exit 2) if the decision or the reason is missing, or if the entry is not in doubt.
  */
-export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
+export async function reviewDoubt({ db, output, entryId, options }: Review): Promise<ExitCode> {
   const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
   if (decision === 'resend' && !options.yes && !(await confirmResend(db, { output, entryId }))) {
@@ -64,7 +57,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
 }
 
 /** @throws KnownError (exit 2) if no decision was given. */
-export function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
+function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';
   if (resend) return 'resend';
@@ -127,32 +120,86 @@ async function confirmResend(
     entry === null || entry.amount === null ? '' : ` of ${formatMoney(entry.amount, entry.currency)}`;
   const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
   output.warn(renderWarning(text, output.terminal));
-  if (!process.stdin.isTTY)
-    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question.question('Type "resend" to continue: ').finally(() => question.close());
-  return answer.trim().toLowerCase() === 'resend';
+  return confirmByWord('resend');
 }
 
 function notDouble(entryId: string): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'entry_not_credited_twice',
     message: `The service has not accepted entry ${entryId} more than once, or you have already acknowledged it.`,
     help: 'npx influencer-sync review lists the orders that were credited more than once.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function notInDoubt(entryId: string, state: string | null): KnownError {
-  return new KnownError({
+  return refusal({
     code: state === null ? 'entry_not_found' : 'entry_not_in_doubt',
     message:
       state === null
         ? `There is no entry ${entryId}.`
         : `Entry ${entryId} is ${state}, so this decision does not apply.`,
     help: 'npx influencer-sync review lists the entries in doubt. A running process settles its own.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
+  });
+}
+
+/**
+ * Settles all matching entries in doubt, or acknowledges all double credits, as a person decides: after a
+ * preview, with a reason and the person's login name.
+ *
+ * @throws KnownError (exit 2) if the decision or the reason is missing, or if a confirmation is needed and
+ *   there is no terminal.
+ */
+export async function reviewMany({
+  db,
+  config,
+  output,
+  options,
+  entryId,
+}: Omit<Review, 'entryId'> & {
+  readonly config: PipelineConfig;
+  readonly entryId: string | undefined;
+}): Promise<ExitCode> {
+  if (entryId !== undefined)
+    throw usageError('The command has both the number of an entry and --all.', 'Leave one of them out.');
+  const decision = chosenDecision(options);
+  const reason = requireReason(options.reason);
+  const { job = null, why = null, forDeal = null, olderThan, deal = null, collab = null } = options;
+  const common = { actor: readOperator(), via: 'command', reason } as const;
+  const many = { output, reason, yes: options.yes === true, leaseMs: config.api.leaseSeconds * 1000 };
+  if (decision === 'acknowledge') {
+    if (why !== null || forDeal !== null || olderThan !== undefined)
+      throw usageError(
+        'For double credits, only --job can select entries.',
+        'Leave out --why, --for-deal and --older-than.',
+      );
+    return decideMany(db, {
+      ...many,
+      none: 'No order is credited more than once.',
+      preview: (trx) =>
+        previewAcknowledgement(trx, {
+          ...{ ...common, audit: auditIn(trx), entries: { job } },
+          chosen: `All double credits${job === null ? '' : ` of job ${job}`}`,
+        }),
+    });
+  }
+  if (decision !== 'accepted' && deal !== null)
+    throw usageError(
+      '--deal can only be used with --accepted.',
+      'To select the entries of one deal, use --for-deal.',
+    );
+  const filter = {
+    job,
+    reason: why,
+    dealId: forDeal,
+    sinceBefore: olderThan === undefined ? null : new Date(Date.now() - olderThan),
+  };
+  return decideMany(db, {
+    ...many,
+    none: 'No order in doubt matches.',
+    preview: (trx) =>
+      previewSettlement(trx, {
+        ...{ ...common, audit: auditIn(trx), decision, dealId: deal, collabId: collab, entries: filter },
+        chosen: describeFilter(filter),
+      }),
   });
 }

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { heldReason } from '../../core/held/held-order.ts';
 import type { Database } from '../../db/connect.ts';
@@ -12,21 +11,11 @@ import {
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
-
-export type ReviewHeldOptions = {
-  readonly job?: string;
-  readonly source?: string;
-  readonly why?: string;
-  readonly status?: string;
-  readonly order?: readonly string[];
-  readonly credit?: boolean;
-  readonly exclude?: boolean;
-  readonly reason?: string;
-  readonly yes?: boolean;
-};
+import type { ReviewOptions } from './review.ts';
 
 /** Number of orders that the list shows. */
 const SHOWN_ORDERS = 50;
@@ -39,7 +28,7 @@ const SHOWN_ORDERS = 50;
  */
 export async function reviewHeld(
   db: Database,
-  { output, options }: { readonly output: Output; readonly options: ReviewHeldOptions },
+  { output, options }: { readonly output: Output; readonly options: ReviewOptions },
 ): Promise<ExitCode> {
   const filter: HeldFilter = {
     job: options.job ?? null,
@@ -61,7 +50,10 @@ export async function reviewHeld(
   const reason = requireReason(options.reason);
   const orders = countHeld(groups);
   output.show(describeHeldOrders({ groups }));
-  if (!options.yes && !(await confirm(describeDecision({ decision, orders, groups }), decision))) {
+  if (
+    !options.yes &&
+    !(await confirmByWord(decision, `${describeDecision({ decision, orders, groups })} `))
+  ) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
@@ -85,14 +77,4 @@ function lacksData(reason: string): Error {
     `These orders cannot be credited by a decision. ${what}.`,
     `${fix} Or exclude them with --exclude.`,
   );
-}
-
-async function confirm(text: string, word: 'credit' | 'exclude'): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question
-    .question(`${text} Type "${word}" to continue: `)
-    .finally(() => question.close());
-  return answer.trim().toLowerCase() === word;
 }

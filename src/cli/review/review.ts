@@ -1,25 +1,40 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../core/exit-code.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseId,
-} from '../command.ts';
-import type { ReviewHeldOptions } from './review-held.ts';
-import type { ReviewManyOptions } from './review-many.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
+import type { Output } from '../terminal/output.ts';
 
-type Options = ConfigOptions & ReviewManyOptions & ReviewHeldOptions & { readonly held?: boolean };
+type Flag =
+  | 'accepted'
+  | 'writeOff'
+  | 'resend'
+  | 'acknowledge'
+  | 'credit'
+  | 'exclude'
+  | 'all'
+  | 'held'
+  | 'yes';
+type Text = 'job' | 'source' | 'why' | 'status' | 'reason' | 'forDeal' | 'deal' | 'collab';
+export type ReviewOptions = Partial<Readonly<Record<Flag, boolean> & Record<Text, string>>> & {
+  readonly order?: readonly string[];
+  /** In milliseconds. */
+  readonly olderThan?: number;
+};
+
+/** The decisions about a doubt, of which only one can be made. */
+const DECISIONS: Readonly<Record<string, string>> = {
+  accepted: 'the service shows the order: it was credited',
+  'write-off': 'give it up: it is never sent again',
+  resend: 'the service does not show the order: send it again',
+  acknowledge: 'for a double credit: you corrected it in the service',
+};
 
 export const reviewCommand: CommandDefinition = {
   name: 'review',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'list orders in doubt and held orders, with what is known about each; or decide about one or many',
-      ),
-    )
+  description:
+    'list orders in doubt and held orders, with what is known about each; or decide about one or many',
+  takes(command) {
+    command
       .argument('[entry]', 'number of the entry to settle', parseId)
       .option('--job <name>', 'orders of one job only')
       .option(
@@ -41,92 +56,64 @@ export const reviewCommand: CommandDefinition = {
         '--older-than <time>',
         'with --all: only orders that have been in doubt at least this long, such as 12h or 7d',
         parseAge,
-      )
-      .addOption(
-        new Option('--accepted', 'the service shows the order: it was credited').conflicts([
-          'writeOff',
-          'resend',
-        ]),
-      )
-      .addOption(
-        new Option('--write-off', 'give it up: it is never sent again').conflicts(['accepted', 'resend']),
-      )
-      .addOption(
-        new Option('--resend', 'the service does not show the order: send it again').conflicts([
-          'accepted',
-          'writeOff',
-        ]),
-      )
-      .addOption(
-        new Option('--acknowledge', 'for a double credit: you corrected it in the service').conflicts([
-          'accepted',
-          'writeOff',
-          'resend',
-        ]),
-      )
+      );
+    const decisions = Object.entries(DECISIONS).map(([name, meaning]) => new Option(`--${name}`, meaning));
+    for (const one of decisions) {
+      const others = decisions.filter((other) => other !== one && other.long !== '--acknowledge');
+      command.addOption(one.conflicts(others.map((other) => other.attributeName())));
+    }
+    command
       .option('--reason <text>', 'why; kept with the decision')
       .option('--deal <id>', 'with --accepted: the deal that was credited')
       .option('--collab <id>', 'with --accepted: the collaboration that was credited')
       .option('--yes', 'with --resend, --all or --held: do not ask');
-    addExamples(command, [
-      ['review', 'orders in doubt, and held orders'],
-      ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
-      ["review 17 --resend --reason 'not listed after two days'", 'the service does not show it'],
-      [
-        "review --all --older-than 30d --write-off --reason 'lost'",
-        'many at once: shows the orders and their amount, and asks',
-      ],
-      ['review --held', 'each held order, why it is held, and what you can decide'],
-      ["review --held --status shipped --credit --reason 'paid'", 'orders with this status count'],
-    ]);
-    command.action(
-      act(async (output, entry: string | undefined, options: Options) => {
-        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-        const { reviewDoubt } = await import('./review-doubt.ts');
-        const { reviewHeld } = await import('./review-held.ts');
-        const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
-        const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
-        const { reviewMany } = await import('./review-many.ts');
-        const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
-        const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
-        const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
-        const config = await openConfig(options);
-        const isDecision =
-          options.accepted ??
-          options.writeOff ??
-          options.resend ??
-          options.acknowledge ??
-          options.credit ??
-          options.exclude ??
-          options.all ??
-          false;
-        return withDatabase(
-          config,
-          async (db) => {
-            if (options.held) return reviewHeld(db, { output, options });
-            if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
-            if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
-            const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
-            const hints = await readDoubtHints(db, doubts);
-            for (const doubt of doubts)
-              output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
-            const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
-            for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
-            const groups = await listHeldGroups(db, { job: options.job ?? null });
-            for (const group of groups) output.emit({ event: 'held_orders', ...group });
-            output.show([
-              ...describeAllDoubts({ doubts, hints, doubleCredits }),
-              ...describeHeldOrders({ groups }),
-            ]);
-            if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
-            return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
-          },
-          isDecision || entry !== undefined ? {} : reading(output),
-        );
-      }),
-    );
   },
+  examples: [
+    ['review', 'orders in doubt, and held orders'],
+    ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
+    ["review 17 --resend --reason 'not listed after two days'", 'the service does not show it'],
+    [
+      "review --all --older-than 30d --write-off --reason 'lost'",
+      'many at once: shows the orders and their amount, and asks',
+    ],
+    ['review --held', 'each held order, why it is held, and what you can decide'],
+    ["review --held --status shipped --credit --reason 'paid'", 'orders with this status count'],
+  ],
+  action: performReview,
 };
+
+async function performReview(
+  output: Output,
+  entryId: string | undefined,
+  options: ConfigOptions & ReviewOptions,
+): Promise<ExitCode> {
+  const { reviewDoubt, reviewMany } = await import('./review-doubt.ts');
+  const { reviewHeld } = await import('./review-held.ts');
+  const { listHeldGroups } = await import('../../reports/held/held-orders.ts');
+  const { describeHeldOrders } = await import('../../reports/held/describe-held-orders.ts');
+  const { listDoubleCredits, listDoubts } = await import('../../reports/doubts/list-doubts.ts');
+  const { readDoubtHints } = await import('../../reports/doubts/read-doubt-hints.ts');
+  const { describeAllDoubts } = await import('../../reports/doubts/doubts.ts');
+  const { accepted, writeOff, resend, acknowledge, credit, exclude, all } = options;
+  const { config, read, change } = await openCommand(output, options);
+  const isDecision = accepted ?? writeOff ?? resend ?? acknowledge ?? credit ?? exclude ?? all ?? false;
+  return (isDecision || entryId !== undefined ? change : read)(async (db) => {
+    if (options.held) return reviewHeld(db, { output, options });
+    if (options.all) return reviewMany({ db, config, output, options, entryId });
+    if (entryId !== undefined) return reviewDoubt({ db, output, entryId, options });
+    const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
+    const hints = await readDoubtHints(db, doubts);
+    for (const doubt of doubts)
+      output.emit({ event: 'doubt', ...doubt, totals: hints.get(doubt.entryId)?.counted ?? null });
+    const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
+    for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
+    const groups = await listHeldGroups(db, { job: options.job ?? null });
+    for (const group of groups) output.emit({ event: 'held_orders', ...group });
+    output.show([...describeAllDoubts({ doubts, hints, doubleCredits }), ...describeHeldOrders({ groups })]);
+    if (doubts.length + doubleCredits.length > 0) return EXIT.doubts;
+    return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+  });
+}
 
 /**
  * Parses `--older-than`.

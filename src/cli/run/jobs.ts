@@ -1,54 +1,38 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import type { JobDecision } from '../../decisions/control-job.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 type ControlJobOptions = ConfigOptions & { readonly reason: string };
 
-const DECISIONS: readonly {
-  readonly name: string;
-  readonly decision: JobDecision;
-  readonly description: string;
-}[] = [
-  {
-    name: 'run-now',
-    decision: 'run_now',
-    description: 'have `serve` run the job now, in addition to its schedule',
-  },
-  { name: 'pause', decision: 'pause', description: 'skip the slots of a job until you resume it' },
-  {
-    name: 'resume',
-    decision: 'resume',
-    description: 'stop skipping the slots of a job, from the next one on',
-  },
-];
+const DECISIONS: Readonly<Record<JobDecision, string>> = {
+  run_now: 'have `serve` run the job now, in addition to its schedule',
+  pause: 'skip the slots of a job until you resume it',
+  resume: 'stop skipping the slots of a job, from the next one on',
+};
 
 export const jobsCommand: CommandDefinition = {
   name: 'jobs',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'list the jobs: when each runs next, how its last run ended, and whether it is paused',
-      ),
-    ).action(act(showJobs));
-    addExamples(command, [
-      ['jobs', 'every job of the configuration'],
-      ["jobs pause orders --reason 'the shop corrects its export'", 'skip its slots'],
-      ["jobs resume orders --reason 'corrected'", 'run it again from the next slot on'],
-      ["jobs run-now orders --reason 'corrected'", '`serve` starts a run within seconds'],
-    ]);
-    for (const { name, decision, description } of DECISIONS)
-      addConfigOptions(command.command(name).description(description))
+  description: 'list the jobs: when each runs next, how its last run ended, and whether it is paused',
+  examples: [
+    ['jobs', 'every job of the configuration'],
+    ["jobs pause orders --reason 'the shop corrects its export'", 'skip its slots'],
+    ["jobs resume orders --reason 'corrected'", 'run it again from the next slot on'],
+    ["jobs run-now orders --reason 'corrected'", '`serve` starts a run within seconds'],
+  ],
+  action: showJobs,
+  commands: (['run_now', 'pause', 'resume'] as const).map((decision) => ({
+    name: decision.replace('_', '-'),
+    description: DECISIONS[decision],
+    takes: (command) =>
+      command
         .argument('<job>', 'name of the job')
-        .requiredOption('--reason <text>', 'why; kept in ops.audit')
-        .action(
-          act(async (output, job: string, options: ControlJobOptions) =>
-            performControl(output, { job, decision, options }),
-          ),
-        );
-  },
+        .requiredOption('--reason <text>', 'why; kept in ops.audit'),
+    action: (output, job: string, options: ControlJobOptions) =>
+      performControl(output, { job, decision, options }),
+  })),
 };
 
 /** Maximum number of jobs. Jobs of earlier configurations have runs too. */
@@ -56,23 +40,18 @@ const MAX_JOBS = 1_000;
 
 /** Lists the jobs of the configuration, and paused jobs that are no longer in it. */
 async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const { describeJobs } = await import('../../reports/runs/runs.ts');
   const { listRuns } = await import('../../reports/runs/list-runs.ts');
   const { isServed, listPausedJobs } = await import('../../reports/runs/list-slots.ts');
-  const config = await openConfig(options);
+  const { config, read } = await openCommand(output, options);
   const jobs = Object.values(config.jobs);
   const slots = nextSlots(jobs, new Date());
-  const { paused, runs, served } = await withDatabase(
-    config,
-    async (db) => ({
-      paused: await listPausedJobs(db),
-      runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
-      served: await isServed(db),
-    }),
-    reading(output),
-  );
+  const { paused, runs, served } = await read(async (db) => ({
+    paused: await listPausedJobs(db),
+    runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
+    served: await isServed(db),
+  }));
   const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
   const listed = [...names].map((name) => {
     const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};
@@ -104,37 +83,21 @@ async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCod
  */
 async function performControl(
   output: Output,
-  {
-    job,
-    decision,
-    options,
-  }: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
+  control: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
 ): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
-  const { decidedHere } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
   const { controlJob } = await import('../../decisions/control-job.ts');
-  const config = await openConfig(options);
-  const reason = requireReason(options.reason, { message: 'You must give a reason.', kept: 'in ops.audit' });
-  const controlled = await withDatabase(config, (db) =>
-    inTransaction(db, (trx) =>
-      controlJob(trx, {
-        jobs: config.jobs,
-        job,
-        decision,
-        reason,
-        ...decidedHere(trx),
-      }),
-    ),
+  const { job, decision, options } = control;
+  const { config, decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'in ops.audit');
+  const controlled = await decide((trx, here) =>
+    controlJob(trx, { jobs: config.jobs, job, decision, reason, ...here }),
   );
   if (controlled.kind === 'refused')
-    throw new KnownError({
+    throw refusal({
       code: 'job_unchanged',
       message: controlled.why,
       where: job,
       help: 'See the state of each job: npx influencer-sync jobs',
-      safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
     });
   output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
   output.print(controlled.summary);

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
 import { requireService } from '../../config/require-settings.ts';
@@ -20,6 +19,7 @@ import { appendMoney } from '../money/append-money.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
@@ -143,9 +143,7 @@ function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['app
   if (!process.stdin.isTTY) return undefined;
   return async (question) => {
     output.warn(question);
-    const prompt = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await prompt.question('Type "yes" to continue: ').finally(() => prompt.close());
-    return answer.trim().toLowerCase() === 'yes';
+    return confirmByWord('yes');
   };
 }
 

@@ -6,7 +6,6 @@ import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { isLoopback } from '../../core/text/is-loopback.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';
@@ -26,6 +25,7 @@ import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork, serveWorker } from '../open/open-workers.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import { noticeLog } from './notify-after.ts';
@@ -237,13 +237,12 @@ function jobsToServe(config: PipelineConfig): readonly JobSettings[] {
   );
   if (jobs.length > 0) requireService(config);
   if (jobs.length > 0 || config.webhooks.secrets.length > 0) return jobs;
-  throw new KnownError({
+  throw refusal({
     code: 'nothing_to_serve',
     message: 'No job has a schedule, and no events are received.',
     where: shortPath(config.path),
     help: 'Give a job a schedule, for example  schedule: "5 * * * *"  for five past every hour; or set webhooks.secret.',
     safe: 'Nothing was run.',
-    exitCode: EXIT.configuration,
   });
 }
 

@@ -1,10 +1,7 @@
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import type { Command } from 'commander';
+import type { ExitCode } from '../../core/exit-code.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
 
 export type RunCommandOptions = ConfigOptions & {
   readonly limit?: number;
@@ -18,16 +15,17 @@ export type RunCommandOptions = ConfigOptions & {
 
 export const runCommand: CommandDefinition = {
   name: 'run',
-  define(command, act) {
-    addConfigOptions(command.description('run a job once: read new files and do its work'))
-      .argument('<job>', 'name of the job in the configuration')
-      .option(
-        '--limit <count>',
-        'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
-        parseCount,
-      )
-      .option('--file <text>', 'read only files whose address contains this text')
-      .option('--allow-empty', 'succeed even if there are no files')
+  description: 'run a job once: read new files and do its work',
+  takes: (command) =>
+    addReadOptions(
+      command
+        .argument('<job>', 'name of the job in the configuration')
+        .option(
+          '--limit <count>',
+          'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
+          parseCount,
+        ),
+    )
       .option('--yes', 'approve what the run submits, without being asked (submit-outreach)')
       .option(
         '--new-ledger',
@@ -37,45 +35,44 @@ export const runCommand: CommandDefinition = {
         '--reason <text>',
         'why you run it, for example again after a failure; kept in ops.audit (with --new-ledger: required)',
       )
-      .option('--report <file.html>', 'write the results of the run to a page for the browser');
-    addExamples(command, [
-      ['run attribute-orders', 'the whole job'],
-      ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
-      ["run attribute-orders --reason 'the worker had no memory'", 'again, after units of work failed'],
-      ['run attribute-orders --file 2026-04', 'read only the files of April'],
-      [
-        'run attribute-orders --report report.html',
-        'a page that you can share: who earned what, and what to fix',
-      ],
-      ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
-    ]);
-    command.action(
-      act(async (output, jobName: string, options: RunCommandOptions) => {
-        const { performJob } = await import('./perform-job.ts');
-        return performJob(output, { jobName, options, isPlan: false });
-      }),
-    );
-  },
+      .option('--report <file.html>', 'write the results of the run to a page for the browser'),
+  examples: [
+    ['run attribute-orders', 'the whole job'],
+    ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
+    ["run attribute-orders --reason 'the worker had no memory'", 'again, after units of work failed'],
+    ['run attribute-orders --file 2026-04', 'read only the files of April'],
+    [
+      'run attribute-orders --report report.html',
+      'a page that you can share: who earned what, and what to fix',
+    ],
+    ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
+  ],
+  action: (output, jobName: string, options: RunCommandOptions) =>
+    perform(output, jobName, { options, isPlan: false }),
 };
 
 export const planCommand: CommandDefinition = {
   name: 'plan',
-  define(command, act) {
-    addConfigOptions(
-      command.description('show what `run` would do now; reads everything, stores nothing and sends nothing'),
-    )
-      .argument('<job>', 'name of the job in the configuration')
-      .option('--file <text>', 'read only files whose address contains this text')
-      .option('--allow-empty', 'succeed even if there are no files');
-    addExamples(command, [
-      ['plan attribute-orders', 'for a person'],
-      ['plan attribute-orders --json', 'for a program'],
-    ]);
-    command.action(
-      act(async (output, jobName: string, options: RunCommandOptions) => {
-        const { performJob } = await import('./perform-job.ts');
-        return performJob(output, { jobName, options, isPlan: true });
-      }),
-    );
-  },
+  description: 'show what `run` would do now; reads everything, stores nothing and sends nothing',
+  takes: (command) => addReadOptions(command.argument('<job>', 'name of the job in the configuration')),
+  examples: [
+    ['plan attribute-orders', 'for a person'],
+    ['plan attribute-orders --json', 'for a program'],
+  ],
+  action: (output, jobName: string, options: RunCommandOptions) =>
+    perform(output, jobName, { options, isPlan: true }),
 };
+
+function addReadOptions(command: Command): Command {
+  return command
+    .option('--file <text>', 'read only files whose address contains this text')
+    .option('--allow-empty', 'succeed even if there are no files');
+}
+
+async function perform(
+  output: Output,
+  jobName: string,
+  request: { readonly options: RunCommandOptions; readonly isPlan: boolean },
+): Promise<ExitCode> {
+  return (await import('./perform-job.ts')).performJob(output, { jobName, ...request });
+}

@@ -1,59 +1,46 @@
-import { EXIT } from '../../core/exit-code.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
+import type { Output } from '../terminal/output.ts';
 
 type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
 
-const DEFAULT_LIMIT = 20;
-
 export const runsCommand: CommandDefinition = {
   name: 'runs',
-  define(command, act) {
-    addConfigOptions(
-      command.description('list runs, newest first, and runs that were due but did not happen'),
-    )
+  description: 'list runs, newest first, and runs that were due but did not happen',
+  takes: (command) =>
+    command
       .option('--job <name>', 'runs of one job only')
-      .option('--limit <count>', 'maximum runs to list', parseCount, DEFAULT_LIMIT);
-    addExamples(command, [
-      ['runs', 'the last 20 runs'],
-      ['runs --job attribute-orders --limit 3', 'the last three of one job'],
-    ]);
-    command.action(
-      act(async (output, options: Options) => {
-        const { didOf, findJob } = await import('../../../jobs/index.ts');
-        const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
-        const { section } = await import('../../render/block.ts');
-        const { listRuns } = await import('../../reports/runs/list-runs.ts');
-        const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
-        const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
-        const { job, limit } = options;
-        const which = job === undefined ? { limit } : { job, limit };
-        const config = await openConfig(options);
-        const { runs, troubles } = await withDatabase(
-          config,
-          async (db) => ({
-            runs: await listRuns(db, which),
-            troubles: await listSlotTroubles(db, which),
-          }),
-          reading(output),
-        );
-        // A job with runs may be missing from the configuration, for example the job of a backfill. A job
-        // without runs must be in it.
-        if (job !== undefined && runs.length === 0) findJob(config, job);
-        for (const run of runs) output.emit({ event: 'run', ...run });
-        for (const slot of troubles) output.emit({ event: 'slot', ...slot });
-        const title = runs.length === 0 ? 'Nothing has run yet' : 'Runs, newest first';
-        output.show([
-          ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
-          ...describeSlotTroubles(troubles),
-        ]);
-        return EXIT.ok;
-      }),
-    );
-  },
+      .option('--limit <count>', 'maximum runs to list', parseCount, 20),
+  examples: [
+    ['runs', 'the last 20 runs'],
+    ['runs --job attribute-orders --limit 3', 'the last three of one job'],
+  ],
+  action: showRuns,
 };
+
+async function showRuns(output: Output, options: Options): Promise<ExitCode> {
+  const { didOf, findJob } = await import('../../../jobs/index.ts');
+  const { listRuns } = await import('../../reports/runs/list-runs.ts');
+  const { listSlotTroubles } = await import('../../reports/runs/list-slots.ts');
+  const { section } = await import('../../render/block.ts');
+  const { describeRuns, describeSlotTroubles } = await import('../../reports/runs/runs.ts');
+  const { job, limit } = options;
+  const which = job === undefined ? { limit } : { job, limit };
+  const { config, read } = await openCommand(output, options);
+  const { runs, troubles } = await read(async (db) => ({
+    runs: await listRuns(db, which),
+    troubles: await listSlotTroubles(db, which),
+  }));
+  // A job with runs may be missing from the configuration, for example the job of a backfill. A job without runs
+  // must be in it.
+  if (job !== undefined && runs.length === 0) findJob(config, job);
+  for (const run of runs) output.emit({ event: 'run', ...run });
+  for (const slot of troubles) output.emit({ event: 'slot', ...slot });
+  const title = runs.length === 0 ? 'Nothing has run yet' : 'Runs, newest first';
+  output.show([
+    ...section(title, runs.length === 0 ? {} : { parts: describeRuns(runs, didOf) }),
+    ...describeSlotTroubles(troubles),
+  ]);
+  return EXIT.ok;
+}

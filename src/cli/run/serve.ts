@@ -1,34 +1,22 @@
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parsePort,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
 
 export type ServeOptions = ConfigOptions & { readonly port?: number };
 
 export const serveCommand: CommandDefinition = {
   name: 'serve',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'run jobs on their schedules until stopped, serve the console and metrics, and receive events if configured',
-      ),
-    ).option(
+  description:
+    'run jobs on their schedules until stopped, serve the console and metrics, and receive events if configured',
+  takes: (command) =>
+    command.option(
       '--port <number>',
       'port of /healthz, /readyz and /metrics instead of serve.port, 0 for a free one',
       parsePort,
-    );
-    addExamples(command, [
-      ['serve', 'what a container or a systemd unit runs'],
-      ['serve --env-file .env', 'with variables from a file'],
-      ['status', 'in another terminal: what comes next, what was missed, the state of all jobs'],
-    ]);
-    command.action(
-      act(async (output, options: ServeOptions) =>
-        (await import('./perform-serve.ts')).performServe(output, options),
-      ),
-    );
-  },
+    ),
+  examples: [
+    ['serve', 'what a container or a systemd unit runs'],
+    ['serve --env-file .env', 'with variables from a file'],
+    ['status', 'in another terminal: what comes next, what was missed, the state of all jobs'],
+  ],
+  action: async (output, options: ServeOptions) =>
+    (await import('./perform-serve.ts')).performServe(output, options),
 };

@@ -1,17 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
 import { UNIT_KINDS, type UnitKind } from '../../core/work.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 
 type WorkOptions = ConfigOptions & {
   readonly concurrency: number;
@@ -20,25 +14,22 @@ type WorkOptions = ConfigOptions & {
 
 export const workCommand: CommandDefinition = {
   name: 'work',
-  define(command, act) {
-    addConfigOptions(
-      command.description(
-        'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
-      ),
-    )
+  description:
+    'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
+  takes: (command) =>
+    command
       .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)
       .option(
         '--only <kinds>',
         `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
         parseKinds,
-      );
-    addExamples(command, [
-      ['work', 'one more worker; start as many as you like, on any machine'],
-      ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
-      ['status', 'in another terminal: the workers, and what they are doing'],
-    ]);
-    command.action(act(performWork));
-  },
+      ),
+  examples: [
+    ['work', 'one more worker; start as many as you like, on any machine'],
+    ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
+    ['status', 'in another terminal: the workers, and what they are doing'],
+  ],
+  action: performWork,
 };
 
 function parseKinds(text: string): readonly UnitKind[] {
@@ -106,7 +97,7 @@ async function requireWorkers(config: PipelineConfig): Promise<void> {
   const isEmbedded = config.database.url === '';
   if (config.work.engine === 'pg-boss' && !isEmbedded) return;
   const { shortPath } = await import('../../config/locate.ts');
-  throw new KnownError({
+  throw refusal({
     code: 'no_work_to_share',
     message: isEmbedded
       ? 'Only one process at a time can open the embedded database, so a worker cannot share its work.'
@@ -116,6 +107,5 @@ async function requireWorkers(config: PipelineConfig): Promise<void> {
       ? 'Set DATABASE_URL (database.url) to a Postgres server that all processes can reach, and set work.engine: pg-boss.'
       : 'Set  work: {engine: pg-boss}  in the configuration of all processes that run jobs, and of all workers.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,39 +1,30 @@
 import type { JobSettings } from '../../config/job-fields.ts';
-import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import type { CodeProblem } from '../../core/report.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import {
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-  parseCount,
-} from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type CodesCheckOptions = ConfigOptions & { readonly limit: number };
 
-const DEFAULT_LIMIT = 500;
-
 export const codesCommand: CommandDefinition = {
   name: 'codes',
-  define(command, act) {
-    command.description('check codes.csv against the service');
-    addConfigOptions(
-      command
-        .command('check')
-        .description('ask the service whether it knows the owners and brands in codes.csv'),
-    )
-      .option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, DEFAULT_LIMIT)
-      .action(act(checkCodes));
-    addExamples(command, [['codes check', 'before the first run, and after you change codes.csv']]);
-    command.addHelpText(
-      'after',
-      '\nOnly reads. Exits with 2 if the service does not know an owner or a brand.',
-    );
-  },
+  description: 'check codes.csv against the service',
+  readsConfig: false,
+  examples: [['codes check', 'before the first run, and after you change codes.csv']],
+  notes: 'Only reads. Exits with 2 if the service does not know an owner or a brand.',
+  commands: [
+    {
+      name: 'check',
+      description: 'ask the service whether it knows the owners and brands in codes.csv',
+      takes: (command) =>
+        command.option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, 500),
+      action: checkCodes,
+    },
+  ],
 };
 
 /** A job that attributes rows by codes.csv. */
@@ -44,20 +35,14 @@ type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: st
  * the configuration is checked.
  */
 async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
-  const { openConfig } = await import('../open/open-config.ts');
   const { openClient } = await import('../open/open-service.ts');
   const { checkOwners } = await import('../../codes/check-owners.ts');
   const { readCodeRows } = await import('../../codes/load-codes.ts');
   const { requireService } = await import('../../config/require-settings.ts');
-  const { renderFinding, renderVerdict } = await import('../../reports/findings.ts');
-  const config = await openConfig(options);
+  const { openFindings } = await import('../terminal/show-findings.ts');
+  const { config } = await openCommand(output, options);
   const client = openClient(requireService(config));
-  const counts = { ok: 0, warning: 0, problem: 0 };
-  const show = (finding: Finding): void => {
-    counts[finding.status] += 1;
-    output.emit({ event: 'finding', ...finding });
-    output.print(renderFinding(finding, output.terminal));
-  };
+  const { show, end } = openFindings(output);
   const seen = new Set<string>();
   for (const { name, brandId, codes } of Object.values(config.jobs).filter(hasCodes)) {
     if (seen.has(`${codes} ${brandId}`)) continue;
@@ -80,9 +65,7 @@ async function checkCodes(output: Output, options: CodesCheckOptions): Promise<E
       what: `The service knows the owners of ${checked.known} of ${plural(rows.length, 'row')}${unchecked}.`,
     });
   }
-  output.emit({ event: 'codes_checked', ...counts });
-  output.print(renderVerdict(counts, output.terminal));
-  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+  return end('codes_checked');
 }
 
 function hasCodes(job: JobSettings): job is JobWithCodes {

@@ -1,11 +1,5 @@
-import { type Command, Option } from 'commander';
-import {
-  type Act,
-  addConfigOptions,
-  addExamples,
-  type CommandDefinition,
-  type ConfigOptions,
-} from '../command.ts';
+import { Option } from 'commander';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
 export type LayoutTestOptions = ConfigOptions & {
   readonly layout?: string;
@@ -18,40 +12,36 @@ export type LayoutTestOptions = ConfigOptions & {
 
 export const layoutsCommand: CommandDefinition = {
   name: 'layouts',
-  define(command, act) {
-    addConfigOptions(command.description('list the layouts, and what a source must set for each')).action(
-      act(async (output, options: ConfigOptions) =>
-        (await import('./manage-layouts.ts')).listLayouts(output, options),
-      ),
-    );
-    addExamples(command, [
-      ['layouts', 'the layouts of the project, and those in layouts/ next to the configuration'],
-      ['layouts test export.csv', 'which layout fits this file, and how it is read'],
-      ['layouts test export.csv --layout my-shop', 'how your own layout reads it'],
-    ]);
-    defineTest(command, act);
-  },
-};
-
-function defineTest(command: Command, act: Act): void {
-  addConfigOptions(
-    command.command('test').description('show how a layout reads a file: its columns, rows and faults'),
-  )
-    .argument('<file>', 'an export; S3 addresses work too')
-    .option('--layout <name>', 'the layout (default: the one that recognises the file)')
-    .option('--time-zone <zone>', 'time zone of times without one (default: they are shown as written)')
-    .option('--currency <code>', 'currency of amounts without one')
-    .addOption(new Option('--date-order <order>', 'if the dates do not show it').choices(['MDY', 'DMY']))
-    .addOption(
-      new Option('--decimal-mark <mark>', 'the mark before the decimals, if no amount shows it').choices([
-        '.',
-        ',',
-      ]),
-    )
-    .option('--encoding <name>', 'encoding, if the letters do not show it')
-    .action(
-      act(async (output, file: string, options: LayoutTestOptions) =>
+  description: 'list the layouts, and what a source must set for each',
+  examples: [
+    ['layouts', 'the layouts of the project, and those in layouts/ next to the configuration'],
+    ['layouts test export.csv', 'which layout fits this file, and how it is read'],
+    ['layouts test export.csv --layout my-shop', 'how your own layout reads it'],
+  ],
+  action: async (output, options: ConfigOptions) =>
+    (await import('./manage-layouts.ts')).listLayouts(output, options),
+  commands: [
+    {
+      name: 'test',
+      description: 'show how a layout reads a file: its columns, rows and faults',
+      takes: (command) =>
+        command
+          .argument('<file>', 'an export; S3 addresses work too')
+          .option('--layout <name>', 'the layout (default: the one that recognises the file)')
+          .option('--time-zone <zone>', 'time zone of times without one (default: they are shown as written)')
+          .option('--currency <code>', 'currency of amounts without one')
+          .addOption(
+            new Option('--date-order <order>', 'if the dates do not show it').choices(['MDY', 'DMY']),
+          )
+          .addOption(
+            new Option(
+              '--decimal-mark <mark>',
+              'the mark before the decimals, if no amount shows it',
+            ).choices(['.', ',']),
+          )
+          .option('--encoding <name>', 'encoding, if the letters do not show it'),
+      action: async (output, file: string, options: LayoutTestOptions) =>
         (await import('./manage-layouts.ts')).testLayout(output, file, options),
-      ),
-    );
-}
+    },
+  ],
+};

@@ -7,51 +7,63 @@ import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { Layout } from '../../core/layout.ts';
+import { LAYOUT_FIELDS, type Layout, type LayoutField, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
+import { foldHeader } from '../../core/text/fold.ts';
+import { joinLines } from '../../core/text/join-lines.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import type { PossibleEncoding } from '../../intake/decode/guess-encoding.ts';
+import { layoutFor } from '../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../intake/layout/load-layout.ts';
+import { loweringColumns } from '../../intake/layout/lowering-columns.ts';
+import { listSpellings, resolveHeader } from '../../intake/layout/resolve-header.ts';
+import { renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { plural } from '../../render/text.ts';
 import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
 import type { ConfigOptions } from '../command.ts';
-import { type ListedLayout, renderLayouts, renderLayoutTest } from '../init/describe/layouts.ts';
-import { describeColumns } from '../init/recognise/describe-columns.ts';
+import { customersLines, ordersLines } from '../init/describe-sources.ts';
 import { type CustomersExamined, examineCustomers } from '../init/recognise/examine-customers.ts';
 import { examineOrders, type OrdersExamined } from '../init/recognise/examine-orders.ts';
+import { MAX_ROWS } from '../init/recognise/recognise.ts';
 import {
   describeEncodings,
   detectTextForm,
   type ReadingMeans,
   readTop,
-} from '../init/recognise/open-text.ts';
-import { recogniseFile } from '../init/recognise/recognise-file.ts';
-import { subjectOf } from '../init/recognise/recognise-header.ts';
+  recogniseFile,
+  subjectOf,
+} from '../init/recognise/recognise-file.ts';
 import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
+import { refusal } from '../usage-error.ts';
 import type { LayoutTestOptions } from './layouts.ts';
-
-/** Maximum number of rows that a test reads. */
-const MAX_ROWS = 200_000;
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
 export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const folders = foldersOf(options);
   // In the project's own folder there are no other layouts.
   const own = folders.length > 1 ? (folders[0] ?? '') : '';
-  const listed = loadLayouts(folders).map((layout): ListedLayout => {
-    const subject = subjectOf(layout);
+  const listed = loadLayouts(folders).map((layout) => {
+    const { name, title, required, lacks } = layout;
     return {
-      name: layout.name,
-      title: layout.title,
-      subject: subject ?? 'orders',
-      isOwn: own !== '' && existsSync(join(own, `${layout.name}.yaml`)),
-      required: layout.required,
-      given: layout.lacks.filter((lack) => isGiven(layout, lack)),
-      lacks: layout.lacks,
+      ...{ name, title, subject: subjectOf(layout) ?? 'orders' },
+      isOwn: own !== '' && existsSync(join(own, `${name}.yaml`)),
+      ...{ required, given: lacks.filter((lack) => isGiven(layout, lack)), lacks },
     };
   });
   for (const layout of listed) output.emit({ event: 'layout', ...layout });
-  output.print(renderLayouts(listed, output.terminal));
+  output.print(
+    renderTable(
+      [{ title: 'Layout' }, { title: 'Reads' }, { title: 'The source gives' }, { title: 'Export' }],
+      listed.map(({ name, title, subject, isOwn, given }) => [
+        isOwn ? `${name} (own)` : name,
+        ...[subject, given.join(', '), title],
+      ]),
+      { terminal: output.terminal },
+    ),
+  );
   return EXIT.ok;
 }
 
@@ -85,20 +97,20 @@ export async function testLayout(
   const layouts = loadLayouts(foldersOf(options));
   const clients = openSourceClients();
   try {
-    const { timeZone, currency, dateOrder, decimalMark, encoding: named } = options;
-    const given = {
-      ...(timeZone === undefined ? {} : { timeZone }),
-      ...(currency === undefined ? {} : { currency }),
-      ...(dateOrder === undefined ? {} : { dateOrder }),
-      ...(decimalMark === undefined ? {} : { decimalMark }),
-      ...(named === undefined ? {} : { encoding: named }),
-    };
+    const {
+      layout: named,
+      config: _config,
+      envFile: _envFile,
+      json: _json,
+      onMisled: _misled,
+      ...given
+    } = options;
     const plain = { ...sourceAt(place), ...given };
     const file = await onlyFile(place, clients);
     const layout =
-      options.layout === undefined
+      named === undefined
         ? await recognised(file, layouts, { source: plain, clients })
-        : loadLayout(options.layout, foldersOf(options));
+        : loadLayout(named, foldersOf(options));
     const configured = await configuredFor(layout, options);
     const source = configured === null ? plain : { ...configured.source, uri: plain.uri, ...given };
     const means = { source, clients };
@@ -117,18 +129,12 @@ export async function testLayout(
           ? await examineCustomers(examine)
           : null;
     const rows = top.records.length;
+    const tested = { subject, encoding, columns, rows, job: configured?.job.name ?? null };
     output.emit({
-      event: 'layout_tested',
-      layout: layout.name,
-      subject,
-      encoding,
-      columns,
-      rows,
-      job: configured?.job.name ?? null,
+      ...{ event: 'layout_tested', layout: layout.name, ...tested },
       examined: examined === null ? null : { ...examined, layout: layout.name },
     });
-    const tested = { layout, subject, columns, examined, rows, job: configured?.job.name ?? null };
-    output.print(renderLayoutTest(tested, output.terminal));
+    output.print(renderTest({ ...tested, layout, examined }, output.terminal));
     return faultsOf(examined) === 0 ? EXIT.ok : EXIT.rowsRejected;
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
@@ -166,13 +172,12 @@ async function configuredFor(
 }
 
 function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): KnownError {
-  return new KnownError({
+  return refusal({
     code: 'encoding_unclear',
     message: describeEncodings(possible),
     where,
     help: 'Name the encoding in which the words look right:  --encoding NAME',
     safe: 'Nothing was stored or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -192,13 +197,12 @@ async function recognised(
 ): Promise<Layout> {
   const found = await recogniseFile(file, layouts, means);
   if (!('why' in found) && found.verdict.kind === 'known') return found.verdict.layout;
-  throw new KnownError({
+  throw refusal({
     code: 'not_recognised',
     message: 'why' in found ? found.why : 'No layout knows the header of this file.',
     where: file.uri,
     help: 'Name a layout with --layout, or let one be proposed:  npx influencer-sync init FOLDER',
     safe: 'Nothing was stored or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -210,12 +214,86 @@ async function onlyFile(place: string, clients: SourceClients): Promise<SourceFi
   }
   const [file] = files;
   if (file !== undefined && files.length === 1) return file;
-  throw new KnownError({
+  throw refusal({
     code: 'not_one_file',
     message: files.length === 0 ? 'There is no file.' : 'There are several files.',
     where: place,
     help: 'Name one file.',
     safe: 'Nothing was read.',
-    exitCode: EXIT.configuration,
   });
+}
+
+/** The columns of a file that each field of a layout is read from, and the columns that are not read. */
+type ColumnUse = {
+  readonly fields: readonly { readonly field: LayoutField; readonly columns: readonly string[] }[];
+  readonly unused: readonly string[];
+  /** Columns that could only lower an amount or exclude an order and that the file lacks, as the layout allows. */
+  readonly mayBeMissing: readonly { readonly column: string; readonly reason: string }[];
+};
+
+/**
+ * Describes which columns of a header a layout reads.
+ *
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ */
+function describeColumns(header: readonly string[], layout: Layout, readFor: ReadFor): ColumnUse {
+  const reduced = layoutFor(layout, readFor) ?? layout;
+  const resolved = resolveHeader(header, reduced);
+  const fields = LAYOUT_FIELDS.flatMap((field) => {
+    const columns = resolved.fields[field].map(({ name }) => name);
+    return columns.length === 0 ? [] : [{ field, columns }];
+  });
+  const read = new Set(listSpellings(reduced).map(foldHeader));
+  const unused = header
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !read.has(foldHeader(name)));
+  const mayBeMissing =
+    readFor === 'orders'
+      ? loweringColumns(reduced).flatMap(({ columns, mayBeMissing: reason }) =>
+          reason === null || resolved.find(columns) !== null ? [] : [{ column: columns[0] ?? '', reason }],
+        )
+      : [];
+  return { fields, unused, mayBeMissing };
+}
+
+type Tested = {
+  readonly layout: Layout;
+  readonly subject: ReadFor;
+  readonly columns: ColumnUse;
+  readonly examined: OrdersExamined | CustomersExamined | null;
+  readonly rows: number;
+  /** The configured job whose settings decide about the orders; null for the default settings. */
+  readonly job: string | null;
+};
+
+/** Renders how one layout reads one file. */
+function renderTest({ layout, subject, columns, examined, rows, job }: Tested, terminal: Terminal): string {
+  const { fields, unused, mayBeMissing } = columns;
+  const quoted = unused.map((name) => `"${toPrintableLine(name)}"`).join(', ');
+  return joinLines(
+    `${terminal.style('bold', layout.name)}: ${layout.title}, read for ${subject}.`,
+    '',
+    renderTable(
+      [{ title: 'Field' }, { title: 'Column' }],
+      fields.map(({ field, columns: names }) => [field, names.join(', else ')]),
+      { terminal, indent: '  ' },
+    ),
+    '',
+    unused.length === 0
+      ? '  Every column is read.'
+      : `  ${plural(unused.length, 'column')} not read: ${quoted}`,
+    mayBeMissing.map(
+      ({ column, reason }) =>
+        `  "${toPrintableLine(column)}" is missing, which the layout allows: ${toPrintableLine(reason)}`,
+    ),
+    '',
+    examined === null && `  ${plural(rows, 'row')} seen.`,
+    examined?.kind === 'orders' && [
+      job === null
+        ? '  As a job with the default settings decides:'
+        : `  As the job ${toPrintableLine(job)} of the configuration decides:`,
+      ordersLines(examined, terminal),
+    ],
+    examined?.kind === 'customers' && customersLines(examined),
+  );
 }

@@ -1,49 +1,49 @@
-import { EXIT } from '../../core/exit-code.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
-
-type Options = ConfigOptions & { readonly roles?: boolean };
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import type { Output } from '../terminal/output.ts';
 
 export const migrateCommand: CommandDefinition = {
   name: 'migrate',
-  define(command, act) {
-    addConfigOptions(command.description('create or update the tables and views of the database')).option(
+  description: 'create or update the tables and views of the database',
+  takes: (command) =>
+    command.option(
       '--roles',
       'also create the roles bi_reader (for analysts) and influencer_sync_app (for jobs), on a server',
-    );
-    addExamples(command, [
-      ['migrate', 'the database of config/pipeline.yaml'],
-      ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
-      ['migrate --roles', 'also the roles, or their rights after an upgrade'],
-    ]);
-    command.action(
-      act(async (output, options: Options) => {
-        const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
-        const { migrate } = await import('../../db/migrate.ts');
-        const { makeQueues } = await import('../open/open-workers.ts');
-        const config = await openConfig(options);
-        const withRoles = options.roles === true;
-        if (withRoles && config.database.url === '') throw rolesNeedAServer();
-        const applied = await withDatabase(
-          config,
-          async (db) => {
-            const names = await migrate(db);
-            await makeQueues(db, config);
-            if (withRoles) await createRoles(db);
-            return names;
-          },
-          { migrated: false },
-        );
-        output.emit({ event: 'migrated', applied, roles: withRoles });
-        output.print(
-          applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`,
-        );
-        if (withRoles) output.print(ROLES);
-        return EXIT.ok;
-      }),
-    );
-  },
+    ),
+  examples: [
+    ['migrate', 'the database of config/pipeline.yaml'],
+    ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
+    ['migrate --roles', 'also the roles, or their rights after an upgrade'],
+  ],
+  action: performMigrations,
 };
+
+async function performMigrations(
+  output: Output,
+  options: ConfigOptions & { readonly roles?: boolean },
+): Promise<ExitCode> {
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
+  const { migrate } = await import('../../db/migrate.ts');
+  const { makeQueues } = await import('../open/open-workers.ts');
+  const config = await openConfig(options);
+  const withRoles = options.roles === true;
+  if (withRoles && config.database.url === '') throw rolesNeedAServer();
+  const applied = await withDatabase(
+    config,
+    async (db) => {
+      const names = await migrate(db);
+      await makeQueues(db, config);
+      if (withRoles) await createRoles(db);
+      return names;
+    },
+    { migrated: false },
+  );
+  output.emit({ event: 'migrated', applied, roles: withRoles });
+  output.print(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`);
+  if (withRoles) output.print(ROLES);
+  return EXIT.ok;
+}
 
 const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs;
 influencer_sync_operator settles doubts, files, checks and paused jobs, and cannot see customers.

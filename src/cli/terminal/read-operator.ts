@@ -25,6 +25,8 @@ export function auditIn(trx: DatabaseTransaction): WriteAudit {
 }
 
 /** The person at this terminal and the writer of audit records. */
-export function decidedHere(trx: DatabaseTransaction) {
+export type DecidedHere = { readonly decidedBy: string; readonly audit: WriteAudit };
+
+export function decidedHere(trx: DatabaseTransaction): DecidedHere {
   return { decidedBy: readOperator(), audit: auditIn(trx) };
 }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { shortPath } from '../../config/locate.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { refusal } from '../usage-error.ts';
 
 /**
  * Checks the file of `--report` before the run does anything, so that a run that has posted does not end
@@ -17,13 +18,12 @@ export function openReportFile(path: string): (page: string) => void {
     accessSync(dirname(file), constants.W_OK);
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
   } catch (cause) {
-    throw new KnownError({
+    throw refusal({
       code: 'report_file_invalid',
       message: 'The report cannot be written there.',
       where: shortPath(file),
       help: 'Name a file in a folder that exists and that this user may write to, for example --report report.html.',
       safe: 'Nothing was read or sent.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -3,12 +3,19 @@ import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
-import { amountNameOf, type Stop, stopNameOf } from './amount-names.ts';
+import {
+  amountNameOf,
+  isOfAnother,
+  type NameScorer,
+  type StatusWords,
+  type Stop,
+  stopNameOf,
+} from './column-names.ts';
 import {
   areCurrencies,
+  Cells,
   describeColumn,
   isMoney,
-  isMoneyOrBlank,
   type MeasuredColumn,
   mayBeStatus,
   mayLower,
@@ -17,10 +24,8 @@ import {
   type StopTest,
   shape,
   stopTestOf,
-} from './column-shapes.ts';
-import { isOfAnother, type NameScorer } from './column-synonyms.ts';
-import type { StatusWords } from './known-status-words.ts';
-import { Cells, timesOf } from './measure-values.ts';
+  timesOf,
+} from './column-values.ts';
 
 /*
  * Which column of an unknown file is which field of an order. Names come first. A field that no name shows is
@@ -70,20 +75,55 @@ const ORDER_FIELDS: readonly LayoutField[] = [
   ...(['email', 'currency', 'codes', 'subtotal', 'total', 'paid_at', 'cancelled_at', 'placed_at'] as const),
   ...(['order_id', 'status', 'influencer_handle', 'links', 'notes'] as const),
 ];
+/** Fields of which one must have a column, or no order can be credited. */
+export const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
+
+/** Fields that are found by their values if no name shows them, and what to ask if several columns have such values. */
+const BY_VALUES: readonly {
+  readonly field: LayoutField & ColumnRole;
+  readonly fits: (column: MeasuredColumn, words: StatusWords) => boolean;
+  readonly several?: string;
+}[] = [
+  { field: 'currency', fits: ({ cells }) => areCurrencies(cells), several: 'of currencies' },
+  {
+    field: 'placed_at',
+    fits: ({ header, cells }) =>
+      !isOfAnother(header, 'placed_at') &&
+      cells.share((cell) => /^\d+$/.test(cell)) === 0 &&
+      shape('placed_at', cells) === 1,
+    several: 'of times, and none is named like that of the order',
+  },
+  { field: 'status', fits: mayBeStatus, several: 'with words for states' },
+  {
+    field: 'order_id',
+    fits: ({ header, cells }) =>
+      shape('order_id', cells) === 1 &&
+      !PERSONAL.test(header) &&
+      cells.counts.size === cells.rows &&
+      cells.share((cell) => /\d/.test(cell)) === 1 &&
+      !isMoney(cells, /[.,]\d\d$/),
+  },
+  {
+    field: 'codes',
+    fits: ({ header, cells }) =>
+      amountNameOf(header) === null &&
+      cells.filled > cells.counts.size &&
+      cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
+      cells.share((cell) => /\d/.test(cell)) > 0,
+  },
+];
+
+export type AssignOptions = {
+  readonly records: readonly CsvRecord[];
+  readonly words: StatusWords;
+  readonly score: NameScorer;
+  readonly stated: StatedRoles;
+};
+
 /** Assigns the columns of a file to the fields of orders. */
 export function assignColumns(
   columns: readonly MeasuredColumn[],
-  {
-    records,
-    words,
-    score,
-    stated,
-  }: {
-    readonly records: readonly CsvRecord[];
-    readonly words: StatusWords;
-    readonly score: NameScorer;
-    readonly stated: StatedRoles;
-  },
+  { records, words, score, stated }: AssignOptions,
 ): Assignment {
   const chosen = new Map<LayoutField, MeasuredColumn>();
   const stops: StopColumn[] = [];
@@ -135,55 +175,16 @@ export function assignColumns(
 
   /** Finds fields that no name shows: the only column whose values fit. */
   function byItsValues(): void {
-    const findOnly = (
-      field: LayoutField,
-      fits: (column: MeasuredColumn) => boolean,
-      whySeveral: string | null,
-    ): void => {
-      if (chosen.has(field)) return;
-      const found = free().filter((column) => stopNameOf(column.header) === null && fits(column));
+    for (const { field, fits, several } of BY_VALUES) {
+      if (chosen.has(field) || (field === 'codes' && NAMES_SOMEBODY.some((one) => chosen.has(one)))) continue;
+      const found = free().filter((column) => stopNameOf(column.header) === null && fits(column, words));
       const [only] = found;
       if (only !== undefined && found.length === 1) {
         byValues.add(only);
         take(field, only);
-      } else if (whySeveral !== null)
-        for (const column of found) ask(column, whySeveral, field as ColumnRole);
-    };
-    findOnly('currency', ({ cells }) => areCurrencies(cells), 'one of several columns of currencies');
-    findOnly(
-      'placed_at',
-      ({ header, cells }) =>
-        !isOfAnother(header, 'placed_at') &&
-        cells.share((cell) => /^\d+$/.test(cell)) === 0 &&
-        cells.filled > 0 &&
-        timesOf(cells).formats !== null,
-      'one of several columns of times, and none is named like that of the order',
-    );
-    findOnly(
-      'status',
-      (column) => mayBeStatus(column, words),
-      'one of several columns with words for states',
-    );
-    findOnly(
-      'order_id',
-      ({ header, cells }) =>
-        shape('order_id', cells) === 1 &&
-        !PERSONAL.test(header) &&
-        cells.counts.size === cells.rows &&
-        cells.share((cell) => /\d/.test(cell)) === 1 &&
-        !isMoney(cells, /[.,]\d\d$/),
-      null,
-    );
-    if (!(['codes', 'influencer_handle', 'links', 'notes'] as const).some((field) => chosen.has(field)))
-      findOnly(
-        'codes',
-        ({ header, cells }) =>
-          amountNameOf(header) === null &&
-          cells.filled > cells.counts.size &&
-          cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
-          cells.share((cell) => /\d/.test(cell)) > 0,
-        null,
-      );
+      } else if (several !== undefined)
+        for (const column of found) ask(column, `one of several columns ${several}`, field);
+    }
   }
 
   /** Uses every column whose name says that an order was refunded, cancelled, a test, a draft or disputed. */
@@ -193,30 +194,22 @@ export function assignColumns(
       if (stop === null) continue;
       const { cells } = column;
       const isFlag = cells.filled > 0 && cells.share((cell) => /^[01]$/.test(cell)) === 1;
-      if (stop === 'refunded' && !chosen.has('refunded') && !isFlag && isMoneyOrBlank(cells)) {
-        take('refunded', column);
-        continue;
-      }
-      if (
-        stop === 'cancelled' &&
-        !chosen.has('cancelled_at') &&
-        cells.filled > 0 &&
-        shape('cancelled_at', cells) > 0
-      ) {
-        take('cancelled_at', column);
-        continue;
-      }
-      const test = stop === 'refunded' && !isFlag && isMoney(cells) ? null : stopTestOf(cells);
-      if (test === null) {
+      const isAmount = stop === 'refunded' && !isFlag && isMoney(cells);
+      const mayBeRefund = stop === 'refunded' && (isAmount || cells.filled === 0);
+      const mayBeTime = stop === 'cancelled' && cells.filled > 0 && shape('cancelled_at', cells) > 0;
+      const test = isAmount ? null : stopTestOf(cells);
+      if (mayBeRefund && !chosen.has('refunded')) take('refunded', column);
+      else if (mayBeTime && !chosen.has('cancelled_at')) take('cancelled_at', column);
+      else if (test === null)
         ask(
           column,
           `its name says that orders may be ${WHAT[stop]}, and its values do not show which`,
           'excludes',
         );
-        continue;
+      else {
+        used.add(column);
+        stops.push({ column, reason: stop, test });
       }
-      used.add(column);
-      stops.push({ column, reason: stop, test });
     }
   }
 
@@ -267,11 +260,8 @@ export function assignColumns(
     const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
     const isStop = stops.some((stop) => stop.column === column);
     const role = field ?? (isStop ? 'excludes' : used.has(column) ? 'time_of_day' : null);
-    return {
-      ...describeColumn(column),
-      role: role as ColumnDecision['role'],
-      why: reasonOf(column, role !== null),
-    };
+    const why = reasonOf(column, role !== null);
+    return { ...describeColumn(column), role: role as ColumnDecision['role'], why };
   }
 
   function reasonOf(column: MeasuredColumn, isUsed: boolean): string {

@@ -10,7 +10,7 @@ import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout } from '../../../core/layout.ts';
 import { mapCustomers } from '../../../intake/customers/map/map-customers.ts';
 import type { ExamineOptions } from './examine-orders.ts';
-import { openDetected } from './open-text.ts';
+import { openDetected } from './recognise-file.ts';
 
 /**
  * What was found in the files of one source of customers. Contains only counts, never an address or a name.
@@ -40,7 +40,6 @@ export async function examineCustomers({
   maxRows,
   source,
   clients,
-  signal,
 }: ExamineOptions): Promise<CustomersExamined> {
   const held = new Set<string>();
   const needsConsent = layout.consent.given.length === 0;
@@ -51,7 +50,7 @@ export async function examineCustomers({
     if (counts.rows >= maxRows) break;
     let seen = NOTHING_SEEN;
     try {
-      const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+      const chunks = openDetected(file, layout, { source, clients, encoding });
       const batches = mapCustomers(chunks, {
         layout,
         source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },

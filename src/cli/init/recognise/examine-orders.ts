@@ -5,8 +5,7 @@ import type { Layout, MoneyFormat } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
-import type { ResolvedHeader } from '../../../intake/layout/resolve-header.ts';
-import { resolveHeader } from '../../../intake/layout/resolve-header.ts';
+import { type ResolvedHeader, resolveHeader } from '../../../intake/layout/resolve-header.ts';
 import {
   Cells,
   codeSeparatorsOf,
@@ -16,9 +15,9 @@ import {
   moneyFormatOf,
   statedCurrencies,
   timesOf,
-} from './measure-values.ts';
-import { openDetected, type ReadingMeans } from './open-text.ts';
+} from './column-values.ts';
 import { type OrdersPreview, previewOrders } from './preview-orders.ts';
+import { openDetected, type ReadingMeans } from './recognise-file.ts';
 
 /** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
 export type LayoutChange = {
@@ -133,29 +132,20 @@ export async function examineOrders(
   };
 }
 
-type Measured = {
-  readonly money: Cells;
+type Measured = Readonly<Record<'money' | 'times' | 'codes' | 'currency', Cells>> & {
   /** The amounts of each file, which must show its decimal mark by itself. */
   readonly moneyOfFiles: Cells[];
-  readonly times: Cells;
-  readonly codes: Cells;
-  readonly currency: Cells;
   hasZoneColumn: boolean;
   readonly problems: string[];
 };
 
 async function measure(
   layout: Layout,
-  { files, maxRows, source, clients, signal }: ExamineOptions,
+  { files, maxRows, source, clients }: ExamineOptions,
 ): Promise<Measured> {
   const measured: Measured = {
-    money: new Cells(),
-    moneyOfFiles: [],
-    times: new Cells(),
-    codes: new Cells(),
-    currency: new Cells(),
-    hasZoneColumn: false,
-    problems: [],
+    ...{ money: new Cells(), times: new Cells(), codes: new Cells(), currency: new Cells() },
+    ...{ moneyOfFiles: [], hasZoneColumn: false, problems: [] },
   };
   let rows = 0;
   for (const { file, encoding } of files) {
@@ -163,8 +153,7 @@ async function measure(
     let take: ((record: CsvRecord) => void) | null = null;
     measured.moneyOfFiles.push(new Cells());
     try {
-      const means = { source, clients, encoding, ...(signal ? { signal } : {}) };
-      for await (const { header, records } of openDetected(file, layout, means)) {
+      for await (const { header, records } of openDetected(file, layout, { source, clients, encoding })) {
         take ??= takerOf(resolveHeader(header, layout), layout, measured);
         for (const record of records) take(record);
         rows += records.length;

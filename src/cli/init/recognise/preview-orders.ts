@@ -1,20 +1,27 @@
+import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/file-age.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout } from '../../../core/layout.ts';
+import type { Layout, StatusRules } from '../../../core/layout.ts';
 import { type Money, sumMoney } from '../../../core/money.ts';
-import type { DecimalText, InstantText, MissingRow, StagedOrder } from '../../../core/order.ts';
-import type { CsvChunk } from '../../../core/record.ts';
-import { foldHeader } from '../../../core/text/fold.ts';
+import {
+  type DecimalText,
+  type InstantText,
+  type MissingRow,
+  namesOwner,
+  type StagedOrder,
+} from '../../../core/order.ts';
+import type { CsvChunk, RejectedRow } from '../../../core/record.ts';
+import { foldCode, foldHeader } from '../../../core/text/fold.ts';
+import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../../intake/values/parse-currency.ts';
-import { CollectedOrders } from './collected-orders.ts';
 import type { ExamineOptions } from './examine-orders.ts';
-import { openDetected } from './open-text.ts';
+import { openDetected } from './recognise-file.ts';
 
 /** Orders with the same outcome. The currency of an amount is null if neither the file nor a person has stated it. */
 export type OrderGroup = { readonly orders: number; readonly revenue: readonly Money[] };
@@ -90,34 +97,23 @@ export type OrdersPreview = {
 /** Reads files as a run does, and asks the gate of the job about each order. */
 export async function previewOrders(
   layout: Layout,
-  {
-    files,
-    maxRows,
-    source,
-    clients,
-    signal,
-    job,
-    dateOrder,
-    currency,
-  }: ExamineOptions & {
+  options: ExamineOptions & {
     readonly job: PreviewedJob;
     readonly dateOrder: DateOrder | null;
     /** For amounts without a currency. Undefined if it is not known yet. */
     readonly currency: string | null | undefined;
   },
 ): Promise<OrdersPreview> {
+  const { files, maxRows, source, clients, job, dateOrder, currency } = options;
   const collected = new CollectedOrders(job, statusRules(layout, source, job.include));
   const isSummed = Object.keys(layout.grouping.sum).length > 0;
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
   // currency.
-  const { decimalMark = null } = source;
+  const { name, timeZone, missingColumns, decimalMark = null } = source;
   const given = {
-    name: source.name,
-    timeZone: source.timeZone ?? 'UTC',
+    ...{ name, dateOrder, decimalMark, missingColumns },
+    timeZone: timeZone ?? 'UTC',
     currency: currency ?? NO_CURRENCY,
-    dateOrder,
-    decimalMark,
-    missingColumns: source.missingColumns,
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   const ageOf = createAgeOf(source);
@@ -125,7 +121,7 @@ export async function previewOrders(
   const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
-    const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+    const chunks = openDetected(file, layout, { source, clients, encoding });
     const dates = watchDates(layout, given);
     const marks = watchMarks(layout, given);
     let hasPreferred = false;
@@ -139,17 +135,13 @@ export async function previewOrders(
     const orders: StagedOrder[] = [];
     const missing: MissingRow[] = [];
     try {
-      const options = {
-        layout,
-        source: given,
-        dates,
-        marks,
-        anyStatus: job.include === 'any',
+      const mapping = {
+        ...{ layout, source: given, dates, marks, anyStatus: job.include === 'any' },
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
           if (isFallback && hasPreferred) collected.fallbackId = name;
         },
       };
-      for await (const batch of mapOrders(watchHeader(chunks), options)) {
+      for await (const batch of mapOrders(watchHeader(chunks), mapping)) {
         orders.push(...batch.orders);
         missing.push(...batch.missing);
         for (const row of batch.rejected) collected.takeRejected(row);
@@ -217,4 +209,157 @@ function withDoubts(orders: readonly StagedOrder[], missing: readonly MissingRow
     const mayLack = order.doubt === null && (possible.has(order.groupKey) || possible.has(null));
     return mayLack ? { ...order, doubt: 'may_be_incomplete' } : order;
   });
+}
+
+const SAMPLE = 10;
+
+/**
+ * What becomes of the orders of one source. Its memory grows with the number of different codes and statuses, never
+ * with that of orders.
+ */
+class CollectedOrders {
+  rows = 0;
+  fallbackId: string | null = null;
+  readonly #judge: (order: StagedOrder) => ReturnType<Gate['judge']>;
+  readonly #revenueOf: (order: StagedOrder) => DecimalText | null;
+  readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
+  readonly #credited = new Sums();
+  readonly #excluded = new Map<string, Sums>();
+  readonly #held = new Map<string, { reason: string; status: string | null; sums: Sums }>();
+  readonly #codes = new Map<string, { code: string; sums: Sums; held: number }>();
+  readonly #heldFiles = new Set<string>();
+  readonly #rejected = new Map<string, { row: RejectedRow; rows: number }>();
+  readonly #sample: PreviewedOrder[] = [];
+  #orders = 0;
+  #organic = 0;
+  #inHeldFiles = 0;
+  #placed: OrdersPreview['placed'] = null;
+
+  constructor(job: PreviewedJob, statuses: StatusRules) {
+    const gate = gateOf(job);
+    const { start } = job;
+    const startMs = start === null ? null : zoneClock(start.timeZone).toInstantMs(Date.parse(start.day));
+    this.#judge = (order) => {
+      const orderedAt = order.placedAt ?? order.paidAt;
+      const isBefore = startMs !== null && orderedAt !== null && Date.parse(orderedAt) < startMs;
+      return isBefore ? { outcome: 'excluded', reason: 'before_start' } : gate.judge(order, statuses);
+    };
+    this.#revenueOf = (order) => revenueOf(order, job.revenue);
+  }
+
+  /** Takes an order of a file that can be read. */
+  takeOrder(order: StagedOrder): void {
+    const stop = this.#judge(order);
+    this.#note(order).isCredited ||= stop === null;
+    const currency = order.currency === NO_CURRENCY ? null : order.currency;
+    const money = { amount: this.#revenueOf(order), currency };
+    if (stop?.outcome === 'excluded') at(this.#excluded, stop.reason, () => new Sums()).add(money);
+    else if (!namesOwner(order)) this.#organic += 1;
+    else if (stop === null) this.#takeCredited(order, money);
+    else this.#takeHeld(order, stop.reason, money);
+  }
+
+  /** Takes a file that a run would hold, with the orders that were read from it. */
+  takeHeldFile(why: string, orders: readonly StagedOrder[]): void {
+    this.#heldFiles.add(why);
+    this.#inHeldFiles += orders.length;
+    for (const order of orders) this.#note(order);
+  }
+
+  #note({ status, placedAt }: StagedOrder): { isCredited: boolean } {
+    this.#orders += 1;
+    if (placedAt !== null) {
+      const { first, last } = this.#placed ?? { first: placedAt, last: placedAt };
+      this.#placed = { first: placedAt < first ? placedAt : first, last: placedAt > last ? placedAt : last };
+    }
+    const found = at(this.#statuses, status ?? '', () => ({ orders: 0, isCredited: false }));
+    found.orders += 1;
+    return found;
+  }
+
+  #takeCredited(order: StagedOrder, money: StatedMoney): void {
+    const { orderId, orderName, placedAt, codes } = order;
+    this.#credited.add(money);
+    if (this.#sample.length < SAMPLE) this.#sample.push({ orderId, orderName, placedAt, ...money, codes });
+    for (const code of codes) this.#codeOf(code).sums.add(money);
+  }
+
+  #takeHeld(order: StagedOrder, reason: string, money: StatedMoney): void {
+    const status = reason === 'unknown_status' ? (order.status ?? '') : null;
+    at(this.#held, `${reason} ${status ?? ''}`, () => ({ reason, status, sums: new Sums() })).sums.add(money);
+    for (const code of order.codes) this.#codeOf(code).held += 1;
+  }
+
+  #codeOf(code: string): { sums: Sums; held: number } {
+    return at(this.#codes, foldCode(code), () => ({ code, sums: new Sums(), held: 0 }));
+  }
+
+  takeRejected(row: RejectedRow): void {
+    const key = `${row.code} ${row.column ?? ''}`;
+    const known = this.#rejected.get(key);
+    if (known === undefined) this.#rejected.set(key, { row, rows: row.rowCount });
+    else known.rows += row.rowCount;
+  }
+
+  toPreview(isPartial: boolean): OrdersPreview {
+    return {
+      rows: this.rows,
+      orders: this.#orders,
+      isPartial,
+      sample: this.#sample,
+      statuses: mostFirst([...this.#statuses].map(([status, counts]) => ({ status, ...counts }))),
+      credited: this.#credited.orders,
+      revenue: this.#credited.toGroup().revenue,
+      heldOrders: mostFirst(
+        [...this.#held.values()].map(({ sums, ...why }) => ({ ...why, ...sums.toGroup() })),
+      ),
+      excluded: mostFirst([...this.#excluded].map(([reason, sums]) => ({ reason, ...sums.toGroup() }))),
+      organic: this.#organic,
+      codes: [...this.#codes.values()]
+        .map(({ code, sums, held }) => ({ code, held, ...sums.toGroup() }))
+        .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),
+      rejected: [...this.#rejected.values()]
+        .map(({ row: { code, line, column, reason }, rows }) => ({ code, rows, line, column, reason }))
+        .sort((one, other) => other.rows - one.rows),
+      fallbackId: this.fallbackId,
+      placed: this.#placed,
+      held: [...this.#heldFiles],
+      ordersInHeldFiles: this.#inHeldFiles,
+    };
+  }
+}
+
+/** An amount as a file states it; null if it states none. */
+type StatedMoney = { readonly amount: DecimalText | null; readonly currency: string | null };
+
+/** Number of orders, and their known amounts for each currency. */
+class Sums {
+  orders = 0;
+  readonly #amounts = new Map<string | null, DecimalText>();
+
+  add({ amount, currency }: StatedMoney): void {
+    this.orders += 1;
+    this.#amounts.set(currency, sumMoney([this.#amounts.get(currency) ?? '0', amount ?? '0']));
+  }
+
+  toGroup(): OrderGroup {
+    const revenue = [...this.#amounts].map(([currency, amount]) => ({ currency, amount }));
+    return { orders: this.orders, revenue };
+  }
+}
+
+function mostFirst<Group extends { readonly orders: number }>(groups: readonly Group[]): readonly Group[] {
+  return groups.toSorted((one, other) => other.orders - one.orders);
+}
+
+/** Returns the value of a key, which is created if it does not exist. */
+function at<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
+/** Used only for sorting. Amounts of different currencies are never added up. */
+function highest(revenue: readonly Money[]): number {
+  return Math.max(0, ...revenue.map(({ amount }) => Number(amount)));
 }

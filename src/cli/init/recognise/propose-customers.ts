@@ -1,10 +1,10 @@
 import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { joinLines } from '../../../core/text/join-lines.ts';
 import { isOfOtherChannel, isYes, smellOf } from '../../../intake/customers/map/consent-words.ts';
 import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
-import { describeColumn, type MeasuredColumn } from './column-shapes.ts';
-import { timesOf } from './measure-values.ts';
-import { HEAD, list, quote } from './proposed-text.ts';
+import { describeColumn, type MeasuredColumn, timesOf } from './column-values.ts';
+import { headOf, list } from './proposed-text.ts';
 
 /*
  * A layout for a list of customers that no layout knows. Only words that are known to mean yes, below a header that
@@ -35,12 +35,9 @@ type Consent = {
 /** Proposes a layout of customers, with comments for the person who checks it. */
 export function proposeCustomers(
   columns: readonly MeasuredColumn[],
-  {
-    email,
-    title,
-    stated,
-  }: { readonly email: MeasuredColumn; readonly title: string; readonly stated: StatedRoles },
+  options: { readonly email: MeasuredColumn; readonly name: string; readonly stated: StatedRoles },
 ): ProposedCustomers {
+  const { email, name, stated } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
   const read = others.flatMap((column) => readConsent(column, roleOf(column)) ?? []);
@@ -48,7 +45,7 @@ export function proposeCustomers(
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
   return {
-    text: customersText({ email, others, read, ignored, title }),
+    text: customersText(email, { others, read, ignored, name }),
     columns: [email, ...others].map((column) => {
       const consent = read.find((one) => one.column === column);
       const role = consent === undefined ? null : consent.kind === 'words' ? 'consent' : 'excludes';
@@ -60,15 +57,15 @@ export function proposeCustomers(
         why: roleOf(column) === undefined ? whyOf(column, column === email, consent) : 'as you said',
       };
     }),
-    assumed:
-      read.length < 2
-        ? []
-        : unasked.map(({ column, kind }) => ({
-            ...describeColumn(column),
-            why: `${kind === 'refusal' ? 'its name says that it takes permission away' : 'none of its words is known to mean yes'}, so whoever has ${kind === 'refusal' ? 'text' : 'a word'} in it is not submitted`,
-            likely: 'excludes',
-            isOfCustomers: true,
-          })),
+    assumed: (read.length < 2 ? [] : unasked).map(({ column, kind }) => ({
+      ...describeColumn(column),
+      why:
+        kind === 'refusal'
+          ? 'its name says that it takes permission away, so whoever has text in it is not submitted'
+          : 'none of its words is known to mean yes, so whoever has a word in it is not submitted',
+      likely: 'excludes',
+      isOfCustomers: true,
+    })),
   };
 }
 
@@ -97,70 +94,51 @@ function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Con
   return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
 }
 
-function customersText({
-  email,
-  others,
-  read,
-  ignored,
-  title,
-}: {
-  readonly email: MeasuredColumn;
-  readonly others: readonly MeasuredColumn[];
-  readonly read: readonly Consent[];
-  readonly ignored: readonly MeasuredColumn[];
-  readonly title: string;
-}): string {
-  const namesOf = (columns: readonly MeasuredColumn[]): readonly string[] =>
-    columns.map(({ header }) => header);
+function customersText(
+  { header: email }: MeasuredColumn,
+  options: {
+    readonly others: readonly MeasuredColumn[];
+    readonly read: readonly Consent[];
+    readonly ignored: readonly MeasuredColumn[];
+    readonly name: string;
+  },
+): string {
+  const { others, read, ignored, name } = options;
   // Words first: the columns that say yes identify the export.
-  const sorted = [...read].sort(
+  const sorted = read.toSorted(
     (one, other) => Number(one.kind === 'refusal') - Number(other.kind === 'refusal'),
   );
-  const consentColumns = namesOf(sorted.map(({ column }) => column));
+  const headers = sorted.map(({ column }) => column.header);
+  const proof = headers.length > 0 ? headers : others.map(({ header }) => header);
   const test = ({ header }: MeasuredColumn, words: readonly string[]): readonly string[] =>
     words.length === 0 ? [] : [`    - { columns: ${list([header])}, equals: ${list(words)} }`];
+  const notBlank = ({ header }: MeasuredColumn): string =>
+    `    - { columns: ${list([header])}, not_blank: true }`;
   const given = sorted.flatMap(({ column, given }) => test(column, given));
   const refused = sorted.flatMap(({ column, kind, refused }) =>
     kind === 'refusal'
-      ? [
-          `    - { columns: ${list([column.header])}, not_blank: true }     # any text is a refusal, unless it says no`,
-        ]
+      ? `${notBlank(column)}     # any text is a refusal, unless it says no`
       : test(column, refused),
   );
   const dated = sorted.filter(({ column, kind }) => kind === 'refusal' && mayBeTimes(column));
-  const proof = consentColumns.length > 0 ? consentColumns : namesOf(others);
-  return [
-    HEAD,
-    `title: ${quote(title)}`,
-    ...(read.length > 0
-      ? []
-      : ['lacks: [consent]     # no column of consent was found: see docs/customers.md']),
-    `columns: { email: ${list([email.header])} }`,
+  return joinLines(
+    headOf(name),
+    read.length === 0 && 'lacks: [consent]     # no column of consent was found: see docs/customers.md',
+    `columns: { email: ${list([email])} }`,
     'required: [email]',
-    `signature: [${list([email.header, ...proof.slice(0, 2)])}]`,
-    ...(read.length + ignored.length === 0 ? [] : ['consent:']),
-    ...(read.length === 0 ? [] : [`  columns: ${list(consentColumns)}`]),
-    ...(given.length === 0
-      ? read.length === 0
-        ? []
-        : [
-            '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]',
-          ]
-      : ['  given:     # these customers are submitted', ...given]),
-    ...(refused.length === 0
-      ? []
-      : ['  refused:     # no, and every word that is not known to mean yes', ...refused]),
-    ...(dated.length === 0
-      ? []
-      : [`  refused_at: ${list(namesOf(dated.map(({ column }) => column)))}     # the time of the refusal`]),
-    ...(ignored.length === 0
-      ? []
-      : [
-          '  neither:     # columns that do not matter',
-          ...namesOf(ignored).map((header) => `    - { columns: ${list([header])}, not_blank: true }`),
-        ]),
+    `signature: [${list([email, ...proof.slice(0, 2)])}]`,
+    read.length + ignored.length > 0 && 'consent:',
+    read.length > 0 && `  columns: ${list(headers)}`,
+    given.length === 0
+      ? read.length > 0 &&
+          '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]'
+      : ['  given:     # these customers are submitted', ...given],
+    refused.length > 0 && ['  refused:     # no, and every word that is not known to mean yes', ...refused],
+    dated.length > 0 &&
+      `  refused_at: ${list(dated.map(({ column }) => column.header))}     # the time of the refusal`,
+    ignored.length > 0 && ['  neither:     # columns that do not matter', ...ignored.map(notBlank)],
     '',
-  ].join('\n');
+  );
 }
 
 function mayBeTimes({ cells }: MeasuredColumn): boolean {

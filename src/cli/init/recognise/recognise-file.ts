@@ -1,12 +1,20 @@
+import { isUtf8 } from 'node:buffer';
+import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout } from '../../../core/layout.ts';
+import type { Layout, LayoutField, ReadFor } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
-import type { PossibleEncoding } from '../../../intake/decode/guess-encoding.ts';
+import { foldHeader } from '../../../core/text/fold.ts';
+import { findMark } from '../../../intake/decode/decode-text.ts';
+import { decompress, type FileFormat } from '../../../intake/decode/decompress.ts';
+import { guessEncoding, type PossibleEncoding } from '../../../intake/decode/guess-encoding.ts';
+import { openFile } from '../../../intake/decode/open-file.ts';
+import { peek } from '../../../intake/decode/peek.ts';
+import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { refuseNotOrders } from '../../../intake/layout/not-orders.ts';
+import { openRecords } from '../../../intake/read/open-records.ts';
+import type { SourceClients } from '../../../store/source-clients.ts';
 import type { UnclearColumn } from './assign-columns.ts';
-import { describeEncodings, detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
-import { type HeaderVerdict, recogniseHeader } from './recognise-header.ts';
 
 /** What one file was recognised as. */
 export type RecognisedFile = {
@@ -50,7 +58,7 @@ export async function recogniseFile(
   means: ReadingMeans,
 ): Promise<RecognisedFile | RefusedFile> {
   try {
-    return await look(file, layouts, means);
+    return { file, ...(await look(file, layouts, means)) };
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
     const { code, message } = error.reason;
@@ -62,17 +70,12 @@ async function look(
   file: SourceFile,
   layouts: readonly Layout[],
   means: ReadingMeans,
-): Promise<RecognisedFile | RefusedFile> {
+): Promise<Omit<RecognisedFile, 'file'> | Omit<RefusedFile, 'file'>> {
   const form = await detectTextForm(file, means);
-  if (form.possible !== null)
-    return {
-      file,
-      code: 'encoding_unclear',
-      why: describeEncodings(form.possible),
-      possible: form.possible,
-    };
+  const { possible } = form;
+  if (possible !== null) return { code: 'encoding_unclear', why: describeEncodings(possible), possible };
   const reading = { ...means, encoding: form.encoding };
-  let first: { readonly top: CsvChunk; readonly verdict: HeaderVerdict } | null = null;
+  let first: Pick<RecognisedFile, 'top' | 'verdict'> | null = null;
   let held: FileHeld | null = null;
   for (const splitting of splittings(layouts)) {
     const top = await readTop(file, splitting, reading);
@@ -84,17 +87,16 @@ async function look(
     }
     const verdict = recogniseHeader(top.header, layouts);
     refuseNotOrders(top.header, verdict.kind === 'known' ? verdict.layout : null);
-    if (verdict.kind === 'known') return await asItsLayoutSplits({ file, form, top, verdict }, reading);
+    if (verdict.kind === 'known')
+      return { form, verdict, ...(await asItsLayoutSplits(file, verdict.layout, reading)) };
     first ??= { top, verdict };
   }
   if (first === null) throw held ?? new Error('no way of splitting was tried');
   const later = await findLaterHeader(file, layouts, reading);
-  if (later !== null) return { file, form, ...later };
+  if (later !== null) return { form, ...later };
   const below = await findHeaderBelowTitle(file, first.top, { layouts, reading });
-  if (below !== null) return { file, form, isBelowTitle: true, ...below };
-  const refusal = damageOf(first.top);
-  if (refusal !== null) return { file, ...refusal };
-  return { file, form, splitting: plainLayout(layouts, 0), ...first };
+  if (below !== null) return { form, isBelowTitle: true, ...below };
+  return damageOf(first.top) ?? { form, splitting: plainLayout(layouts, 0), ...first };
 }
 
 /**
@@ -125,37 +127,30 @@ function plainLayout(layouts: readonly Layout[], preambleLines: number): Layout 
 
 /** Reads the rows again with the recognised layout, which skips descriptions, footers and a preamble. */
 async function asItsLayoutSplits(
-  found: {
-    readonly file: SourceFile;
-    readonly form: TextForm;
-    readonly top: CsvChunk;
-    readonly verdict: HeaderVerdict & { readonly kind: 'known' };
-  },
-  means: ReadingMeans & { readonly encoding: string | null },
-): Promise<RecognisedFile | RefusedFile> {
-  const { layout } = found.verdict;
-  const top = await readTop(found.file, layout, means);
+  file: SourceFile,
+  layout: Layout,
+  means: DetectedMeans,
+): Promise<Pick<RecognisedFile, 'top' | 'splitting'> | Omit<RefusedFile, 'file'>> {
+  const top = await readTop(file, layout, means);
   if ('held' in top) throw top.held;
   const [fault] = top.rejected;
   if (top.records.length === 0 && fault !== undefined)
     return {
-      file: found.file,
       code: 'rows_unreadable',
       why: `Its header is that of ${layout.title}, but ${top.rejected.length === 1 ? 'its row cannot' : `none of its first ${top.rejected.length} rows can`} be read. Line ${fault.line}: ${fault.reason} Export the file again, without opening it in another program.`,
     };
-  return { ...found, top, splitting: layout };
+  return { top, splitting: layout };
 }
+
+/** The header of a file below other lines. */
+type Header = Pick<RecognisedFile, 'top' | 'splitting' | 'verdict'>;
 
 /** Searches for a known header below a preamble, such as a title, a period or lines of comments. */
 async function findLaterHeader(
   file: SourceFile,
   layouts: readonly Layout[],
-  means: ReadingMeans & { readonly encoding: string | null },
-): Promise<{
-  readonly top: CsvChunk;
-  readonly verdict: HeaderVerdict;
-  readonly splitting: Layout;
-} | null> {
+  means: DetectedMeans,
+): Promise<Header | null> {
   for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {
     const top = await readTop(file, plainLayout(layouts, lines), means);
     if ('held' in top) continue;
@@ -178,14 +173,8 @@ async function findLaterHeader(
 async function findHeaderBelowTitle(
   file: SourceFile,
   top: CsvChunk,
-  {
-    layouts,
-    reading,
-  }: {
-    readonly layouts: readonly Layout[];
-    readonly reading: ReadingMeans & { readonly encoding: string | null };
-  },
-): Promise<Pick<RecognisedFile, 'top' | 'splitting' | 'verdict'> | null> {
+  { layouts, reading }: { readonly layouts: readonly Layout[]; readonly reading: DetectedMeans },
+): Promise<Header | null> {
   const filled = (header: readonly string[]): number => header.filter((name) => name.trim() !== '').length;
   if (filled(top.header) >= MIN_HEADER_CELLS && filled(top.header) * 2 > top.header.length) return null;
   for (let lines = 1; lines <= MAX_TITLE_LINES; lines += 1) {
@@ -223,3 +212,255 @@ function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | nu
     return { code: 'empty_file', why: 'It has no header row.' };
   return null;
 }
+
+/** A layout that may read a header. `proof` lists the columns that identify it. */
+type Proven = { readonly layout: Layout; readonly proof: readonly string[] };
+/** Required columns that a header lacks. Each list names alternatives, of which one is needed. */
+type Missing = { readonly missing: readonly (readonly string[])[] };
+
+/** What a header was recognised as. `incomplete`: an export that lacks required columns. */
+type HeaderVerdict =
+  | ({ readonly kind: 'known' } & Proven)
+  | ({ readonly kind: 'incomplete' } & Proven & Missing)
+  | { readonly kind: 'unknown' };
+
+/**
+ * A translated header has no signature. If a layout requires at least this number of fields and all are
+ * found, the header is accepted.
+ */
+const MIN_FIELDS_WITHOUT_SIGNATURE = 4;
+/** A column that other layouts have too is weak evidence alone. Several of them together count. */
+const SHARED_COLUMN_WEIGHT = 0.4;
+/** Required weight: one distinctive column, or three shared ones. */
+const ENOUGH = 1;
+
+type Candidate = Proven &
+  Missing & {
+    readonly weight: number;
+    /** Fields that have a column. */
+    readonly fields: ReadonlySet<LayoutField>;
+    /** Their number; a column of consent counts as one. */
+    readonly found: number;
+  };
+
+/** The main purpose of a layout's files. Null if it has none. */
+export function subjectOf(layout: Layout): ReadFor | null {
+  const subjects: readonly ReadFor[] = ['orders', 'clicks', 'creators', 'customers'];
+  return subjects.find((readFor) => layoutFor(layout, readFor) !== null) ?? null;
+}
+
+/**
+ * Recognises an export by the columns that distinguish it, never by its required columns alone, because
+ * nearly every export has a column such as `Email`. A complete signature decides. If several match, the
+ * heaviest wins; columns that several layouts share weigh less.
+ */
+function recogniseHeader(header: readonly string[], layouts: readonly Layout[]): HeaderVerdict {
+  const names = new Set(header.map(foldHeader));
+  const shared = sharedColumns(layouts);
+  const candidates = layouts.map((layout) => weigh(layout, names, shared));
+  const proven = candidates.filter(({ weight }) => weight >= ENOUGH).sort(byWeight);
+  const [best] = proven;
+  const complete = proven.find(({ missing }) => missing.length === 0);
+  if (complete !== undefined) return { kind: 'known', ...complete };
+  const hasOrders =
+    best !== undefined ? subjectOf(best.layout) === 'orders' : candidates.some(looksLikeOrders);
+  const [own] = candidates
+    .filter(isOwnOrTranslated)
+    .filter(({ layout }) => !hasOrders || subjectOf(layout) === 'orders')
+    .sort(byWeight);
+  if (own !== undefined) return { kind: 'known', ...own };
+  return best === undefined ? { kind: 'unknown' } : { kind: 'incomplete', ...best };
+}
+
+function byWeight(one: Candidate, other: Candidate): number {
+  return other.weight - one.weight || other.found - one.found;
+}
+
+/**
+ * Returns true for a custom layout, which has no signature, or a translation of a known export. A single
+ * column of addresses is neither.
+ */
+function isOwnOrTranslated({ layout, missing, found, fields }: Candidate): boolean {
+  if (missing.length > 0) return false;
+  if (layout.signature.length > 0)
+    return layout.required.includes('order_id') && layout.required.length >= MIN_FIELDS_WITHOUT_SIGNATURE;
+  // An address and a currency are part of most exports.
+  if (subjectOf(layout) === 'customers') return found - (fields.has('currency') ? 1 : 0) >= 2;
+  return found >= (subjectOf(layout) === 'orders' ? 3 : 2);
+}
+
+/**
+ * Returns true if the columns are those of orders, even if some are missing. Orders have addresses and currencies
+ * too, so such a file is never taken for a list of customers.
+ */
+function looksLikeOrders({ layout, fields }: Candidate): boolean {
+  return (
+    subjectOf(layout) === 'orders' && fields.has('total') && (fields.has('order_id') || fields.has('status'))
+  );
+}
+
+function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<string>): Candidate {
+  const has = (spelling: string): boolean => names.has(foldHeader(spelling));
+  const weightOf = (name: string): number => (shared.has(foldHeader(name)) ? SHARED_COLUMN_WEIGHT : 1);
+  const [set] = layout.signature
+    .filter((columns) => columns.every(has))
+    .map((columns) => ({ columns, weight: columns.reduce((sum, name) => sum + weightOf(name), 0) }))
+    .sort((one, other) => other.weight - one.weight);
+  const lacks = (field: LayoutField): boolean => !spellingsOf(layout, field).some(has);
+  const isOfCustomers = subjectOf(layout) === 'customers';
+  const fields = (Object.keys(layout.columns) as LayoutField[]).filter(
+    (field) => !(isOfCustomers && field === 'currency') && !lacks(field),
+  );
+  const missing = [
+    ...layout.required.filter(lacks).map((field) => spellingsOf(layout, field)),
+    ...layout.requiredAny
+      .filter((list) => list.every(lacks))
+      .map((list) => list.flatMap((field) => spellingsOf(layout, field))),
+  ];
+  const required = layout.required.flatMap((field) => spellingsOf(layout, field).find(has) ?? []);
+  return {
+    layout,
+    proof: set?.columns ?? required,
+    weight: set?.weight ?? 0,
+    missing,
+    fields: new Set(fields),
+    found: fields.length + (layout.consent.columns.some(has) ? 1 : 0),
+  };
+}
+
+/** The spellings of a field's columns in files, without the columns that the layout computes itself. */
+function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
+  const made = new Set(layout.conditionalColumns.map(({ name }) => name));
+  const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
+    layout.grouping.sum;
+  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])].filter((name) => !made.has(name));
+}
+
+/** Columns that several layouts read, folded. */
+function sharedColumns(layouts: readonly Layout[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const layout of layouts) {
+    const all = (Object.keys(layout.columns) as LayoutField[]).flatMap((field) => spellingsOf(layout, field));
+    for (const name of new Set(all.map(foldHeader))) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
+}
+
+/** What is needed to read a file for the first time: its source with the limits, and access to its store. */
+export type ReadingMeans = {
+  readonly source: SourceSettings;
+  readonly clients: SourceClients;
+  /** The encoding that a person states for files whose bytes do not show theirs. */
+  readonly assumedEncoding?: string | null;
+};
+
+/** The same once the encoding is detected: null means UTF-8, or the encoding of the byte order mark. */
+export type DetectedMeans = ReadingMeans & { readonly encoding: string | null };
+
+/** How the bytes of a file become text. */
+export type TextForm = {
+  readonly format: FileFormat;
+  /** Null means UTF-8, or the encoding of the byte order mark. */
+  readonly encoding: string | null;
+  /** The encodings that it may have. Null if it is known; otherwise a person must name one: the source's `encoding`. */
+  readonly possible: readonly PossibleEncoding[] | null;
+};
+
+/** Says in which encodings a file could be read, with words as they would look. */
+export function describeEncodings(possible: readonly PossibleEncoding[]): string {
+  const listed = possible.map(({ encoding, samples }) => `${encoding}: ${samples.join(', ')}`);
+  return `Its text is not UTF-8, and its letters do not show which encoding it has${listed.length === 0 ? '.' : `. It may be ${listed.join('; ')}.`}`;
+}
+
+/**
+ * Number of bytes in which the encoding is detected. If it does not hold further down, a run reports the
+ * line.
+ */
+const HEAD_BYTES = 256 * 1024;
+/** Maximum number of bytes of a character that is cut off at the end of the head. */
+const LONGEST_CHARACTER = 4;
+
+/**
+ * Reads the beginning of a file to detect its compression and encoding. What the source or a person
+ * states counts if the bytes do not show it.
+ *
+ * @throws FileHeld for the same reasons as in a run.
+ */
+export async function detectTextForm(
+  file: SourceFile,
+  { source, clients, assumedEncoding }: ReadingMeans,
+): Promise<TextForm> {
+  let format: FileFormat = 'plain';
+  const content = decompress(openFile(file, { source, clients }), {
+    uri: file.uri,
+    limits: source.limits,
+    onFormat: (found) => {
+      format = found;
+    },
+  });
+  const { head, all } = await peek(content, HEAD_BYTES);
+  await (all as AsyncGenerator<Uint8Array>).return(undefined);
+  const shown = encodingOf(head);
+  const stated = source.encoding ?? assumedEncoding ?? null;
+  if (shown !== 'other' || stated !== null)
+    return { format, encoding: shown === 'other' ? stated : shown, possible: null };
+  return { format, encoding: null, possible: null, ...guessEncoding(head) };
+}
+
+/** The encoding that the bytes prove: null for UTF-8 or a byte order mark, `other` if they prove none. */
+function encodingOf(head: Buffer): 'utf-16le' | 'utf-16be' | 'other' | null {
+  if (findMark(head) !== null) return null;
+  // UTF-16 without a byte order mark: nearly every other byte of a header is zero. A single NUL is damage,
+  // which a run reports.
+  const zeros = { even: 0, odd: 0 };
+  const looked = head.subarray(0, 1_024);
+  for (const [at, byte] of looked.entries()) if (byte === 0) zeros[at % 2 === 0 ? 'even' : 'odd'] += 1;
+  if (zeros.odd > looked.length / 4 && zeros.even === 0) return 'utf-16le';
+  if (zeros.even > looked.length / 4 && zeros.odd === 0) return 'utf-16be';
+  const isWhole = head.length < HEAD_BYTES;
+  for (let cut = 0; cut < (isWhole ? 1 : LONGEST_CHARACTER); cut += 1)
+    if (isUtf8(head.subarray(0, head.length - cut))) return null;
+  return 'other';
+}
+
+/**
+ * Opens the records of a file with the delimiters of a layout and the detected encoding. @throws FileHeld
+ * while the records are read.
+ */
+export function openDetected(
+  file: SourceFile,
+  layout: Layout,
+  { source, clients, encoding }: DetectedMeans,
+): AsyncGenerator<CsvChunk> {
+  return openRecords(file, layout, {
+    source: encoding === null ? source : { ...source, encoding },
+    clients,
+  }).records;
+}
+
+/**
+ * Reads the header row and some rows below it, with the delimiters of one layout. Returns `held` if the file
+ * cannot be split in this way.
+ */
+export async function readTop(
+  file: SourceFile,
+  layout: Layout,
+  means: DetectedMeans,
+): Promise<CsvChunk | { readonly held: FileHeld }> {
+  let top: CsvChunk = { header: [], records: [], rejected: [], lost: [], open: null };
+  try {
+    for await (const { header, records, rejected } of openDetected(file, layout, means)) {
+      const all = { records: [...top.records, ...records], rejected: [...top.rejected, ...rejected] };
+      top = { header, ...all, lost: [], open: null };
+      if (top.records.length >= TOP_ROWS) break;
+    }
+  } catch (error) {
+    // Problems further down are reported when the values are read.
+    if (error instanceof FileHeld) return top.header.length > 0 ? top : { held: error };
+    throw error;
+  }
+  return top;
+}
+
+/** Number of rows that are enough to recognise the values of a column. */
+const TOP_ROWS = 500;

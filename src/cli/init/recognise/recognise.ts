@@ -10,10 +10,8 @@ import { parseSourceUri } from '../../../store/parse-source-uri.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
-import { groupSources } from './group-sources.ts';
 import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
-import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
-import { subjectOf } from './recognise-header.ts';
+import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
 
 /**
  * Files of clicks or creators. Each row is independent of the others, so their values are not examined
@@ -67,22 +65,10 @@ export type RecogniseOptions = {
   readonly stated?: StatedRoles;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
   readonly assumedEncoding?: string | null;
-  readonly maxRows?: number;
-  readonly signal?: AbortSignal;
-  readonly onFile?: (file: SourceFile) => void;
 };
 
-/**
- * A file with up to this number of rows is read completely, within seconds. For larger files, the beginning
- * is sufficient.
- */
-const MAX_ROWS = 200_000;
-
-type Named = {
-  readonly name: string;
-  readonly kind: string | null;
-  readonly found: RecognisedFile | RefusedFile;
-};
+/** A file with up to this number of rows is read completely, within seconds. Of larger files, the beginning is sufficient. */
+export const MAX_ROWS = 200_000;
 
 /**
  * Recognises the exports in a place: lists it as a run would, recognises each file by its header, groups the
@@ -91,27 +77,26 @@ type Named = {
  * @throws KnownError if the place cannot be listed.
  */
 export async function recognise(options: RecogniseOptions): Promise<Recognised> {
-  const { source, clients, layouts, signal, onFile, assumedEncoding = null } = options;
-  const means = { source, clients, assumedEncoding, ...(signal ? { signal } : {}) };
+  const { source, clients, layouts, assumedEncoding = null } = options;
   let skipped = 0;
-  const named: Named[] = [];
+  const refused: Recognised['refused'][number][] = [];
+  const readable: Listed[] = [];
   const onSkipped = (): void => {
     skipped += 1;
   };
-  const listing = { clients, onSkipped, ...(signal ? { signal } : {}) };
-  for await (const file of listFiles(source, listing)) {
-    onFile?.(file);
-    const found = await recogniseFile(file, layouts, means);
-    named.push({ name: nameBelow(source.uri, file.uri), kind: kindOf(found), found });
+  for await (const file of listFiles(source, { clients, onSkipped })) {
+    const found = await recogniseFile(file, layouts, { source, clients, assumedEncoding });
+    const name = nameBelow(source.uri, file.uri);
+    if ('why' in found) refused.push({ ...found, name });
+    else readable.push({ ...found, name, kind: kindOf(found) });
   }
-  const refused = named.flatMap(({ name, found }) => ('why' in found ? [{ ...found, name }] : []));
   const sources: RecognisedSource[] = [];
   const taken = new Set(options.taken);
-  for (const group of groupSources(named)) {
-    const files = group.items.flatMap(({ found }) => ('why' in found ? [] : [found]));
-    const examined = await examineGroup({ ...options, files, label: group.label, path: group.path, taken });
+  const names = [...readable, ...refused].map(({ name }) => name);
+  for (const group of groupSources(readable, names)) {
+    const examined = await examineGroup({ ...options, ...group, taken });
     if ('why' in examined) {
-      for (const { name, found } of group.items) refused.push({ file: found.file, name, ...examined });
+      for (const { name, file } of group.files) refused.push({ file, name, ...examined });
     } else {
       taken.add(examined.name);
       sources.push(examined);
@@ -121,25 +106,17 @@ export async function recognise(options: RecogniseOptions): Promise<Recognised> 
 }
 
 /** Files of one kind have the same layout or, if the layout is unknown, the same header. */
-function kindOf(found: RecognisedFile | RefusedFile): string | null {
-  if ('why' in found) return null;
-  const { verdict, form, top } = found;
+function kindOf({ verdict, form, top }: RecognisedFile): string {
   const how = form.encoding ?? '';
   if (verdict.kind === 'known') return `${verdict.layout.name} ${how}`;
   return `? ${how} ${top.header.map(foldHeader).sort().join('|')}`;
 }
 
-type GroupOptions = RecogniseOptions & {
-  readonly files: readonly RecognisedFile[];
-  readonly label: string;
-  readonly path: string;
-  readonly taken: ReadonlySet<string>;
-};
+type GroupOptions = RecogniseOptions & Group;
 
 async function examineGroup(options: GroupOptions): Promise<RecognisedSource | Omit<RefusedFile, 'file'>> {
-  const { files, layouts, source, clients, signal, path, taken, label } = options;
+  const { files, layouts, source, clients, path, taken, label } = options;
   const [first] = files;
-  if (first === undefined) throw new Error('a group has no file');
   const { verdict, form } = first;
   if (verdict.kind === 'incomplete') return lacking(verdict);
   const proposed = verdict.kind === 'known' ? null : propose(first, options);
@@ -157,15 +134,17 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     files: files.map(({ file }) => ({ file, encoding: form.encoding })),
     layout,
     written: layouts.find(({ name }) => name === layout.name) ?? layout,
-    maxRows: options.maxRows ?? MAX_ROWS,
-    ...(signal ? { signal } : {}),
+    maxRows: MAX_ROWS,
   };
   const examined =
     subject === 'orders'
       ? await examineOrders({ ...examine, job: options.jobOf(name) })
       : subject === 'customers'
         ? await examineCustomers(examine)
-        : rowsOf(subject ?? 'clicks', layout, first);
+        : {
+            ...{ kind: subject ?? 'clicks', layout, isPartial: true },
+            rows: first.top.records.length + first.top.rejected.length,
+          };
   if (examined.kind === 'orders' && isDamaged(examined))
     return {
       code: 'rows_unreadable',
@@ -205,23 +184,12 @@ function isDamaged(examined: OrdersExamined): boolean {
   return isBroken && (orders === 0 || hasNoStatus(examined));
 }
 
-function rowsOf(kind: 'clicks' | 'creators', layout: Layout, { top }: RecognisedFile): RowsExamined {
-  return { kind, layout, rows: top.records.length + top.rejected.length, isPartial: true };
-}
-
 function lacking({
   layout,
   missing,
-}: {
-  readonly layout: Layout;
-  readonly missing: readonly (readonly string[])[];
-}): { readonly code: string; readonly why: string } {
-  const columns = missing.map((names) =>
-    names
-      .slice(0, 3)
-      .map((name) => `"${name}"`)
-      .join(' or '),
-  );
+}: Extract<RecognisedFile['verdict'], { readonly kind: 'incomplete' }>): Omit<RefusedFile, 'file'> {
+  const quoted = missing.map((names) => names.slice(0, 3).map((name) => `"${name}"`));
+  const columns = quoted.map((names) => names.join(' or '));
   return {
     code: 'header_mismatch',
     why: `It has columns of ${layout.title}, but not ${columns.join(', ')}. If it is one, export it again with ${columns.length === 1 ? 'this column' : 'these columns'}.`,
@@ -238,10 +206,9 @@ function propose(
   const name = freeName(wanted, new Set([...bundled, ...taken]));
   return proposeLayout(first.top, {
     name,
-    title: `Own export: ${name}`,
     layouts,
-    isBelowTitle: first.isBelowTitle ?? false,
-    ...(stated ? { stated } : {}),
+    isBelowTitle: first.isBelowTitle,
+    stated,
   });
 }
 
@@ -281,4 +248,102 @@ function nameBelow(place: string, uri: string): string {
   const path = decodeURIComponent(new URL(uri).pathname);
   const base = path.startsWith(`${at.path}/`) ? `${at.path}/` : `${posix.dirname(at.path)}/`;
   return path.startsWith(base) ? path.slice(base.length) : posix.basename(path);
+}
+
+/** A file, with what determines its source. */
+type Listed = RecognisedFile & {
+  /** Path below the examined place, with `/` as the separator. */
+  readonly name: string;
+  /** Equal for files of the same kind of export. */
+  readonly kind: string;
+};
+
+/** The files of one source. */
+type Group = {
+  /** Path below the examined place that matches exactly these files: empty, a folder with a trailing slash, or with a glob. */
+  readonly path: string;
+  /** The last part of its folder, which distinguishes it from other sources of its kind. Empty at the top level. */
+  readonly label: string;
+  readonly files: readonly [Listed, ...Listed[]];
+};
+
+/** A path part that is only a date: `2026`, `04`, `dt=2026-04-10`, `year=2026`. */
+const PARTITION = /^(?:[a-z_]+=)?[\d_.-]+$/i;
+
+/**
+ * Groups files into sources: the files of one kind in one folder, where folders that are only a date count as
+ * part of their parent. Two shops that export to separate folders become two sources, even if their files are
+ * of the same kind.
+ *
+ * @param all the names of all files in the place.
+ */
+function groupSources(files: readonly Listed[], all: readonly string[]): readonly Group[] {
+  const groups = Map.groupBy(files, ({ name, kind }) => `${folderOf(name)}\n${kind}`);
+  return [...groups].flatMap(([key, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const [folder = ''] = key.split('\n');
+    const own: Group['files'] = [first, ...others];
+    const path = pathOf(folder, { own: own.map(({ name }) => name), all });
+    return { path, label: posix.basename(folder.replace(/\/$/, '')), files: own };
+  });
+}
+
+/** The folder of a file with a trailing slash, without the parts that are only a date. */
+function folderOf(name: string): string {
+  const parts = name.split('/').slice(0, -1);
+  while (parts.length > 0 && isPartition(parts.at(-1) ?? '')) parts.pop();
+  return parts.length === 0 ? '' : `${parts.join('/')}/`;
+}
+
+function isPartition(part: string): boolean {
+  return PARTITION.test(part) && /\d/.test(part);
+}
+
+/**
+ * The folder if every file in it belongs to the source. Otherwise a glob that matches only the source's files
+ * and files with similar names.
+ */
+function pathOf(
+  folder: string,
+  { own, all }: { readonly own: readonly string[]; readonly all: readonly string[] },
+): string {
+  const ours = new Set(own);
+  const others = all.filter((name) => name.startsWith(folder) && !ours.has(name));
+  if (others.length === 0) return folder;
+  const fits = (glob: string): boolean =>
+    own.every((name) => posix.matchesGlob(name, glob)) &&
+    !others.some((name) => posix.matchesGlob(name, glob));
+  const names = own.map((name) => name.slice(folder.length));
+  const isDeep = names.some((name) => name.includes('/'));
+  const bases = names.map((name) => posix.basename(name));
+  const start = escapeGlob(commonStart(bases).replace(/(?<![\d_.-])[\d_.-]+$/, ''));
+  const end = commonEnd(bases);
+  const deep = isDeep ? '**/' : '';
+  const candidates = [
+    ...(start === '' ? [] : [`${start}*${end}`, `${start}*`]),
+    `*${end}`,
+    ...(bases.length === 1 ? [escapeGlob(bases[0] ?? '')] : []),
+  ].map((glob) => `${escapeGlob(folder)}${deep}${glob}`);
+  const [glob] = candidates.filter(fits);
+  // No pattern separates them, so each file is listed by name. New files are not found in this case.
+  return glob ?? `${escapeGlob(folder)}${deep}{${bases.map(escapeGlob).join(',')}}`;
+}
+
+function commonStart(texts: readonly string[]): string {
+  const [first = '', ...rest] = texts;
+  let length = texts.length === 1 ? first.search(/[\d]|\.[a-z]+/i) : first.length;
+  if (length === -1) length = first.length;
+  for (const text of rest) while (!text.startsWith(first.slice(0, length))) length -= 1;
+  return first.slice(0, length);
+}
+
+/** The common extensions: `.csv`, `.csv.gz`. */
+function commonEnd(texts: readonly string[]): string {
+  const ends = new Set(texts.map((text) => /(?:\.[a-z0-9]{1,5}){1,2}$/i.exec(text)?.[0] ?? ''));
+  const [only] = ends;
+  return ends.size === 1 && only !== undefined && !/\d/.test(only) ? only : '';
+}
+
+function escapeGlob(text: string): string {
+  return text.replace(/[*?[\]{}\\!+@()]/g, (character) => `\\${character}`);
 }

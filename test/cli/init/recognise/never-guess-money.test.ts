@@ -14,10 +14,7 @@ function propose(
   stated?: Parameters<typeof proposeLayout>[1]['stated'],
 ) {
   const records = rows.map((cells, at) => ({ cells, line: at + 2, record: at + 1 }));
-  return proposeLayout(
-    { header, records },
-    { name: 'own', title: 'Own', layouts, ...(stated ? { stated } : {}) },
-  );
+  return proposeLayout({ header, records }, { name: 'own', layouts, ...(stated ? { stated } : {}) });
 }
 
 const WORDS = [

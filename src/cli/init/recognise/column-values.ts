@@ -1,10 +1,15 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, MoneyFormat } from '../../../core/layout.ts';
+import type { Layout, LayoutField, MoneyFormat } from '../../../core/layout.ts';
+import type { CsvRecord } from '../../../core/record.ts';
+import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
+import { foldWord } from '../../../intake/values/clean-text.ts';
 import { type DateOrder, watchDates, withDateOrder } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
-import { parseMoney, statedCurrency } from '../../../intake/values/parse-money.ts';
+import { isZero, parseMoney, statedCurrency } from '../../../intake/values/parse-money.ts';
 import { timeParser } from '../../../intake/values/parse-time.ts';
+import { amountNameOf, isCurrency, isOfAnother, type NameScorer, type StatusWords } from './column-names.ts';
 
 /**
  * Formats of amounts in exports, the most common first. The first format wins if several read the cells
@@ -24,33 +29,23 @@ export const MONEY_FORMATS: readonly MoneyFormat[] = [
  */
 const TIME_FORMATS: readonly string[] = [
   'iso',
+  // The last two are as JavaScript writes times for people.
   ...['D.M.YYYY', 'D.M.YY', 'M/D/YYYY', 'D/M/YYYY', 'M/D/YY', 'D/M/YY', 'D-M-YYYY', 'M-D-YYYY'].flatMap(
-    (date) => [
-      date,
-      ...[`${date} H:mm`, `${date} H:mm:ss`, `${date} h:mm A`, `${date} h:mm:ss A`],
-      // As JavaScript writes times for people.
-      ...[`${date}, H:mm:ss`, `${date}, h:mm:ss A`],
-    ],
+    (date) =>
+      ['', ' H:mm', ' H:mm:ss', ' h:mm A', ' h:mm:ss A', ', H:mm:ss', ', h:mm:ss A'].map(
+        (time) => date + time,
+      ),
   ),
-  'MMM D, YYYY',
-  'MMM D, YYYY h:mm A',
-  'MMM D, YYYY h:mm:ss A',
-  'MMM D, YYYY, h:mm:ss A',
-  'D MMM YYYY',
-  'D MMM YYYY H:mm',
-  'D MMM YYYY H:mm:ss',
-  'MMM-D-YY',
-  'D-MMM-YY',
-  'D-MMM-YYYY',
-  'YYYY/M/D',
-  'YYYY/M/D H:mm',
-  'YYYY/M/D H:mm:ss',
+  ...['', ' h:mm A', ' h:mm:ss A', ', h:mm:ss A'].map((time) => `MMM D, YYYY${time}`),
+  ...['', ' H:mm', ' H:mm:ss'].map((time) => `D MMM YYYY${time}`),
+  ...['MMM-D-YY', 'D-MMM-YY', 'D-MMM-YYYY'],
+  ...['', ' H:mm', ' H:mm:ss'].map((time) => `YYYY/M/D${time}`),
   'YYYYMMDD',
 ];
 
 /** Maximum number of different cells that are examined. More cells of a file rarely add information. */
 const MAX_CELLS = 5_000;
-/** A format that reads this share of the cells is accepted, because a few cells are always wrong. */
+/** The share of a column's cells that must fit, because a few are always wrong. */
 const NEARLY_ALL = 0.9;
 /** Another format must be better by this share to replace the layout's own format. */
 const BETTER = 0.05;
@@ -182,10 +177,11 @@ export type DateOrderFound =
 
 /** Determines the order of day and month with the same checks for which a run would hold a file. */
 export function dateOrderOf(layout: Layout, cells: Cells): DateOrderFound {
-  const verdicts = ([null, 'MDY', 'DMY'] as const).map((order) => ({
-    order,
-    code: holdCode(withDateOrder(layout, order), cells),
-  }));
+  const verdicts = ([null, 'MDY', 'DMY'] as const).map((order) => {
+    const watch = watchDates(withDateOrder(layout, order), { name: '', dateOrder: null });
+    for (const cell of cells.counts.keys()) watch?.see(cell, 0);
+    return { order, code: holdCode(watch) };
+  });
   const fitting = verdicts.find(({ code }) => code === null);
   if (verdicts[0]?.code === 'date_order_unknown') return 'open';
   return fitting === undefined ? 'mixed' : { kind: 'settled', order: fitting.order };
@@ -201,19 +197,13 @@ export function isMarkOpen(layout: Layout, amounts: Cells, currencies: readonly 
   const watch = watchMarks(layout, { name: '', decimalMark: null });
   for (const cell of amounts.counts.keys())
     for (const currency of currencies.length === 0 ? [null] : currencies) watch?.see(cell, 0, currency);
-  return codeOf(() => watch?.require()) !== null;
-}
-
-function holdCode(layout: Layout, cells: Cells): string | null {
-  const watch = watchDates(layout, { name: '', dateOrder: null });
-  for (const cell of cells.counts.keys()) watch?.see(cell, 0);
-  return codeOf(() => watch?.require());
+  return holdCode(watch) !== null;
 }
 
 /** The code for which a check would hold a file; null if it would not. */
-function codeOf(check: () => void): string | null {
+function holdCode(watch: { require(): void } | null): string | null {
   try {
-    check();
+    watch?.require();
     return null;
   } catch (error) {
     if (error instanceof FileHeld) return error.reason.code;
@@ -246,4 +236,172 @@ export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly
       );
     });
   });
+}
+
+/** A column of a file, with its values. */
+export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
+
+/** The test of a layout's exclusion: the values of a column that mean that an order is never posted. */
+export type StopTest =
+  | { readonly not_blank: true }
+  | { readonly equals: readonly string[] }
+  | { readonly none_of: readonly string[] };
+
+/** A column of states has few words. */
+const MAX_STATES = 30;
+
+/**
+ * How well a column fits a field by its name and its values: 0 if either does not fit.
+ */
+export function pointsOf(
+  { header, cells }: MeasuredColumn,
+  field: LayoutField,
+  { words, score }: { readonly words: StatusWords; readonly score: NameScorer },
+): number {
+  if (field === 'total' || field === 'subtotal') {
+    const amount = amountNameOf(header);
+    return amount?.field === field ? (amount.certain ? 1 : 0.5) * shape(field, cells) : 0;
+  }
+  const points = score(header, field);
+  if (points === 0) return 0;
+  return points * (field === 'status' ? statusShape(header, { cells, words, points }) : shape(field, cells));
+}
+
+/**
+ * Returns 1 if the values of a column can belong to a field, and 0 otherwise. For a column without values,
+ * returns 0.5 if the field is often empty and 0 otherwise.
+ */
+export function shape(field: LayoutField, cells: Cells): number {
+  if (cells.filled === 0) return field === 'codes' || field === 'notes' || field === 'cancelled_at' ? 0.5 : 0;
+  return (SHAPES[field] ?? ((all) => !isMoney(all)))(cells) ? 1 : 0;
+}
+
+const areTimes = (cells: Cells): boolean => timesOf(cells).formats !== null;
+/** What the values of a field's column look like; those of all others are no amounts. */
+const SHAPES: Readonly<Partial<Record<LayoutField, (cells: Cells) => boolean>>> = {
+  email: (cells) =>
+    cells.share((cell) => cell.includes('@') && typeof parseAddress(cell) === 'string') >= 0.8,
+  currency: (cells) => cells.share((cell) => /^[A-Za-z]{3}$/.test(cell)) === 1 && cells.counts.size <= 40,
+  total: (cells) => isMoney(cells),
+  subtotal: (cells) => isMoney(cells),
+  placed_at: areTimes,
+  paid_at: areTimes,
+  cancelled_at: areTimes,
+  order_id: (cells) =>
+    cells.filled >= cells.rows * 0.95 &&
+    // A time is no id, even one that no format reads: two orders may have the same.
+    cells.share((cell) => cell.length <= 60 && !/\s{2}|@|\d:\d\d/.test(cell)) >= NEARLY_ALL &&
+    !areTimes(cells) &&
+    cells.counts.size > Math.min(2, cells.rows - 1) &&
+    !isMoneyWithDecimals(cells),
+  codes: (cells) =>
+    cells.share((cell) => cell.length <= 100 && /[\p{L}]/u.test(cell)) >= NEARLY_ALL && !isMoney(cells),
+};
+
+/** Names that mean the state of an order, or that of an address. */
+const STATE = /^(?:state|estado|stato|état)$/i;
+
+/**
+ * Like `shape`. A column that is named like a status but contains only unknown words is a status too. No
+ * order is then credited until a person says which words count.
+ */
+function statusShape(
+  header: string,
+  { cells, words, points }: { readonly cells: Cells; readonly words: StatusWords; readonly points: number },
+): number {
+  if (cells.filled === 0 || cells.counts.size > MAX_STATES) return 0;
+  if (cells.share((cell) => words.all.has(foldWord(cell))) > 0) return 1;
+  return points >= 0.5 && areWords(cells) && !STATE.test(header.trim()) ? 0.5 : 0;
+}
+
+function areWords(cells: Cells): boolean {
+  return cells.share((cell) => /^\p{L}[^\d@]*$/u.test(cell)) === 1;
+}
+
+/** Words that say of a row that it is no order to be credited, whatever its column is called. */
+const STOPPED = /^(?:refund|return|charge_?back|reversal|cancel|void|test|draft|declined|storn|retour)/;
+
+/** True if a column has a few words, and at least one says the state of an order. */
+export function mayBeStatus({ header, cells }: MeasuredColumn, words: StatusWords): boolean {
+  if (cells.filled === 0 || cells.counts.size > MAX_STATES || isOfAnother(header, 'status')) return false;
+  if (!areWords(cells)) return false;
+  return cells.share((cell) => words.all.has(foldWord(cell)) || STOPPED.test(foldWord(cell))) > 0;
+}
+
+const NO = ['no', 'false', '0', 'n', 'nein', 'nee', 'non', 'não', 'none', '-', '0.00', '0,00'];
+const YES = ['yes', 'true', '1', 'y', 'ja', 'oui', 'si', 'sí', 'sim', 'x'];
+
+/**
+ * The test by which a column stops orders: anything but no. Null if the values do not show what means no.
+ */
+export function stopTestOf(cells: Cells): StopTest | null {
+  const values = [...new Set([...cells.counts.keys()].map((cell) => cell.toLowerCase()))];
+  const hasBlanks = cells.filled < cells.rows;
+  const no = values.filter((value) => NO.includes(value));
+  const others = values.filter((value) => !NO.includes(value));
+  if (no.length === 0) return hasBlanks ? { not_blank: true } : null;
+  if (!hasBlanks) return { none_of: no };
+  return others.length > MAX_STATES ? null : { equals: [...new Set([...others, ...YES])] };
+}
+
+export function areCurrencies(cells: Cells): boolean {
+  return cells.filled > 0 && cells.share(isCurrency) === 1;
+}
+
+/**
+ * `MIA10` parses as an amount of 10 with a currency, so the currency must exist.
+ *
+ * @param written what at least one cell must look like.
+ */
+export function isMoney(cells: Cells, written = /\d/): boolean {
+  return (
+    cells.filled > 0 &&
+    moneyFormatOf(cells) !== null &&
+    cells.share((cell) => isCurrency(statedCurrency(cell) ?? 'EUR')) >= NEARLY_ALL &&
+    cells.share((cell) => written.test(cell)) > 0
+  );
+}
+
+/** True if nearly all cells are amounts with two decimals. */
+export function isMoneyWithDecimals(cells: Cells): boolean {
+  const isRead = (cell: string): boolean =>
+    MONEY_FORMATS.slice(0, 2).some((format) => typeof parseMoney(cell, format) === 'string');
+  return cells.share((cell) => /[.,]\d\d$/.test(cell) && isRead(cell)) >= NEARLY_ALL;
+}
+
+const SAMPLES = 3;
+const SAMPLE_CHARS = 40;
+/** Names of columns about people, whose values are not shown. */
+export const PERSONAL =
+  /name|address|adress|street|stra(?:ß|ss)e|phone|telefon|mobile|zip|post ?code|plz|city|town|ort\b|mail|birth|customer|kunde|klant|client|note|comment|message|ip\b/i;
+
+/** A column's name with up to three of its values. */
+export function describeColumn({ header, cells }: MeasuredColumn): {
+  header: string;
+  samples: readonly string[];
+} {
+  if (PERSONAL.test(header)) return { header, samples: [] };
+  const samples = [...cells.counts.keys()].slice(0, SAMPLES);
+  return { header, samples: samples.map((cell) => maskAddresses(cell).slice(0, SAMPLE_CHARS)) };
+}
+
+/** True if some cells are blank or zero, and no other is above the total of its row. */
+export function mayLower(
+  column: MeasuredColumn,
+  { index }: MeasuredColumn,
+  records: readonly CsvRecord[],
+): boolean {
+  const format = moneyFormatOf(column.cells) ?? MONEY_FORMATS[0];
+  if (format === undefined) return true;
+  let isPartly = false;
+  for (const { cells } of records) {
+    const cell = (cells[column.index] ?? '').trim();
+    if (cell === '' || isZero(cell)) {
+      isPartly = true;
+      continue;
+    }
+    const own = Number(parseMoney(cell, format));
+    if (Math.abs(own) > Math.abs(Number(parseMoney(cells[index] ?? '', format)))) return false;
+  }
+  return isPartly;
 }

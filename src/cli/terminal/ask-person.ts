@@ -29,3 +29,18 @@ export async function askAddress(command: string, stdin: NodeJS.ReadStream = pro
     `Write it to standard input:  printf '%s' "$ADDRESS" | npx influencer-sync ${command}`,
   );
 }
+
+/**
+ * Asks the person at the terminal to type a word, for what cannot be undone.
+ *
+ * @throws KnownError `usage` (exit 2) if there is no terminal.
+ */
+export async function confirmByWord(word: string, question = ''): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await prompt
+    .question(`${question}Type "${word}" to continue: `)
+    .finally(() => prompt.close());
+  return answer.trim().toLowerCase() === word;
+}

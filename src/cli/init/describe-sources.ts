@@ -1,19 +1,21 @@
-import { describeConsent } from '../../../core/customer.ts';
-import { heldReason } from '../../../core/held/held-order.ts';
-import { formatAmounts, formatMoney } from '../../../core/money.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import { toPrintableLine } from '../../../core/text/printable.ts';
-import { renderTable } from '../../../render/table.ts';
-import type { Terminal } from '../../../render/terminal.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { listPassedOver } from '../../../reports/files/read-files.ts';
-import { describeReason } from '../../../reports/held/describe-held-orders.ts';
-import type { CustomersExamined } from '../recognise/examine-customers.ts';
-import type { OrdersExamined } from '../recognise/examine-orders.ts';
-import type { OrdersPreview } from '../recognise/preview-orders.ts';
-import type { ProposedLayout } from '../recognise/propose-layout.ts';
-import type { Recognised, RecognisedSource } from '../recognise/recognise.ts';
+import { describeConsent } from '../../core/customer.ts';
+import { heldReason } from '../../core/held/held-order.ts';
+import { formatAmounts, formatMoney } from '../../core/money.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import { joinLines } from '../../core/text/join-lines.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
+import { renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { listPassedOver } from '../../reports/files/read-files.ts';
+import { describeReason } from '../../reports/held/describe-held-orders.ts';
+import type { FileFate } from './compose-files.ts';
+import type { CustomersExamined } from './recognise/examine-customers.ts';
+import type { OrdersExamined } from './recognise/examine-orders.ts';
+import type { OrdersPreview } from './recognise/preview-orders.ts';
+import type { ProposedLayout } from './recognise/propose-layout.ts';
+import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 const CODES_SHOWN = 10;
 const WORDS_SHOWN = 12;
@@ -27,30 +29,24 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
     proposed === null
       ? `${examined.layout.title}, known by ${proof.map((column) => `"${toPrintableLine(column)}"`).join(', ')}`
       : 'an export of your own; the layout below is proposed from names and values of its columns';
-  const lines = [
+  return joinLines(
     '',
     `${terminal.style('bold', name)}: ${plural(files.length, 'file')}${how.length === 0 ? '' : ` (${how.join(', ')})`}, ${what}.`,
-    ...(proposed === null
-      ? []
-      : [
-          '',
-          ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
-          ...columnLines(proposed, terminal),
-          ...proposed.assumed.map(
-            ({ header, why }) =>
-              `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column "${shorten(header)}=unused"`,
-          ),
-        ]),
-  ];
-  switch (examined.kind) {
-    case 'orders':
-      return [...lines, ...ordersLines(examined, terminal)].join('\n');
-    case 'customers':
-      return [...lines, ...customersLines(examined)].join('\n');
-    case 'clicks':
-    case 'creators':
-      return [...lines, `  ${plural(examined.rows, 'row')} of ${examined.kind} seen.`].join('\n');
-  }
+    proposed !== null && [
+      '',
+      ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
+      ...columnLines(proposed, terminal),
+      ...proposed.assumed.map(
+        ({ header, why }) =>
+          `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column "${shorten(header)}=unused"`,
+      ),
+    ],
+    examined.kind === 'orders'
+      ? ordersLines(examined, terminal)
+      : examined.kind === 'customers'
+        ? customersLines(examined)
+        : `  ${plural(examined.rows, 'row')} of ${examined.kind} seen.`,
+  );
 }
 
 /** What was decided about each column of an unknown file. */
@@ -70,77 +66,58 @@ function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly 
 }
 
 /** Lines about the files of a source of orders. */
-export function ordersLines(
-  { layout, preview, changes, problems, currency, needsZone, dateOrder, decimalMark, stated }: OrdersExamined,
-  terminal: Terminal,
-): readonly string[] {
-  const { rows, orders, isPartial, placed } = preview;
+export function ordersLines(examined: OrdersExamined, terminal: Terminal): string {
+  const { layout, preview, changes, problems, currency, needsZone, dateOrder, decimalMark, stated } =
+    examined;
+  const { rows, orders, isPartial, placed, fallbackId } = preview;
   const reading = dateOrder === 'open' ? ', if the month is first' : '';
   const days =
     placed === null ? '' : `, ${placed.first.slice(0, 10)} to ${placed.last.slice(0, 10)}${reading}`;
   const isZoneOpen = needsZone && stated.timeZone === null;
-  const placedTitle = isZoneOpen ? `Placed (as written${reading})` : `Placed (UTC${reading})`;
   const open = [
-    ...(isZoneOpen ? ['their time zone'] : []),
-    ...(currency === null || stated.currency !== null ? [] : ['their currency']),
-    ...(dateOrder === 'open' ? ['whether day or month comes first'] : []),
-    ...(decimalMark === 'open'
-      ? [`which mark is before the decimals (shown as if it is "${layout.money.decimal}")`]
-      : []),
-  ];
-  return [
+    isZoneOpen && 'their time zone',
+    currency !== null && stated.currency === null && 'their currency',
+    dateOrder === 'open' && 'whether day or month comes first',
+    decimalMark === 'open' &&
+      `which mark is before the decimals (shown as if it is "${layout.money.decimal}")`,
+  ].filter((what) => what !== false);
+  return joinLines(
     `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,
-    ...(open.length === 0 ? [] : [`  The files do not say ${open.join(' and ')}.`]),
-    ...changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
-    ...(dateOrder === 'mixed'
-      ? ['  Some dates have the day first and some the month: export the files again.']
-      : []),
-    ...[...problems, ...preview.held].map(
+    open.length > 0 && `  The files do not say ${open.join(' and ')}.`,
+    changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
+    dateOrder === 'mixed' && '  Some dates have the day first and some the month: export the files again.',
+    [...problems, ...preview.held].map(
       (problem) => `  ${terminal.style('yellow', '!')} ${toPrintableLine(problem)}`,
     ),
-    ...outcomeLines(preview),
-    ...(preview.fallbackId === null
-      ? []
-      : [`  The ids of orders are blank, so "${toPrintableLine(preview.fallbackId)}" identifies them.`]),
-    ...rejectedLines(preview),
-    ...codeLines(preview, terminal),
-    ...sampleLines(preview, placedTitle, terminal),
-  ];
+    outcomeLines(preview),
+    fallbackId !== null &&
+      `  The ids of orders are blank, so "${toPrintableLine(fallbackId)}" identifies them.`,
+    rejectedLines(preview),
+    codeLines(preview, terminal),
+    sampleLines(preview, isZoneOpen ? `Placed (as written${reading})` : `Placed (UTC${reading})`, terminal),
+  );
 }
 
 /** What a run would do with the orders, in the words of its report and of `review --held`. */
-function outcomeLines({
-  credited,
-  revenue,
-  statuses,
-  heldOrders,
-  excluded,
-  organic,
-  ordersInHeldFiles,
-}: OrdersPreview): readonly string[] {
+function outcomeLines(preview: OrdersPreview): readonly string[] {
+  const { credited, revenue, statuses, heldOrders, excluded, organic, ordersInHeldFiles } = preview;
   const counted = statuses.filter(({ isCredited }) => isCredited).slice(0, WORDS_SHOWN);
   const words = counted.map(
     ({ status, orders }) =>
       `${status === '' ? 'without a status' : shorten(status)} (${formatCount(orders)})`,
   );
+  const never = excluded.map(
+    ({ reason, orders }) => `${shorten(reason.replaceAll('_', ' '))} (${formatCount(orders)})`,
+  );
   return [
-    ...(credited === 0
-      ? []
-      : [
-          `  To be credited, once their codes, links or influencers have an owner: ${countAndSum(credited, revenue)}.`,
-        ]),
-    ...(words.length === 0 ? [] : [`  Credited states: ${words.join(', ')}.`]),
+    credited > 0 &&
+      `  To be credited, once their codes, links or influencers have an owner: ${countAndSum(credited, revenue)}.`,
+    words.length > 0 && `  Credited states: ${words.join(', ')}.`,
     ...heldLines(heldOrders),
-    ...(excluded.length === 0
-      ? []
-      : [
-          `  Never posted: ${excluded.map(({ reason, orders }) => `${shorten(reason.replaceAll('_', ' '))} (${formatCount(orders)})`).join(', ')}.`,
-        ]),
-    ...(organic === 0 ? [] : [`  Without a code, link or influencer: ${plural(organic, 'order')}.`]),
-    ...(ordersInHeldFiles === 0
-      ? []
-      : [`  In files that would be held: ${plural(ordersInHeldFiles, 'order')}.`]),
-  ];
+    never.length > 0 && `  Never posted: ${never.join(', ')}.`,
+    organic > 0 && `  Without a code, link or influencer: ${plural(organic, 'order')}.`,
+    ordersInHeldFiles > 0 && `  In files that would be held: ${plural(ordersInHeldFiles, 'order')}.`,
+  ].filter((line) => line !== false);
 }
 
 function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
@@ -176,10 +153,9 @@ function rejectedLines({ rejected }: OrdersPreview): readonly string[] {
 }
 
 function codeLines({ codes, credited, organic }: OrdersPreview, terminal: Terminal): readonly string[] {
+  if (codes.length === 0 && credited + organic === 0) return [];
   if (codes.length === 0)
-    return credited + organic === 0
-      ? []
-      : ['  No order has a discount code, so only links and influencers in it can credit it.'];
+    return ['  No order has a discount code, so only links and influencers in it can credit it.'];
   const hasHeld = codes.some(({ held }) => held > 0);
   const table = renderTable(
     [
@@ -218,23 +194,15 @@ function sampleLines({ sample }: OrdersPreview, placedTitle: string, terminal: T
 }
 
 /** Lines about the files of a source of customers. */
-export function customersLines({
-  rows,
-  submitted,
-  passedOver,
-  rejected,
-  consent,
-  isPartial,
-  needsConsent,
-  held,
-}: CustomersExamined): readonly string[] {
+export function customersLines(examined: CustomersExamined): string {
+  const { rows, submitted, passedOver, rejected, consent, isPartial, needsConsent, held } = examined;
   const skipped = listPassedOver(passedOver);
-  return [
+  return joinLines(
     `  ${plural(rows, 'row')}${isPartial ? ' looked at' : ''}: ${plural(submitted, 'customer')} to be submitted${rejected === 0 ? '' : `, ${plural(rejected, 'row')} cannot be used`}.`,
-    ...(skipped.length === 0 ? [] : [`  Rows not submitted, by reason: ${skipped.join(', ')}.`]),
+    skipped.length > 0 && `  Rows not submitted, by reason: ${skipped.join(', ')}.`,
     `  Consent: ${needsConsent ? 'the export does not say' : toPrintableLine(describeConsent(consent))}.`,
-    ...held.map((reason) => `  ! ${toPrintableLine(reason)}`),
-  ];
+    held.map((reason) => `  ! ${toPrintableLine(reason)}`),
+  );
 }
 
 /** Renders files that are not exports, each with the reason. */
@@ -246,34 +214,29 @@ export function renderRefused({ refused, skipped }: Recognised, terminal: Termin
         `  ${terminal.style('yellow', '–')} ${toPrintableLine(maskAddresses(name))}: ${toPrintableLine(why)}`,
     );
   const more = refused.length - REFUSED_SHOWN;
-  return [
-    ...(refused.length === 0 ? [] : ['', terminal.style('bold', 'Not read:'), ...lines]),
-    ...(more > 0 ? [`  … and ${plural(more, 'more file')}.`] : []),
-    ...(skipped === 0
-      ? []
-      : [`\n${plural(skipped, 'file')} skipped: hidden files, and files that tools leave behind.`]),
-  ].join('\n');
+  return joinLines(
+    refused.length > 0 && ['', terminal.style('bold', 'Not read:'), ...lines],
+    more > 0 && `  … and ${plural(more, 'more file')}.`,
+    skipped > 0 && `\n${plural(skipped, 'file')} skipped: hidden files, and files that tools leave behind.`,
+  );
 }
 
+const FATES: Readonly<Record<FileFate['state'], string>> = {
+  new: 'new',
+  same: 'already exists, unchanged',
+  differs: 'already exists and is kept; these lines would change:',
+};
+
 /** Renders what happens to the files to write. */
-export function renderFates(
-  fates: readonly { readonly path: string; readonly state: string; readonly diff?: string }[],
-  folder: string,
-  terminal: Terminal,
-): string {
-  const words: Readonly<Record<string, string>> = {
-    new: 'new',
-    same: 'already exists, unchanged',
-    differs: 'already exists and is kept; these lines would change:',
-  };
-  return [
+export function renderFates(fates: readonly FileFate[], folder: string, terminal: Terminal): string {
+  return joinLines(
     '',
     terminal.style('bold', `Files in ${folder}:`),
-    ...fates.flatMap(({ path, state, diff }) => [
-      `  ${path}: ${words[state] ?? state}`,
-      ...(diff === undefined ? [] : indent(diff.trimEnd().split('\n').slice(2))),
+    fates.flatMap((fate) => [
+      `  ${fate.path}: ${FATES[fate.state]}`,
+      ...(fate.state === 'differs' ? indent(fate.diff.trimEnd().split('\n').slice(2)) : []),
     ]),
-  ].join('\n');
+  );
 }
 
 function indent(lines: readonly string[]): readonly string[] {
