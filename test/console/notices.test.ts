@@ -5,7 +5,7 @@ import { startTestConsole, textOf } from './console-server.ts';
 it('notices are listed like by the command, with their open problem and their delivery in each channel', async () => {
   const { shop } = await openDrill();
   await shop.run();
-  expect((await shop.cli('notify', 'history')).stdout).toContain('opened  job_failed orders');
+  expect((await shop.cli('notify', 'history')).stdout).toContain('opened: job_failed orders');
   const { get } = await startTestConsole(shop, { basePath: '' });
   const page = textOf((await get('/notices')).text);
   expect(page).toContain('Notices are sent through ops.');
