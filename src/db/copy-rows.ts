@@ -1,8 +1,7 @@
-/**
- * Rows for `copy … from stdin`, as `TextRows` or `BinaryRows` writes them. The statement has them as its only
- * parameter, within a comment, because COPY has no parameters. Only for a server (`canCopy`): the embedded database
- * does not read from its client.
- */
+import { CompiledQuery } from 'kysely';
+import type { Database } from './connect.ts';
+
+/** Rows for `copyInto`, as `TextRows` or `BinaryRows` writes them. */
 export class CopyRows {
   readonly bytes: Buffer;
 
@@ -10,4 +9,12 @@ export class CopyRows {
   constructor(bytes: Buffer) {
     this.bytes = bytes;
   }
+}
+
+/**
+ * Executes `copy … from stdin` with these rows. Only for a server (`canCopy`): the embedded database does not read
+ * from its client.
+ */
+export async function copyInto(db: Database, statement: string, rows: CopyRows): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw(statement, [rows]));
 }

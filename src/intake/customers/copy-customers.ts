@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { consentOf } from '../../core/customer.ts';
 import { BinaryRows } from '../../db/binary-rows.ts';
 import type { Database } from '../../db/connect.ts';
-import type { CopyRows } from '../../db/copy-rows.ts';
+import { type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
@@ -32,11 +32,11 @@ export async function copyNewCustomers(
     const [file] = rows;
     if (file === undefined) return null;
     const { source, keyNo } = file;
-    const copied = toRows(placed, { brandId, source, sourceFileId: read.sourceFileId, keyNo });
-    await sql`
-      copy intake.customers (brand_id, source, key_no, staged_file_id, batch_id, is_unsubscribed, customer_hash, orders_count, spent,
-        currency, bought_with_code, said_yes, consented_at, refused_at) from stdin (format binary) /* ${copied} */`.execute(
+    await copyInto(
       trx,
+      `copy intake.customers (brand_id, source, key_no, staged_file_id, batch_id, is_unsubscribed, customer_hash, orders_count, spent,
+        currency, bought_with_code, said_yes, consented_at, refused_at) from stdin (format binary)`,
+      toRows(placed, { brandId, source, sourceFileId: read.sourceFileId, keyNo }),
     );
     return [];
   });

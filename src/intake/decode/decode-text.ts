@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/exit-code.ts';
+import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { badEncoding } from './bad-encoding.ts';
-import { FORMAT_BYTES, findOtherFormat } from './other-format.ts';
 import { peek } from './peek.ts';
 import { transcode } from './transcode.ts';
 import { validateUtf8 } from './validate-utf8.ts';
@@ -109,4 +109,56 @@ export function findMark(head: Buffer): ByteOrderMark | null {
 function looksLikeUtf16(head: Buffer): boolean {
   const zeros = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   return zeros === 'x0x0' || zeros === '0x0x';
+}
+
+/** Number of bytes that are enough to recognise each format. */
+const FORMAT_BYTES = 256;
+
+const AS_CSV = 'Export the data as CSV.';
+
+/**
+ * Formats that are stored in place of an export, with the way they begin. No row of a CSV begins like this:
+ * a header with `<html` or `{"` would be a name that no shop uses.
+ */
+const FORMATS: readonly { readonly name: string; readonly begins: RegExp | string; readonly help: string }[] =
+  [
+    {
+      name: 'an HTML page',
+      begins: /^\s*<(!doctype html|html|head|body|table|script|meta)[\s>]/i,
+      help: 'Open it in a browser: it may be a sign-in page or an error that was saved in place of the export, or a table that was given the name of a CSV. Export the data again as CSV.',
+    },
+    { name: 'XML', begins: /^\s*<\?xml\s/i, help: AS_CSV },
+    {
+      name: 'JSON',
+      // An object with a first name, an empty one, or a list of objects or lists.
+      begins: /^\s*(\{\s*("[^"]*"\s*:|\})|\[\s*[{[\]])/,
+      help: `${AS_CSV} It may also be an error message that was saved in place of the export.`,
+    },
+    { name: 'a PDF', begins: '%PDF-', help: AS_CSV },
+    {
+      name: 'an old Excel workbook (.xls)',
+      begins: '\u00d0\u00cf\u0011\u00e0',
+      help: 'Export the sheet as CSV UTF-8.',
+    },
+    { name: 'a Parquet file', begins: 'PAR1', help: AS_CSV },
+    { name: 'an Avro file', begins: 'Obj\u0001', help: AS_CSV },
+  ];
+
+/**
+ * Explains that a file is no CSV at all, instead of the errors that a CSV parser finds in it.
+ *
+ * @param head the first `FORMAT_BYTES` bytes after a byte order mark.
+ * @returns the reason `not_csv`; null if the file may be a CSV.
+ */
+function findOtherFormat(head: Buffer, uri: string): FileHeld | null {
+  const text = head.toString('latin1');
+  const format = FORMATS.find(({ begins }) =>
+    typeof begins === 'string' ? text.startsWith(begins) : begins.test(text),
+  );
+  if (format === undefined) return null;
+  return new FileHeld({
+    code: 'not_csv',
+    message: `${uri} is ${format.name}, not a CSV.`,
+    help: format.help,
+  });
 }

@@ -6,8 +6,8 @@ import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import type { OrderOrigin } from './copy-orders.ts';
-import { knownWithin } from './known-range.ts';
 import { saysNothingNew } from './order-columns.ts';
+import { knownWithin } from './stage-orders.ts';
 
 export type Compared = {
   readonly origin: OrderOrigin;

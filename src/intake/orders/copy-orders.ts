@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { StagedOrder } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
+import { copyInto } from '../../db/copy-rows.ts';
 import { TextRows, toCopyCell } from '../../db/text-rows.ts';
 import { SENT_COLUMNS, toOrderRow } from './order-columns.ts';
 
@@ -12,15 +12,13 @@ export type OrderOrigin = {
   readonly keyNo: number | null;
 };
 
-const COLUMNS = sql.raw(
-  [
-    'source',
-    'source_file_id',
-    'is_current',
-    'customer_key_no',
-    ...SENT_COLUMNS.map(({ column }) => column),
-  ].join(),
-);
+const COLUMNS = [
+  'source',
+  'source_file_id',
+  'is_current',
+  'customer_key_no',
+  ...SENT_COLUMNS.map(({ column }) => column),
+].join();
 
 /** The cell of each column of an order that has no value. */
 const BLANK_CELLS = SENT_COLUMNS.map(({ type }) => (type === 'text[]' ? '{}' : toCopyCell(null)));
@@ -44,5 +42,5 @@ export async function copyNewOrders(
       cells[at + 1] = cell === null ? (BLANK_CELLS[at] ?? '') : toCopyCell(cell);
     rows.add(cells);
   }
-  await sql`copy intake.orders (${COLUMNS}) from stdin /* ${rows.toCopyRows()} */`.execute(db);
+  await copyInto(db, `copy intake.orders (${COLUMNS}) from stdin`, rows.toCopyRows());
 }

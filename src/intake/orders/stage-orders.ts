@@ -4,7 +4,6 @@ import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import { knownWithin } from './known-range.ts';
 import {
   columnNames,
   ORDER_ID_AT,
@@ -201,3 +200,28 @@ const ARRAYS = sql.raw(SENT_COLUMNS.map((_, at) => `array${at}`).join());
 
 /** The rows of the arrays. In the list of a `select`, they are not stored before they are read. */
 const unnested = sql.raw(SENT_COLUMNS.map(({ column }, at) => `unnest(array${at}) as ${column}`).join());
+
+/**
+ * SQL for the CTEs `range` and `known`, after a CTE `fence` (`fenceOf`). `known` says with `in_file` and `in_source`
+ * whether this file has stated an order, or the source has a current one, with an id between the least and the
+ * greatest of these ids. If not, all of them are new. Exports are sorted, so that is so for nearly every
+ * batch of new orders. Ids are compared by the collation of the index that is asked.
+ */
+export function knownWithin(orderIds: readonly string[]): RawBuilder<unknown> {
+  return sql`
+    range as materialized (
+      select min(id) as low, max(id) as high, min(id collate "C") as low_c, max(id collate "C") as high_c
+      from unnest(${toTextArrayParameter(orderIds)}::text[]) as id
+    ),
+    known as materialized (
+      select coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
+      from fence f cross join range r
+      left join lateral (
+        select o.order_id from intake.orders o
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" >= r.low_c
+        order by o.order_id collate "C" limit 1) h on true
+      left join lateral (
+        select o.order_id from intake.orders o
+        where o.source = f.source and o.is_current and o.order_id >= r.low order by o.order_id limit 1) c on true
+    )`;
+}

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { StatedCustomer } from '../../../src/core/customer.ts';
 import { BinaryRows } from '../../../src/db/binary-rows.ts';
 import type { Database } from '../../../src/db/connect.ts';
+import { copyInto } from '../../../src/db/copy-rows.ts';
 import { inPhase } from '../../../src/db/phase.ts';
 import { addCustomers } from '../../../src/intake/customers/add-customers.ts';
 import type { PlacedCustomer } from '../../../src/intake/customers/placed-customer.ts';
@@ -97,10 +98,8 @@ describe('values that are copied in binary', () => {
             await sql`
               create temporary table given (id uuid, spent numeric, count integer, small smallint, big bigint, flag boolean, text text,
                 place integer generated always as identity) on commit drop`.execute(trx);
-            await sql`
-              copy given (id, spent, count, small, big, flag, text) from stdin (format binary) /* ${rows.toCopyRows()} */`.execute(
-              trx,
-            );
+            const columns = 'id, spent, count, small, big, flag, text';
+            await copyInto(trx, `copy given (${columns}) from stdin (format binary)`, rows.toCopyRows());
             const sent = sql.join(given.map(({ spent }) => sql`${spent}::numeric::text`));
             return sql<Record<string, unknown>>`
               select id, spent::text, count, small, big, flag, text, (array[${sent}])[place] as sent from given order by place`.execute(

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { StagedOrder } from '../../../src/core/order.ts';
 import type { Database } from '../../../src/db/connect.ts';
+import { copyInto } from '../../../src/db/copy-rows.ts';
 import { inPhase } from '../../../src/db/phase.ts';
 import { TextRows, toCopyCell } from '../../../src/db/text-rows.ts';
 import { stageBatch } from '../../../src/intake/orders/create-stager.ts';
@@ -200,7 +201,7 @@ describe('rows that are copied', () => {
             await sql`create temporary table given (place integer generated always as identity, a text, b bigint, c text) on commit drop`.execute(
               trx,
             );
-            await sql`copy given (a, b, c) from stdin /* ${copied.toCopyRows()} */`.execute(trx);
+            await copyInto(trx, 'copy given (a, b, c) from stdin', copied.toCopyRows());
             return sql<{
               a: string | null;
               b: string | null;

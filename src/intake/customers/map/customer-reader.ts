@@ -11,18 +11,17 @@ import {
   type StatedCustomer,
   submitsUnknown,
 } from '../../../core/customer.ts';
-import type { Layout, OtherLayouts } from '../../../core/layout.ts';
+import type { Layout, LayoutField, OtherLayouts } from '../../../core/layout.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../../core/record.ts';
 import { layoutFor } from '../../layout/layout-for.ts';
-import { type Column, resolveHeader } from '../../layout/resolve-header.ts';
-import { mayBeCut, requireWhole } from '../../map/cut-row.ts';
+import { type Column, type ResolvedHeader, resolveHeader } from '../../layout/resolve-header.ts';
+import { mayBeCut, type ReadColumns, requireWhole } from '../../map/cut-row.ts';
 import { type Fault, reject } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
 import { parseMoney } from '../../values/parse-money.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
-import { SAYS } from './plan-consent.ts';
-import { type CustomerPlan, columnsOf, planCustomers } from './plan-customers.ts';
+import { type ConsentPlan, planConsent, SAYS } from './plan-consent.ts';
 import { requireConsent, requireFormat } from './require-consent.ts';
 
 export type MapCustomersOptions = {
@@ -291,3 +290,49 @@ function hideLetters(value: string): string {
 const MAX_SHOWN_CHARS = 80;
 
 const NOTHING_SAID: ConsentStatement = { saidYes: false, consentedAt: null, refusedAt: null };
+
+/** The columns that are read for customers. All other columns are ignored. */
+type CustomerPlan = {
+  /** In order of preference: the first column that is not blank counts. */
+  readonly email: readonly Column[];
+  readonly ordersCount: readonly Column[];
+  readonly spent: readonly Column[];
+  readonly currency: readonly Column[];
+  readonly codes: readonly Column[];
+  /**
+   * If rows are line items: columns that only an order's first row fills. Later rows may repeat the address
+   * but not the consent.
+   */
+  readonly marks: readonly Column[];
+  readonly consent: ConsentPlan;
+};
+
+/** Selects the columns of a file that are read for its customers. */
+function planCustomers(
+  layout: Layout,
+  header: ResolvedHeader,
+  { layout: whole, source, names, asOf }: MapCustomersOptions & { readonly names: readonly string[] },
+): CustomerPlan {
+  const field = (name: LayoutField): readonly Column[] => header.fields[name];
+  return {
+    email: field('email'),
+    ordersCount: field('orders_count'),
+    spent: field('spent'),
+    currency: field('currency'),
+    codes: field('codes'),
+    marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
+    consent: planConsent(header, {
+      ...{ layout, source, names, asOfMs: asOf.getTime() },
+      isOfCustomers: !whole.required.includes('order_id'),
+    }),
+  };
+}
+
+/** The columns that may not be cut. */
+function columnsOf({ consent, ...fields }: CustomerPlan): ReadColumns {
+  const has = (columns: readonly Column[], at: number) => columns.some(({ index }) => index === at);
+  return {
+    isRead: (at) => consent.isRead(at) || Object.values(fields).some((columns) => has(columns, at)),
+    isCurrency: (at) => has(fields.currency, at),
+  };
+}
