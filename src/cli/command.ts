@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
 import type { Output } from './terminal/output.ts';
 
@@ -79,6 +80,12 @@ export function addMonthOptions(command: Command): Command {
 export function parseMonth(text: string): string {
   if (isMonth(text)) return text;
   throw new InvalidArgumentError('Write it like 2026-10.');
+}
+
+/** Parses a day such as `2026-10-31`. */
+export function parseDay(text: string): string {
+  if (isDay(text)) return text;
+  throw new InvalidArgumentError('It should be a day of the calendar, like 2026-10-31.');
 }
 
 /** Parses `--port`. */

@@ -6,6 +6,7 @@ import {
   type CommandDefinition,
   type ConfigOptions,
   parseCount,
+  parseDay,
   parseId,
 } from '../command.ts';
 
@@ -129,11 +130,4 @@ function parseRate(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || rate <= 0)
     throw new InvalidArgumentError('It should be a number above 0, for example 0.5.');
   return rate;
-}
-
-function parseDay(text: string): string {
-  const date = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
-  if (isDay && date.toISOString().startsWith(text)) return text;
-  throw new InvalidArgumentError('It should be a day of the calendar, like 2023-01-01.');
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -9,6 +9,7 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
+  parseDay,
   parseId,
 } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -55,7 +56,7 @@ function defineDecisions(command: Command, act: Act): void {
         'expect unusual numbers of orders on a date: counts, codes and statuses in files of that day and the next are neither checked nor learnt from',
       ),
   )
-    .argument('<date>', 'YYYY-MM-DD', parseDate)
+    .argument('<date>', 'YYYY-MM-DD', parseDay)
     .argument('<name>', 'why, for example "Black Friday"')
     .option('--source <name>', 'one source only (default: all)')
     .action(
@@ -64,12 +65,6 @@ function defineDecisions(command: Command, act: Act): void {
       ),
     );
   addExamples(expectDate, [['checks expect-date 2026-11-27 "Black Friday"', 'for all sources']]);
-}
-
-function parseDate(text: string): string {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
-  if (isDate !== true) throw new InvalidArgumentError('It should be a day, like 2026-11-27.');
-  return text;
 }
 
 /** Lists the results of all checks. The exit code is 0 in any case; a held file makes its run end with 3. */
