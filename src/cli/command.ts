@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
+import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
 import type { Output } from './terminal/output.ts';
 
@@ -95,6 +96,12 @@ export function parseMonth(text: string): string {
   throw new InvalidArgumentError('Write it like 2026-10.');
 }
 
+/** Parses a day such as `2026-10-31`. */
+export function parseDay(text: string): string {
+  if (isDay(text)) return text;
+  throw new InvalidArgumentError('It should be a day of the calendar, like 2026-10-31.');
+}
+
 /** Parses `--port`. */
 export function parsePort(text: string): number {
   const port = Number(text);
@@ -106,11 +113,4 @@ export function parsePort(text: string): number {
 export function parseId(text: string): string {
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
   return text;
-}
-
-/** Parses a day such as 2026-11-27. */
-export function parseDay(text: string): string {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text);
-  if (isDay === true) return text;
-  throw new InvalidArgumentError('It should be a day of the calendar, like 2026-11-27.');
 }

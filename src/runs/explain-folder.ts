@@ -15,11 +15,11 @@ export function explainFolder(
   const problem = findFolderProblem(error);
   if (problem === null) return null;
   const { path, reason, code } = problem;
-  const unusable = (name: string, folder: string, help: string): KnownError | null => {
+  const unusable = (name: 'data' | 'state', folder: string, help: string): KnownError | null => {
     const isIn = path === folder || path.startsWith(folder + sep) || folder.startsWith(path + sep);
     if (folder === '' || !isIn) return null;
     return new KnownError({
-      code: `${name}_folder_unusable`,
+      code: name === 'data' ? 'data_folder_unusable' : 'state_folder_unusable',
       message: `The ${name} folder cannot be used: ${reason} (${code}).`,
       where: path,
       help: `Let the user of influencer-sync own the folder and write to it, keep space free, and put nothing else into it. ${help}`,

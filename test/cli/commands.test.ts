@@ -12,7 +12,7 @@ import { JOB, type Seeded, SOURCE, seedRuns } from '../reports/seed.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { MAIN } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
-import { setup } from '../support/setup.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
 
 const PIPELINE = `database: {url: "\${DATABASE_URL:-}"}
 sources:
@@ -376,4 +376,17 @@ describe('rejected', () => {
       'No rejected row matches.',
     );
   });
+});
+
+test.each([
+  ['backfill', (day: string) => ['backfill', 'orders', '--from', day]],
+  ['checks expect-date', (day: string) => ['checks', 'expect-date', day, 'Sale']],
+])('%s takes days of the calendar from 1900 on', async (_command, args) => {
+  for (const day of ['2026-02-31', '0026-04-30', '2026-4-30', '2026-04-30T00:00', '']) {
+    const ended = await runHere(args(day), { cwd: makeTestFolder(), env: {} });
+    expect(ended, day).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('It should be a day of the calendar, like 2026-10-31.'),
+    });
+  }
 });

@@ -23,6 +23,8 @@ describe('the date in the URI of a source', () => {
 
   it.each([
     'orders/dt=2026-13-45/a.csv',
+    'orders/dt=2026-02-31/a.csv',
+    'orders/dt=0026-02-03/a.csv',
     'orders/dt=2026-11/a.csv',
     'orders/a.csv',
     'orders/dt=__null__/a.csv',

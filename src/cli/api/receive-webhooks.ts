@@ -6,7 +6,8 @@ import { createEventStore } from '../../ledger/receiver/receive-event.ts';
 import { startReceiver } from '../../ledger/receiver/start-receiver.ts';
 import { createLogger } from '../../monitoring/observe/logger.ts';
 import type { ConfigOptions } from '../command.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
+import { openConfig, reading, withDatabase } from '../open/open-config.ts';
+import { LEDGER_EVERY_MS, watchLedger } from '../open/watch-ledger.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
@@ -28,6 +29,11 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
     config,
     async (db) => {
       await migrate(db);
+      const { onLost } = reading(output, 'but events are stored');
+      const look = watchLedger({ db, config }, (problem) =>
+        problem === null ? output.warn('The ledger is complete again.') : onLost(problem),
+      );
+      await look();
       const stopping = listenForStop(output);
       const receiver = await startReceiver({
         settings,
@@ -35,9 +41,12 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
         onDelivery: (fate, status, kind) => logger.info({ event: fate, status, kind }, 'delivery'),
         onError: (error) => logger.error(error instanceof Error ? error : {}, 'an event could not be stored'),
       });
+      // An error is that of a database that is away; events that cannot be stored say so.
+      const watching = setInterval(() => void look().catch(() => {}), LEDGER_EVERY_MS);
       output.emit({ event: 'listening', url: receiver.url });
       output.print(`Receiving events at ${receiver.url}. Stop with Ctrl-C.`);
       await untilAborted(stopping.signal);
+      clearInterval(watching);
       await receiver.close();
       stopping.ignore();
       return EXIT.ok;

@@ -297,16 +297,18 @@ export function findSource({ sources }: PipelineConfig, name: string): SourceSet
   throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
 }
 
-/** Opens the database for work that only reads. If the ledger lost claims, it says so and goes on. */
-export function reading({ warn, terminal }: Output): Pick<DatabaseUse, 'onLost'> {
+/**
+ * Opens the database for work that only reads. If the ledger lost claims, it says so and goes on.
+ *
+ * @param but what else holds until this is settled.
+ */
+export function reading(
+  { warn, terminal }: Pick<Output, 'warn' | 'terminal'>,
+  but = 'and what follows may be incomplete',
+): Required<Pick<DatabaseUse, 'onLost'>> {
   return {
     onLost({ details: { message, help } }) {
-      warn(
-        renderWarning(
-          `${message} Until this is settled, nothing is posted, and what follows may be incomplete.`,
-          terminal,
-        ),
-      );
+      warn(renderWarning(`${message} Until this is settled, nothing is posted, ${but}.`, terminal));
       warn(wrap(help, { width: terminal.columns, indent: '  ' }));
     },
   };

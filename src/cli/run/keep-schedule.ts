@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
 import type { Readiness } from '../../monitoring/observe/start-observer.ts';
 import type { Scheduler } from '../../ops/schedule/scheduler.ts';
+import { LEDGER_EVERY_MS } from '../open/watch-ledger.ts';
 
 export type KeepScheduleOptions = {
   readonly db: Database;
@@ -26,12 +27,6 @@ export type KeptSchedule = {
 
 /** Six ticks. A poll that takes longer, or does not happen, means that something is wrong. */
 const LAST_LOOK_AT_MOST_MS = 30_000;
-
-/**
- * The ledger is checked less often, because databases are rarely restored and every run checks the ledger
- * itself.
- */
-const LEDGER_EVERY_MS = 30_000;
 
 /**
  * Polls the schedule repeatedly, whatever happens. If the database is unreachable, at the start or later, the

@@ -8,7 +8,6 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { isLoopback } from '../../core/text/is-loopback.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
-import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';
 import type { Receiver } from '../../ledger/receiver/start-receiver.ts';
 import type { KeptNotices } from '../../monitoring/notify/keep-notices.ts';
 import { createLogger } from '../../monitoring/observe/logger.ts';
@@ -23,6 +22,7 @@ import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork, serveWorker } from '../open/open-workers.ts';
+import { watchLedger } from '../open/watch-ledger.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
@@ -129,7 +129,14 @@ async function serve(serving: Serving): Promise<ExitCode> {
     db,
     scheduler,
     draining,
-    findLedgerProblem: async () => (await findContinuityProblem(db, config))?.details.code ?? null,
+    findLedgerProblem: watchLedger({ db, config }, (problem) => {
+      if (problem === null) log.info('the ledger is complete again');
+      else
+        log.error(
+          { code: problem.details.code, help: problem.details.help },
+          `${problem.message} Until this is settled, nothing is posted, but events are stored.`,
+        );
+    }),
     onTrouble: (error) =>
       log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
     onRecovered: () => log.info('the schedule can be read again'),

@@ -1,3 +1,5 @@
+import { isDay } from '../time/day.ts';
+
 /**
  * Placeholders that the uri of a source may contain, such as `{date}`, and the range of characters of an ISO
  * day that replaces each.
@@ -82,10 +84,6 @@ function toGlob(pattern: string, prefix: string): string {
   return WILDCARD.test(rest.replaceAll(PART, ''))
     ? `${folder}${digits}`
     : `${folder}{${digits},${digits}/**}`;
-}
-
-function isDay(text: string): boolean {
-  return !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 }
 
 /**

@@ -187,7 +187,7 @@ function numberIn(said: unknown, names: readonly string[]): number | null {
  * Returns the address that a Link header names as the next page (RFC 8288). An address may contain commas and is as the
  * service wrote it: whole, a path, or a query.
  */
-export function readNextLink(header: string | string[] | undefined): string | null {
+function readNextLink(header: string | string[] | undefined): string | null {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '');
   for (const part of text.slice(0, 8_000).split(/,(?=\s*<)/)) {
     const [target = '', ...parameters] = part.split(';').map((piece) => piece.trim());

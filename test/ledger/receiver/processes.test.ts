@@ -1,13 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { watchLedger } from '../../../src/cli/open/watch-ledger.ts';
+import type { PipelineConfig } from '../../../src/core/config.ts';
+import { loseClaims } from '../../recovery/lost-databases.ts';
+import { manyRows, openWorkshop, toCsv, type Workshop } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { runHere } from '../../support/run-here.ts';
 import { startService } from '../../support/sandbox-process.ts';
 import { setup } from '../../support/setup.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { insertEntry, readFacts, startWorker } from '../entries.ts';
+import { deliver, SECRET } from './deliver.ts';
 import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
 
 it('sandbox, receiver and ledger settle an order in doubt by the event of the service', async () => {
@@ -63,4 +68,55 @@ it('the webhooks command names the missing secret', async () => {
   });
   expect(ended.exitCode).toBe(2);
   expect(ended.stderr).toContain('INFLUENCER_WEBHOOK_SECRET');
+});
+
+/** The order of the newest claim. */
+async function lastOrder({ db }: Workshop): Promise<string> {
+  const { order_id: orderId } = await db
+    .selectFrom('ledger.attempts')
+    .innerJoin('ledger.entries', 'ledger.entries.entry_id', 'ledger.attempts.entry_id')
+    .select('ledger.entries.order_id')
+    .orderBy('claim_no', 'desc')
+    .executeTakeFirstOrThrow();
+  return String(orderId);
+}
+
+it('a receiver on a ledger that lost claims says so, and what to do, and stores events nevertheless', async () => {
+  const shop = await openWorkshop();
+  shop.drop('1.csv', toCsv(manyRows(2)));
+  expect((await shop.run()).exitCode).toBe(0);
+  const databaseUrl = shop.env.DATABASE_URL ?? '';
+  await loseClaims(databaseUrl, await lastOrder(shop));
+  const env = { DATABASE_URL: databaseUrl, INFLUENCER_WEBHOOK_SECRET: SECRET };
+  const receiver = await startReceiverProcess(shop.folder, env);
+  expect(await deliver(receiver.url, '{"webhook_type":"new_influencer_post","deal_id":"D1"}')).toBe(200);
+  receiver.process.kill('SIGTERM');
+  const { stderr } = await receiver.process.ended;
+  const text = stderr.replace(/\s+/g, ' ');
+  expect(text).toContain('The ledger lost claims.');
+  expect(text).toContain('1 order (');
+  expect(text).toContain('Until this is settled, nothing is posted, but events are stored.');
+  expect(text).toContain('npx influencer-sync ledger recover');
+  expect(await shop.db.selectFrom('ops.webhook_events').select('kind').execute()).toHaveLength(1);
+});
+
+it('a process that goes on says once that the ledger lost claims, and once that it is complete again', async () => {
+  const shop = await openWorkshop();
+  shop.drop('1.csv', toCsv(manyRows(2)));
+  expect((await shop.run()).exitCode).toBe(0);
+  const said: (string | null)[] = [];
+  const config = {
+    ...{ api: { url: '' }, database: { url: shop.env.DATABASE_URL, dataFolder: join(shop.folder, '.data') } },
+    ledger: { mark: null, stateFolder: null },
+  } as unknown as PipelineConfig;
+  const look = watchLedger({ db: shop.db, config }, (problem) => said.push(problem?.details.code ?? null));
+  const journal = join(shop.folder, '.data', 'journal');
+  await look();
+  await loseClaims(shop.env.DATABASE_URL ?? '', await lastOrder(shop));
+  expect([await look(), await look()]).toEqual(['ledger_went_back', 'ledger_went_back']);
+  renameSync(journal, `${journal}.away`);
+  expect(await look()).toBeNull();
+  writeFileSync(journal, '');
+  expect(await look()).toBe('data_folder_unusable');
+  expect(said).toEqual(['ledger_went_back', null, 'data_folder_unusable']);
 });

@@ -1,4 +1,5 @@
 import { formatMoney } from '../../../core/money.ts';
+import { isDay } from '../../../core/time/day.ts';
 import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
@@ -73,6 +74,5 @@ function whatOf({ kind, orderId, source }: StatementLine, visit: Visit) {
 
 function readKey(visit: Visit): LineKey | null {
   const [currency = '', dueOn = '', kind = '', subject = ''] = keyOf(visit, 4) ?? [];
-  const isKey = /^\d{4}-\d{2}-\d{2}$/.test(dueOn) && !Number.isNaN(Date.parse(dueOn));
-  return isKey ? { currency, dueOn, kind: kind as LineKey['kind'], subject } : null;
+  return isDay(dueOn) ? { currency, dueOn, kind: kind as LineKey['kind'], subject } : null;
 }
