@@ -33,6 +33,33 @@ it.skipIf(POOLER === null)(POOLER === null ? `${strict}: ${SKIPPED}` : strict, a
   expect(await answersQueries(await startPooler(POOLER ?? '', databaseUrl))).toBe(true);
 });
 
+const settings =
+  'behind a pgbouncer, settings of the database that change what times mean are refused with the statements that correct them';
+
+it.skipIf(POOLER === null)(POOLER === null ? `${settings}: ${SKIPPED}` : settings, async () => {
+  const shop = await openWorkshop();
+  const name = sql.id(new URL(shop.databaseUrl).pathname.slice(1));
+  for (const [setting, value] of [
+    ['DateStyle', 'German'],
+    ['TimeZone', 'Asia/Kathmandu'],
+  ])
+    await sql`alter database ${name} set ${sql.raw(String(setting))} = ${sql.lit(value)}`.execute(shop.db);
+  shop.env.DATABASE_URL = await startPooler(POOLER ?? '', shop.databaseUrl);
+  shop.drop('orders.csv', toCsv(manyRows(3)));
+  const refused = await shop.cli('run', 'orders');
+  expect([refused.exitCode, await shop.posted()]).toEqual([2, []]);
+  const statements = refused.stderr.replace(/\s+/g, ' ').match(/alter role .*?;/g) ?? [];
+  expect(statements.map((statement) => / set (\w+) /.exec(statement)?.[1])).toEqual([
+    'DateStyle',
+    'TimeZone',
+  ]);
+  for (const statement of statements) await sql.raw(statement).execute(shop.db);
+  // A pooler that runs keeps the settings that it found.
+  shop.env.DATABASE_URL = await startPooler(POOLER ?? '', shop.databaseUrl);
+  expect((await shop.cli('run', 'orders')).exitCode).toBe(0);
+  expect(await shop.posted()).toHaveLength(3);
+});
+
 const title = 'behind a pgbouncer in transaction mode two processes run each slot once, one of them killed';
 
 it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, async () => {

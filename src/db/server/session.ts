@@ -51,6 +51,29 @@ export const SESSION_SETTINGS = {
   quote_all_identifiers: 'off',
 } as const;
 
+/** Those of them that decide what a statement means and what the driver reads, and other values that mean the same. */
+const MEANINGS: Readonly<Partial<Record<keyof typeof SESSION_SETTINGS, readonly string[]>>> = {
+  DateStyle: ['ISO, DMY', 'ISO, YMD'],
+  IntervalStyle: [],
+  TimeZone: ['Etc/UTC', 'UCT', 'Etc/UCT', 'GMT', 'Etc/GMT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'],
+  extra_float_digits: ['2', '3'],
+  bytea_output: [],
+  standard_conforming_strings: [],
+  transform_null_equals: [],
+  array_nulls: [],
+};
+
+/** Behind a pooler the settings are those of the role, and remain so: to change them would change other users' sessions. */
+function otherSettings(statements: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'database_settings',
+    message: `The database is behind a connection pooler, and its settings change what times, days or numbers mean. They have to be:\n  ${statements.join('\n  ')}`,
+    help: 'Execute these statements as the role itself or as an administrator, then let the pooler connect again (RECONNECT in pgbouncer). Or set database.url (DATABASE_URL) to the server itself.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
 /** How soon a server on Linux notices that this process is gone, and stops its statement. */
 const NOTICE_AFTER = '2s';
 
@@ -74,7 +97,7 @@ export type PreparedSession = {
  * Sets up a new session. Does nothing behind a pooler, where sessions are shared and the settings would
  * remain for other users. A pooler is detected by its process id, which differs from that of the server.
  *
- * @throws KnownError `database_encoding` (exit 2).
+ * @throws KnownError `database_encoding`, `database_settings` (exit 2).
  * @param options.sortMemoryMb minimum for each sort; 0 keeps the setting of the server.
  */
 export async function prepareSession(
@@ -101,11 +124,24 @@ export async function prepareSession(
     exception when others then null; -- Since Postgres 17.
     end;
   end $session$;
-  select pg_backend_pid() = ${ownId} as owns_session, current_setting('server_encoding') as encoding`)) as unknown as readonly pg.QueryResult<{
+  select pg_backend_pid() = ${ownId} as owns_session, current_setting('server_encoding') as encoding,
+    quote_ident(current_user) as role, quote_ident(current_database()) as database,
+    (select json_object_agg(name, current_setting(name)) from unnest(array['${Object.keys(MEANINGS).join("', '")}']) as name) as settings`)) as unknown as readonly pg.QueryResult<{
     owns_session: boolean;
     encoding: string;
+    role: string;
+    database: string;
+    settings: Readonly<Record<string, string>>;
   }>[];
   const session = results[1]?.rows[0];
-  if (session !== undefined && session.encoding !== 'UTF8') throw otherEncoding(session.encoding);
-  return { ownsSession: session?.owns_session === true };
+  if (session === undefined) return { ownsSession: false };
+  const { encoding, role, database, settings: found, owns_session: ownsSession } = session;
+  if (encoding !== 'UTF8') throw otherEncoding(encoding);
+  const different = Object.entries(MEANINGS).flatMap(([name, equals]) => {
+    const value = SESSION_SETTINGS[name as keyof typeof MEANINGS];
+    if (found[name] === value || equals.includes(found[name] ?? '')) return [];
+    return `alter role ${role} in database ${database} set ${name} = '${value}';`;
+  });
+  if (different.length > 0) throw otherSettings(different);
+  return { ownsSession };
 }
