@@ -15,7 +15,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createClaimerAndRecorder } from '../src/ledger/claim-and-record.ts';
 import { ensureLedgerId } from '../src/ledger/continuity/identity.ts';
 import { openJournal } from '../src/ledger/continuity/journal.ts';
-import { readPlace } from '../src/ledger/continuity/machines.ts';
+import { readLedgerLocation } from '../src/ledger/continuity/machines.ts';
 import { readyEntries } from '../src/ledger/ready-entries.ts';
 import { postEntries } from '../src/ledger/sending/post-entries.ts';
 import { createRequestGate } from '../src/ledger/sending/request-gate.ts';
@@ -121,7 +121,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
       backfillId: null,
       ledgerId,
       heads: [],
-      place: (await readPlace(db, null)).now,
+      place: (await readLedgerLocation(db, null)).now,
       journal,
     }),
     send: createSender(client),

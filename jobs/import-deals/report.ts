@@ -54,7 +54,7 @@ export type DealCounts = FileCounts & {
 };
 
 /** A creator who waits for a person, or whose terms differ. */
-export type CreatorPlace = {
+export type WaitingCreator = {
   readonly handle: string;
   readonly platform: string;
   readonly dealId: string | null;
@@ -64,8 +64,8 @@ export type CreatorPlace = {
 
 export type DealDetails = FileDetails &
   DoubtDetails & {
-    readonly held: readonly CreatorPlace[];
-    readonly differing: readonly CreatorPlace[];
+    readonly held: readonly WaitingCreator[];
+    readonly differing: readonly WaitingCreator[];
     /** Why the service refused deals, notes, stages and statuses. */
     readonly refusals: readonly {
       readonly what: string;
@@ -175,16 +175,16 @@ async function readUpdates(db: Database, job: string) {
   return { updates_waiting: Number(rows[0]?.waiting ?? 0), updates_refused: Number(rows[0]?.refused ?? 0) };
 }
 
-async function listHeld(db: Database, job: string): Promise<readonly CreatorPlace[]> {
-  const { rows } = await sql<CreatorPlace>`
+async function listHeld(db: Database, job: string): Promise<readonly WaitingCreator[]> {
+  const { rows } = await sql<WaitingCreator>`
     select c.influencer_handle as handle, c.platform, c.deal_id as "dealId", coalesce(c.reason, e.state_reason, 'held') as why
     from ${creators} where c.job = ${job} and (c.outcome = 'held' or e.state = 'held')
     order by c.creator_id limit ${SHOWN_CREATORS}`.execute(db);
   return rows;
 }
 
-async function listDiffering(db: Database, job: string): Promise<readonly CreatorPlace[]> {
-  const { rows } = await sql<CreatorPlace>`
+async function listDiffering(db: Database, job: string): Promise<readonly WaitingCreator[]> {
+  const { rows } = await sql<WaitingCreator>`
     select influencer_handle as handle, platform, deal_id as "dealId", array_to_string(differing_terms, ', ') as why
     from intake.creators where job = ${job} and outcome in ('create', 'known') and differing_terms <> '{}'
     order by creator_id limit ${SHOWN_CREATORS}`.execute(db);

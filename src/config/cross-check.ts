@@ -8,7 +8,7 @@ import { isNamedTimeZone } from '../core/time/time-zone.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import type { JobSettings } from './job-fields.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
-import { type ConfigPath, type Places, shortPath } from './locate.ts';
+import { type ConfigPath, type Positions, shortPath } from './locate.ts';
 import { isSection } from './salvage.ts';
 import type { PipelineConfig, PipelineFile } from './schema.ts';
 import {
@@ -28,7 +28,7 @@ import {
 export function crossCheck(
   config: PipelineConfig,
   options: {
-    readonly places: Places;
+    readonly places: Positions;
     readonly sourceNames: readonly string[];
     readonly kinds: readonly ConfiguredKind[];
     /** The sections `sources` as written, with all defaults filled in. */

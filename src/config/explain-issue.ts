@@ -3,7 +3,7 @@ import type { Problem } from '../core/known-error.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { isSecretSetting } from './fields.ts';
 import type { KnownKeys } from './known-keys.ts';
-import type { ConfigPath, Places } from './locate.ts';
+import type { ConfigPath, Positions } from './locate.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -12,7 +12,7 @@ const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
 
 /** The places in a file, and the settings that it may contain. */
 export type ExplainedFile = {
-  readonly places: Places;
+  readonly places: Positions;
   readonly knownKeys: KnownKeys;
 };
 
@@ -37,7 +37,7 @@ export function explainIssue(issue: Issue, file: ExplainedFile): readonly Proble
  * For a setting that may be a word, a section or a list: the issues of the form that the file uses. Null if
  * that is unclear.
  */
-function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
+function meantBranch(issue: Issue, places: Positions): readonly Issue[] | null {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || SPOKEN.has(issue.message))
     return null;
   const kind = places.get(issue.path)?.kind;
@@ -52,7 +52,7 @@ function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
   );
 }
 
-function explainUnknownKey(path: ConfigPath, places: Places, known: readonly string[]): Problem {
+function explainUnknownKey(path: ConfigPath, places: Positions, known: readonly string[]): Problem {
   const key = String(path.at(-1));
   const parent = name(path.slice(0, -1));
   const near = (parent === '' && RENAMED[key]) || didYouMean(key, known);

@@ -1,9 +1,9 @@
 import type { Problem } from '../core/known-error.ts';
 import type { KnownKeys } from './known-keys.ts';
-import type { ConfigPath, Places } from './locate.ts';
+import type { ConfigPath, Positions } from './locate.ts';
 import { isSection } from './salvage.ts';
 
-type IndentedFile = { readonly places: Places; readonly knownKeys: KnownKeys };
+type IndentedFile = { readonly places: Positions; readonly knownKeys: KnownKeys };
 
 /** Sections whose entries have names that the file's author chooses. */
 const OF_NAMES = ['sources', 'jobs'];

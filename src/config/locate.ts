@@ -23,7 +23,7 @@ export type Located = {
 };
 
 /** Finds places in the file by path. */
-export class Places {
+export class Positions {
   readonly #places = new Map<string, Located>();
   readonly #file: string;
 
@@ -68,7 +68,7 @@ function toKey(path: ConfigPath): string {
  * The place of a database for display: host, port and name without user and password, or the folder of the
  * embedded database.
  */
-export function databasePlace({ url, dataFolder }: DatabaseSettings): string {
+export function databaseLocation({ url, dataFolder }: DatabaseSettings): string {
   if (url === '') return shortPath(dataFolder);
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `${host}${pathname}`;

@@ -3,14 +3,14 @@ import type { Problem } from '../core/known-error.ts';
 import { findYamlProblem } from '../core/text/yaml-problem.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import { type Environment, readVariable } from './environment/read-variable.ts';
-import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
+import { type ConfigPath, type Located, type Position, Positions } from './locate.ts';
 
 type ReadYaml = {
   /** False if the text is not YAML; `problems` then contains the reason. */
   readonly isReadable: boolean;
   /** Plain objects, lists and scalars, with variables substituted. */
   readonly content: unknown;
-  readonly places: Places;
+  readonly places: Positions;
   readonly problems: readonly Problem[];
   /** Paths whose value is unknown because a variable is missing. No further problem is reported for them. */
   readonly unresolved: readonly ConfigPath[];
@@ -32,7 +32,7 @@ export function readYaml(
 ): ReadYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const places = new Places(options.file);
+  const places = new Positions(options.file);
   const problem = findYamlProblem(text, { file: options.file, errors: document.errors });
   if (problem !== null)
     return { isReadable: false, content: null, places, problems: [problem], unresolved: [], variables: [] };
@@ -66,13 +66,13 @@ class Walker {
   readonly variables = new Set<string>();
   #aliases = 0;
   readonly #lines: LineCounter;
-  readonly #places: Places;
+  readonly #places: Positions;
   readonly #substitute: (text: string) => Substituted;
   readonly #resolve: (node: unknown) => Node | undefined;
 
   constructor(
     lines: LineCounter,
-    places: Places,
+    places: Positions,
     fillIn: (text: string) => Substituted,
     resolve: (node: unknown) => Node | undefined,
   ) {

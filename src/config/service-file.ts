@@ -8,7 +8,7 @@ import { type ServiceDescription, serviceSchema } from '../service/description/s
 import type { Environment } from './environment/read-variable.ts';
 import { explainIssue } from './explain-issue.ts';
 import { knownKeysOf } from './known-keys.ts';
-import { type Places, shortPath } from './locate.ts';
+import { type Positions, shortPath } from './locate.ts';
 import { readYaml } from './read-yaml.ts';
 import { isSection } from './salvage.ts';
 
@@ -103,7 +103,7 @@ const MOVED: readonly (readonly [old: readonly [string, string], now: readonly s
 ];
 
 /** Finds settings that pipeline.yaml sets both in their old and in their new place. */
-export function findSetTwice(content: unknown, places: Places): readonly Problem[] {
+export function findSetTwice(content: unknown, places: Positions): readonly Problem[] {
   const at = (path: readonly string[]) =>
     path.reduce<unknown>((value, name) => (isSection(value) ? value[name] : undefined), content);
   return MOVED.filter(([old, now]) => at(old) !== undefined && at(['service', ...now]) !== undefined).map(

@@ -8,7 +8,7 @@ import type { Layout, LayoutField } from '../core/layout.ts';
 import { addUp as addUpMoney, type Money } from '../core/money.ts';
 import { namesOwner, type StagedOrder } from '../core/order.ts';
 import type { CsvChunk, RawRows, RejectedRow } from '../core/record.ts';
-import type { RejectedRowPlace } from '../core/report.ts';
+import type { RejectedRowInFile } from '../core/report.ts';
 import { foldHeader } from '../core/text/fold.ts';
 import { layoutFor } from '../intake/layout/layout-for.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
@@ -55,7 +55,7 @@ const TIME: readonly LayoutField[] = ['placed_at', 'paid_at', 'cancelled_at'];
  */
 export async function previewFix(options: {
   readonly config: PipelineConfig;
-  readonly rejected: readonly RejectedRowPlace[];
+  readonly rejected: readonly RejectedRowInFile[];
   readonly fetchRows: FetchRawRows;
   /** The job that credits the orders of a source. Null: none, and they would credit nothing. */
   readonly jobOf: (source: string) => PreviewedJob | null;

@@ -44,7 +44,7 @@ export type FileDetails = {
   /** Files of the run with the same content as a file read before. */
   readonly duplicateFiles: number;
   /** The first few rejected rows that no completed run has reported before. */
-  readonly rejectedRows: readonly RejectedRowPlace[];
+  readonly rejectedRows: readonly RejectedRowInFile[];
   /** Files in the job's sources that are held now. */
   readonly heldFiles: readonly HeldFile[];
   /** Unusual results for files of the run that were accepted nevertheless. */
@@ -60,7 +60,7 @@ export type DoubtDetails = {
 };
 
 /** A rejected row and the file that contains it. */
-export type RejectedRowPlace = RejectedRow & {
+export type RejectedRowInFile = RejectedRow & {
   readonly sourceFileId: string;
   /** What the file was read for. A file that is read for orders and for customers can reject a row for each. */
   readonly readFor: ReadFor;

@@ -3,7 +3,7 @@ import type { ClaimedEntry, Effect } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
-import type { ClaimPlace } from './continuity/journal-lines.ts';
+import type { ClaimedAttempt } from './continuity/journal-lines.ts';
 import { attemptReference, lacksReference } from './effects/effect.ts';
 import { effects } from './effects/index.ts';
 
@@ -17,7 +17,7 @@ export type ClaimerOptions = {
   readonly backfillId: string | null;
   readonly ledgerId: string;
   /** Claims that the database must still have when the first claim is made (check-continuity.ts). */
-  readonly heads: readonly ClaimPlace[];
+  readonly heads: readonly ClaimedAttempt[];
   /**
    * Where the database must still be at that time. Null if the server does not report its location
    * (machines.ts).
@@ -88,7 +88,7 @@ export function claimSteps(
     )`;
 }
 
-function toHead({ claim, entryId, attempt }: ClaimPlace) {
+function toHead({ claim, entryId, attempt }: ClaimedAttempt) {
   return { entry_id: entryId, attempt, claim_id: claim.claimId, claim_no: claim.claimNo };
 }
 

@@ -1,4 +1,4 @@
-import { databasePlace } from '../config/locate.ts';
+import { databaseLocation } from '../config/locate.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';
@@ -11,7 +11,7 @@ import type { Continuity } from './continuity/check-continuity.ts';
 import { compare } from './continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from './continuity/identity.ts';
 import { type Journal, openJournal } from './continuity/journal.ts';
-import type { ClaimPlace } from './continuity/journal-lines.ts';
+import type { ClaimedAttempt } from './continuity/journal-lines.ts';
 import {
   beginRecord,
   describeBlindness,
@@ -19,7 +19,7 @@ import {
   openMark,
   ownJournalFolders,
 } from './continuity/journal-places.ts';
-import { keepPlace, registerMachine } from './continuity/machines.ts';
+import { keepLedgerLocation, registerMachine } from './continuity/machines.ts';
 import type { Mark } from './continuity/mark.ts';
 import { identifyAccount } from './open-account.ts';
 
@@ -28,7 +28,7 @@ export type OpenLedger = {
   readonly accountId: string;
   readonly ledgerId: string;
   /** Claims that the database must still have at the next claim. Updated when a journal is closed. */
-  heads(): readonly ClaimPlace[];
+  heads(): readonly ClaimedAttempt[];
   /** The second copy of the journals, outside of this machine. Null if none is configured. */
   readonly mark: Mark | null;
   /** The folders in which the processes of this machine keep their journals. */
@@ -63,11 +63,11 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
   const continuity = await requireContinuity(options, accountId);
   await bindAccount(db, accountId);
   const ledgerId = await ensureLedgerId(db);
-  await keepPlace(db);
+  await keepLedgerLocation(db);
   options.onTarget?.({
     service: config.api.url,
     accountId,
-    ledger: `${databasePlace(config.database)} (${shortLedgerId(ledgerId)})`,
+    ledger: `${databaseLocation(config.database)} (${shortLedgerId(ledgerId)})`,
   });
   const mark = openMark(config);
   const { folder, copyFolder } = ownJournalFolders(config, ledgerId);

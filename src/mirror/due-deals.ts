@@ -21,10 +21,10 @@ export type DueOptions = {
 };
 
 /** A range in reading order: the deals after one place, up to and including the other. */
-export type DueRange = { readonly after: Place; readonly upTo: Place };
+export type DueRange = { readonly after: ReadCursor; readonly upTo: ReadCursor };
 
 /** The place of a deal in reading order. */
-export type Place = { readonly readAt: string; readonly dealId: string };
+export type ReadCursor = { readonly readAt: string; readonly dealId: string };
 
 /**
  * Lists deals to read: those never read first, then those read longest ago. Skips deals that an earlier run
@@ -42,13 +42,13 @@ export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerat
   yield* page.deals;
 }
 
-const BEGINNING: Place = { readAt: '-infinity', dealId: '' };
+const BEGINNING: ReadCursor = { readAt: '-infinity', dealId: '' };
 
 async function readPage(
   db: Database,
   options: DueOptions,
-  after: Place,
-): Promise<{ readonly deals: readonly DueDeal[]; readonly next: Place | null }> {
+  after: ReadCursor,
+): Promise<{ readonly deals: readonly DueDeal[]; readonly next: ReadCursor | null }> {
   const { rows } = await sql<{ deal_id: string; answer_hash: string | null; read_at: string }>`
     select deal_id, answer_hash, read_at from (
       select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
@@ -79,7 +79,7 @@ export async function dueRanges(
       from (select coalesce(read_at, '-infinity') as order_at, deal_id from mirror.known_deals where ${isDue(options)}) d
       order by order_at, deal_id limit ${options.limit}) numbered
     order by share, order_at desc, deal_id desc`.execute(db);
-  const ends = rows.map((row): Place => ({ readAt: row.read_at, dealId: row.deal_id }));
+  const ends = rows.map((row): ReadCursor => ({ readAt: row.read_at, dealId: row.deal_id }));
   return rows.map(({ deals }, index) => ({
     after: ends[index - 1] ?? BEGINNING,
     upTo: ends[index] ?? BEGINNING,
@@ -126,6 +126,6 @@ function isDue({ now, refreshAfterHours, range }: DueOptions) {
     ${isInRange})`;
 }
 
-function placed(compare: '>' | '<=', { readAt, dealId }: Place) {
+function placed(compare: '>' | '<=', { readAt, dealId }: ReadCursor) {
   return sql`(coalesce(read_at, '-infinity'), deal_id) ${sql.raw(compare)} (${readAt}::timestamptz, ${dealId})`;
 }

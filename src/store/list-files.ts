@@ -3,7 +3,7 @@ import type { SourceFile } from '../core/source.ts';
 import { createSkipRule, type SkippedFile } from './exclude.ts';
 import { isOfFolder, listFolderFiles } from './list-folder-files.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from './parse-source-uri.ts';
-import { findS3Files, isOfPlace, listS3Files } from './s3/list-s3-files.ts';
+import { findS3Files, isAtLocation, listS3Files } from './s3/list-s3-files.ts';
 import type { SourceClients } from './source-clients.ts';
 
 export type ListFilesOptions = {
@@ -64,5 +64,5 @@ export async function coversFile(source: SourceSettings, uri: string): Promise<b
   const skip = createSkipRule(source);
   if (place.kind === 'folder')
     return uri.startsWith('file:') && isOfFolder(pathOfFileUri(uri), { place: place.path, skip });
-  return uri.startsWith('s3:') && isOfPlace(parseObjectUri(uri), { place, skip });
+  return uri.startsWith('s3:') && isAtLocation(parseObjectUri(uri), { place, skip });
 }

@@ -4,7 +4,7 @@ import { KnownError } from '../core/known-error.ts';
 import { type DatedNames, parseDatedNames, WILDCARD } from '../core/text/dated-names.ts';
 
 /** The location of a source, and which of its files belong to the source. */
-export type SourcePlace =
+export type SourceLocation =
   | {
       readonly kind: 's3';
       readonly bucket: string;
@@ -32,7 +32,7 @@ export type SourcePlace =
  *
  * @throws KnownError `source_address_invalid` (exit 2).
  */
-export function parseSourceUri(uri: string): SourcePlace {
+export function parseSourceUri(uri: string): SourceLocation {
   if (/^s3:/i.test(uri)) {
     const { bucket, key } = parseObjectUri(uri);
     const dated = parseDatedNames(key);
@@ -46,7 +46,7 @@ export function parseSourceUri(uri: string): SourcePlace {
   throw invalidAddress(uri);
 }
 
-function inFolder(path: string): SourcePlace {
+function inFolder(path: string): SourceLocation {
   const dated = parseDatedNames(path);
   return { kind: 'folder', path: dated?.glob ?? path, dated };
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
-import { keepPlace } from '../../src/ledger/continuity/machines.ts';
+import { keepLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
 
@@ -25,7 +25,7 @@ async function openPosted() {
     entryIds.push(entryId);
   }
   await journal.close();
-  await keepPlace(db);
+  await keepLedgerLocation(db);
   const options = { folders: [folder], accountId: ACCOUNT, machineId: null, isShared: true };
   const [older = '', newest = ''] = entryIds;
   return { db, folder, ledgerId, older, newest, options };

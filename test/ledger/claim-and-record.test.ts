@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { ClaimedEntry } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { type Answer, LedgerWentBack } from '../../src/ledger/record.ts';
@@ -75,7 +75,7 @@ it('nothing is claimed if the database is no longer where it was when it was fou
 it('an answer is recorded although the claims beside it are refused, because the database lacks an earlier one', async () => {
   const { db } = await setup();
   const { sent, next } = await claimOne(db);
-  const lost: ClaimPlace = { ...sent, claim: { ...sent.claim, claimId: randomUUID() } };
+  const lost: ClaimedAttempt = { ...sent, claim: { ...sent.claim, claimId: randomUUID() } };
   const { claim, record } = await startWorker(db, { heads: [lost] });
   const [claimed, recorded] = await Promise.allSettled([claim(next), record(accepted(sent))]);
   expect(claimed).toMatchObject({ status: 'rejected', reason: expect.any(LedgerWentBack) });
@@ -87,9 +87,9 @@ it('a claim before it that the database lost but knows from a journal is enough;
   const { db } = await setup();
   const { sent, next } = await claimOne(db);
   const claimId = randomUUID();
-  const lost: ClaimPlace = { ...sent, claim: { ...sent.claim, claimId } };
+  const lost: ClaimedAttempt = { ...sent, claim: { ...sent.claim, claimId } };
   const outcome = { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false } as const;
-  const store = (claim: ClaimPlace['claim']) =>
+  const store = (claim: ClaimedAttempt['claim']) =>
     storeLostClaims(db, [{ claim, outcome, disposition: 'not_processed', claimedAt: null }]);
   const { claim } = await startWorker(db, { heads: [lost] });
   await store({ ...lost.claim, claimId: randomUUID() });

@@ -20,7 +20,7 @@ import {
   readEdges,
   removeOldJournals,
 } from '../../src/ledger/continuity/journal-folder.ts';
-import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
@@ -32,7 +32,7 @@ function openNew(folder: string) {
   return openJournal({ ...LEDGER, folder, owner: randomUUID() });
 }
 
-function claim(claimNo: number): ClaimPlace {
+function claim(claimNo: number): ClaimedAttempt {
   const hash = createHash('sha256').update(String(claimNo)).digest('hex');
   const { ledgerId, accountId } = LEDGER;
   return {

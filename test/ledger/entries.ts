@@ -7,7 +7,7 @@ import type { ClaimEntry } from '../../src/ledger/claim.ts';
 import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import type { Journal } from '../../src/ledger/continuity/journal.ts';
-import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
+import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import type { RecordAnswer } from '../../src/ledger/record.ts';
 import type { EntryFacts } from '../../src/ledger/states.ts';
@@ -32,7 +32,7 @@ export async function startWorker(
     accountId?: string;
     name?: string;
     backfillId?: string;
-    heads?: readonly ClaimPlace[];
+    heads?: readonly ClaimedAttempt[];
     /** By default nothing is noted in a journal. */
     journal?: Pick<Journal, 'claimed'>;
     /** Where the database must be. By default its server does not report it. */

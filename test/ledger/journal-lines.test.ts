@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
 import {
   answerLine,
-  type ClaimPlace,
+  type ClaimedAttempt,
   chainLines,
   claimLine,
   closedLine,
@@ -22,7 +22,7 @@ const HEAD: JournalHead = {
 };
 const REFUSED = { kind: 'not_written', reason: 'refused' } as const;
 
-function place(claimNo: number): ClaimPlace {
+function place(claimNo: number): ClaimedAttempt {
   const claim = {
     ...{
       ledgerId: 'L',

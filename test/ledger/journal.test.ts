@@ -13,7 +13,7 @@ import { expect, it } from 'vitest';
 import type { ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
 import { isDead, openJournal } from '../../src/ledger/continuity/journal.ts';
 import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
-import { type ClaimPlace, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
+import { type ClaimedAttempt, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName } from '../../src/ledger/continuity/journal-names.ts';
 import { readLineCount } from '../../src/ledger/continuity/line-count.ts';
 import type { NotedClaims } from '../../src/ledger/continuity/mark.ts';
@@ -23,14 +23,14 @@ import { makeTestFolder } from '../support/setup.ts';
 const LEDGER = { ledgerId: randomUUID(), accountId: 'A1', mark: null };
 const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
 
-function place(claimNo: number): ClaimPlace & ClaimedEntry {
+function place(claimNo: number): ClaimedAttempt & ClaimedEntry {
   const hash = createHash('sha256').update(String(claimNo)).digest('hex');
   const { ledgerId, accountId } = LEDGER;
   const claim = {
     ...{ ledgerId, accountId, claimNo: String(claimNo), claimId: randomUUID(), effect: 'referral' },
     ...{ keyHash: hash, bodyHash: hash, amount: '1.00', currency: 'EUR' },
   };
-  return { claim, entryId: String(claimNo), attempt: 1 } as unknown as ClaimPlace & ClaimedEntry;
+  return { claim, entryId: String(claimNo), attempt: 1 } as unknown as ClaimedAttempt & ClaimedEntry;
 }
 
 const read = (path: string) => readJournal(linesOf(path), async () => {});

@@ -6,10 +6,10 @@ import { expect, it } from 'vitest';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import {
   countMachines,
-  keepPlace,
+  keepLedgerLocation,
   markCompared,
+  readLedgerLocation,
   readMachineId,
-  readPlace,
   registerMachine,
 } from '../../src/ledger/continuity/machines.ts';
 import { setup } from '../support/setup.ts';
@@ -47,24 +47,24 @@ it('a database that moved must be compared on the other machines that posted in 
   await add(randomUUID(), 'whole', 1, true);
   await add(randomUUID(), 'forgotten', 91);
   const hosts = async (machineId: string | null) =>
-    (await readPlace(db, machineId)).others.map(({ host }) => host);
+    (await readLedgerLocation(db, machineId)).others.map(({ host }) => host);
   expect(await hosts(mine)).toEqual(['newer', 'older']);
   expect(await hosts(null)).toEqual(['mine', 'newer', 'older']);
   expect(await countMachines(db)).toBe(4);
   await markCompared(db, mine);
   expect(await hosts(null)).toEqual(['newer', 'older']);
 
-  expect((await readPlace(db, mine)).isSame, 'where it was is not known').toBe(true);
+  expect((await readLedgerLocation(db, mine)).isSame, 'where it was is not known').toBe(true);
   await sql`update ledger.identity set place = 'elsewhere'`.execute(db);
-  expect((await readPlace(db, mine)).isSame).toBe(false);
-  await keepPlace(db);
-  const { now, isSame } = await readPlace(db, mine);
+  expect((await readLedgerLocation(db, mine)).isSame).toBe(false);
+  await keepLedgerLocation(db);
+  const { now, isSame } = await readLedgerLocation(db, mine);
   const { rows } = await sql<{ place: string }>`select ledger.place() as place`.execute(db);
   expect({ now, isSame }).toEqual({ now: rows[0]?.place, isSame: true });
   await sql`create or replace function ledger.place() returns text language sql as 'select null::text'`.execute(
     db,
   );
-  expect(await readPlace(db, mine), 'a server that does not report it').toMatchObject({
+  expect(await readLedgerLocation(db, mine), 'a server that does not report it').toMatchObject({
     ...{ now: null, isSame: true },
   });
 });

@@ -7,7 +7,7 @@ import type { Outcome } from '../../src/core/ledger.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
-import { readPlace } from '../../src/ledger/continuity/machines.ts';
+import { readLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
@@ -210,7 +210,7 @@ describe('a restored database', () => {
       );
       const { isShared, accepts: acceptsUndescribed } = given;
       await recoverLedger(db, { ...options, ...decision, isShared, acceptsUndescribed });
-      expect((await readPlace(db, null)).isSame).toBe(isComplete);
+      expect((await readLedgerLocation(db, null)).isSame).toBe(isComplete);
     },
   );
 

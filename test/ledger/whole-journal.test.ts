@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
-import { type ClaimPlace, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
+import { type ClaimedAttempt, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
 import { readLineCount, removeLineCount } from '../../src/ledger/continuity/line-count.ts';
 import { hasLostLines, isWhole } from '../../src/ledger/continuity/whole-journal.ts';
 import { setup } from '../support/setup.ts';
 
-const PLACE: ClaimPlace = {
+const PLACE: ClaimedAttempt = {
   claim: {
     ...{ ledgerId: randomUUID(), claimNo: '1', claimId: randomUUID(), accountId: 'A1', effect: 'referral' },
     ...{ keyHash: 'k', bodyHash: 'b', amount: '1.00', currency: 'EUR' },

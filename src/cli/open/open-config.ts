@@ -6,7 +6,7 @@ import { findStoredSecrets, storesSecrets } from '../../config/environment/read-
 import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
 import { findVariables } from '../../config/load-config-file.ts';
-import { databasePlace, shortPath } from '../../config/locate.ts';
+import { databaseLocation, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
@@ -125,7 +125,7 @@ export async function withDatabase<Result>(
     }
     return await work(db);
   } catch (error) {
-    throw explainFailure(error, databasePlace(config.database)) ?? explainFolder(error, config) ?? error;
+    throw explainFailure(error, databaseLocation(config.database)) ?? explainFolder(error, config) ?? error;
   } finally {
     forget();
     await db.destroy();
@@ -253,7 +253,7 @@ async function notMigrated(db: Database | null, config: PipelineConfig): Promise
     message: isNew
       ? 'Nothing has run yet: there is no database.'
       : 'The database lacks tables of this version.',
-    where: databasePlace(config.database),
+    where: databaseLocation(config.database),
     help: `${isNew ? 'Create it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does this automatically.`,
   });
 }
@@ -266,11 +266,11 @@ const UNKNOWN_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
   if (cause instanceof KnownError) return cause;
-  const failure = explainFailure(cause, databasePlace(config.database));
+  const failure = explainFailure(cause, databaseLocation(config.database));
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const isRefused = REFUSED.includes(code);
   if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
-  const details = { where: databasePlace(config.database), safe: 'Nothing was sent.', cause };
+  const details = { where: databaseLocation(config.database), safe: 'Nothing was sent.', cause };
   if (isRefused)
     return new KnownError({
       ...details,

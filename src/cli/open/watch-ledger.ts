@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../core/config.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
 import type { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';

@@ -17,7 +17,7 @@ import { readDatabaseClock } from '../../ops/schedule/poll-schedule.ts';
 import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts';
 import { startTicker } from '../../ops/schedule/start-ticker.ts';
 import { leaseNames } from '../../runs/runnable-kind.ts';
-import type { Workplace } from '../console/open-workplace.ts';
+import type { SlotRunner } from '../console/open-slot-runner.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
@@ -99,7 +99,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
   let isLittered = true;
   // The code of runs is loaded with the first one, so that a waiting process stays small.
-  const opened: { workplace: Workplace | null } = { workplace: null };
+  const opened: { workplace: SlotRunner | null } = { workplace: null };
   const metrics = openMetrics(config, db, {
     lastPoll: () => schedule.lastPoll(),
     atWork: () => scheduler.atWork(),
@@ -116,9 +116,9 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onEvent: ({ reason, ...event }) =>
       log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
     work: async (claimed) => {
-      const { openWorkplace } = await import('../console/open-workplace.ts');
+      const { openSlotRunner } = await import('../console/open-slot-runner.ts');
       isLittered = true;
-      opened.workplace ??= openWorkplace({
+      opened.workplace ??= openSlotRunner({
         ...{ config, db, log, metrics, draining },
         openSpread: work.openSpread,
       });

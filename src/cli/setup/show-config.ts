@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { findStoredSecrets, waysToSet } from '../../config/environment/read-variable.ts';
 import { isSecretSetting } from '../../config/fields.ts';
-import { databasePlace } from '../../config/locate.ts';
+import { databaseLocation } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
@@ -134,7 +134,7 @@ function originOfVariable(name: string): readonly string[] {
 /** For a database, its address without user and password; for any other secret, only that it is set. */
 function mask(path: readonly string[], value: unknown, { database }: PipelineConfig): string {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return '(not set)';
-  if (path.join('.') === 'database.url') return databasePlace(database);
+  if (path.join('.') === 'database.url') return databaseLocation(database);
   return '(set, not shown)';
 }
 

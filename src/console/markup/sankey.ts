@@ -6,20 +6,20 @@ import { cut, formatCount } from '../../render/text.ts';
 import { anchor, table } from './parts.ts';
 
 /** A node. Names are for display and may repeat; keys are unique. */
-export type FlowPlace = { readonly key: string; readonly name: string };
+export type FlowNode = { readonly key: string; readonly name: string };
 
 /** A flow of items from one node to another. */
 export type Flow = {
-  readonly from: FlowPlace;
-  readonly to: FlowPlace;
+  readonly from: FlowNode;
+  readonly to: FlowNode;
   readonly count: number;
   /** Address of the list of exactly these items. */
   readonly href?: string;
 };
 
 type Link = { readonly source: string; readonly target: string; readonly value: number };
-type DrawnNode = SankeyNode<FlowPlace, Link>;
-type DrawnLink = SankeyLink<FlowPlace, Link>;
+type DrawnNode = SankeyNode<FlowNode, Link>;
+type DrawnLink = SankeyLink<FlowNode, Link>;
 
 const WIDTH = 900;
 const NODE_WIDTH = 12;
@@ -37,7 +37,7 @@ export function sankeyPicture(flows: readonly Flow[], { title }: { readonly titl
   const shown = flows.filter(({ count }) => count > 0);
   if (shown.length === 0) return html``;
   const { nodes, links, height } = layOut(shown);
-  const toPath = sankeyLinkHorizontal<FlowPlace, Link>();
+  const toPath = sankeyLinkHorizontal<FlowNode, Link>();
   return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${title}; the table below has the numbers">
 ${links.map((link) => {
   const { name: from } = link.source as DrawnNode;
@@ -69,7 +69,7 @@ function layOut(flows: readonly Flow[]) {
     new Set(flows.map(({ to }) => to.key)).size,
   );
   const height = Math.max(3, widest) * HEIGHT_PER_NODE;
-  const draw = sankey<FlowPlace, Link>()
+  const draw = sankey<FlowNode, Link>()
     .nodeId(({ key }) => key)
     .nodeWidth(NODE_WIDTH)
     .nodePadding(NODE_PADDING)

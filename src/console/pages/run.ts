@@ -16,7 +16,7 @@ import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
-import type { Flow, FlowPlace } from '../markup/sankey.ts';
+import type { Flow, FlowNode } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
 /** More names would make the diagram illegible. */
@@ -119,7 +119,7 @@ function rowFlows(
   { run, visit }: { readonly run: ListedRun; readonly visit: Visit },
 ): readonly Flow[] {
   if (!hasRows(counts) || counts.rows === 0) return [];
-  const rows: FlowPlace = { key: 'rows', name: 'rows' };
+  const rows: FlowNode = { key: 'rows', name: 'rows' };
   const named = files.filter(({ state, rows: read }) => state === 'sealed' && read !== null && read > 0);
   const drawn = sealed.rows === counts.rows ? named.slice(0, DRAWN_FILES) : [];
   const drawnRows = drawn.reduce((sum, file) => sum + (file.rows ?? 0), 0);

@@ -2,9 +2,9 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
-import type { PlacedFile } from './check.ts';
+import type { DatedFile } from './check.ts';
 import type { FileCheck } from './check-file.ts';
-import { createPlacer, judgeFile } from './judge-file.ts';
+import { createDater, judgeFile } from './judge-file.ts';
 import { readExpectedDates, readHistory } from './read-history.ts';
 
 /**
@@ -37,9 +37,9 @@ export function openSourceChecks(
   { source, readFor }: { readonly source: SourceSettings; readonly readFor: ReadFor },
 ): SourceChecks {
   const { name, expectations } = source;
-  const place = createPlacer(expectations.timeZone);
+  const place = createDater(expectations.timeZone);
   let reading: ReturnType<typeof read> | null = null;
-  let earlier: PlacedFile[] = [];
+  let earlier: DatedFile[] = [];
 
   async function read() {
     earlier = (await readHistory(db, { source: name, readFor })).map(place);
@@ -47,7 +47,7 @@ export function openSourceChecks(
   }
 
   /** Inserts a file behind those that arrived before it. Files need not be read in the order of their arrival. */
-  function add(seen: PlacedFile): void {
+  function add(seen: DatedFile): void {
     let [low, high] = [0, earlier.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -61,7 +61,7 @@ export function openSourceChecks(
     async begin(file, header) {
       reading ??= read();
       const expectedDates = await reading;
-      let judged: PlacedFile | null = null;
+      let judged: DatedFile | null = null;
       return {
         check: {
           arrivedAt: file.modifiedAt ?? null,

@@ -27,19 +27,19 @@ export type Check = {
 };
 
 export type CheckInput = {
-  readonly seen: PlacedFile;
+  readonly seen: DatedFile;
   /** Earlier accepted files of the source from the eight weeks before, oldest first. */
-  readonly history: readonly PlacedFile[];
+  readonly history: readonly DatedFile[];
   /**
    * The same history, but reduced to every n-th file if there are many. Shares and medians need no more, and
    * each check sorts them.
    */
-  readonly thinned: readonly PlacedFile[];
+  readonly thinned: readonly DatedFile[];
   readonly expectations: Expectations;
 };
 
 /** A file with its time in the source's calendar. */
-export type PlacedFile = FileStatistics & {
+export type DatedFile = FileStatistics & {
   /** Days since 1970-01-01, in the time zone of the source. */
   readonly day: number;
   /** 0 is Sunday. */

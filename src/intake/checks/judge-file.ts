@@ -3,7 +3,7 @@ import type { CheckResult, Verdict } from '../../core/checks/check-result.ts';
 import type { CheckAction, ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
-import { type Check, type Judgement, notJudged, type PlacedFile } from './check.ts';
+import { type Check, type DatedFile, type Judgement, notJudged } from './check.ts';
 import { strictestHeaderAction } from './kinds/header.ts';
 import { checks } from './kinds/index.ts';
 import { HISTORY_DAYS, thin } from './past-files.ts';
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const FIRST_WEEKDAY = 4;
 
 /** Creates a function that determines the time of a file in its source's calendar. */
-export function createPlacer(timeZone: string): (file: FileStatistics) => PlacedFile {
+export function createDater(timeZone: string): (file: FileStatistics) => DatedFile {
   const clock = zoneClock(timeZone);
   return (file) => {
     const wallMs = clock.toWallMs(file.arrivedAt.getTime());
@@ -29,9 +29,9 @@ export function createPlacer(timeZone: string): (file: FileStatistics) => Placed
 }
 
 export type JudgeOptions = {
-  readonly seen: PlacedFile;
+  readonly seen: DatedFile;
   /** Earlier accepted files of the source, oldest first. */
-  readonly earlier: readonly PlacedFile[];
+  readonly earlier: readonly DatedFile[];
   readonly expectations: Expectations;
   readonly expectedDates: readonly ExpectedDate[];
   /** True if an earlier reading of the same file was accepted. */
@@ -69,7 +69,7 @@ export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
 }
 
 /** Returns the files of some days. They are sorted by time, and usually all of them are of these days. */
-function withinDays(files: readonly PlacedFile[], first: number, last: number): readonly PlacedFile[] {
+function withinDays(files: readonly DatedFile[], first: number, last: number): readonly DatedFile[] {
   const [oldest, newest] = [files[0], files.at(-1)];
   if (oldest === undefined || newest === undefined) return files;
   if (oldest.day >= first && newest.day <= last) return files;

@@ -1,4 +1,4 @@
-import type { CheckInput, PlacedFile } from './check.ts';
+import type { CheckInput, DatedFile } from './check.ts';
 import { CHANCE_DEVIATIONS } from './expected-range.ts';
 
 /**
@@ -24,10 +24,10 @@ const LATEST = 8;
 const ENOUGH_FILES = 250;
 
 /** Keeps every n-th file, which still covers all days. */
-export function thin(files: readonly PlacedFile[]): readonly PlacedFile[] {
+export function thin(files: readonly DatedFile[]): readonly DatedFile[] {
   const step = Math.ceil(files.length / ENOUGH_FILES);
   if (step <= 1) return files;
-  const kept: PlacedFile[] = [];
+  const kept: DatedFile[] = [];
   for (let place = (files.length - 1) % step; place < files.length; place += step) {
     const file = files[place];
     if (file !== undefined) kept.push(file);
@@ -37,8 +37,8 @@ export function thin(files: readonly PlacedFile[]): readonly PlacedFile[] {
 
 /** Returns the number of distinct calendar days of the files that count. They are sorted by time. */
 export function daysOf(
-  files: readonly PlacedFile[],
-  counts: (file: PlacedFile) => boolean = () => true,
+  files: readonly DatedFile[],
+  counts: (file: DatedFile) => boolean = () => true,
 ): number {
   let days = 0;
   let last: number | null = null;
@@ -52,7 +52,7 @@ export function daysOf(
 
 /** Earlier files with which a file's counts can be compared. */
 export type Comparable = {
-  readonly files: () => readonly PlacedFile[];
+  readonly files: () => readonly DatedFile[];
   /** What they have in common, for people. */
   readonly what: string;
   /** Amount of usable history, compared with `MIN_DAYS`. */
@@ -63,7 +63,7 @@ export type Comparable = {
 
 /** Selects files of the same weekday, and of a similar time of day if there are many each day. */
 export function alikeFiles({ seen, history }: CheckInput): Comparable {
-  const isSameWeekday = ({ weekday }: PlacedFile): boolean => weekday === seen.weekday;
+  const isSameWeekday = ({ weekday }: DatedFile): boolean => weekday === seen.weekday;
   if (history.length < daysOf(history) * MANY_A_DAY)
     return {
       files: () => history.filter(isSameWeekday),
@@ -71,7 +71,7 @@ export function alikeFiles({ seen, history }: CheckInput): Comparable {
       have: daysOf(history, isSameWeekday),
       deviations: CHANCE_DEVIATIONS.few,
     };
-  const isNear = (file: PlacedFile): boolean => {
+  const isNear = (file: DatedFile): boolean => {
     const apart = Math.abs(file.hour - seen.hour);
     return isSameWeekday(file) && Math.min(apart, 24 - apart) <= NEAR_HOURS;
   };

@@ -4,7 +4,7 @@ import { findLineBreak, lineBreakAt } from './line-breaks.ts';
 import type { ParseOptions } from './parse-options.ts';
 
 /** The position of the header row, and the delimiter of its cells. */
-export type HeaderPlace = {
+export type HeaderPosition = {
   readonly offset: number;
   /** Physical line, 1-based. */
   readonly line: number;
@@ -28,13 +28,13 @@ export function findHeader(
   bytes: Buffer,
   options: ParseOptions,
   isEnd: boolean,
-): HeaderPlace | 'none' | null {
+): HeaderPosition | 'none' | null {
   const { headerColumns = null } = options;
   let offset = 0;
   let line = 1;
   let separator: string | null = null;
   let toSkip = options.preambleLines;
-  let first: HeaderPlace | null = null;
+  let first: HeaderPosition | null = null;
   for (;;) {
     const end = findLineBreak(bytes, offset);
     // A CR at the very end may be the first half of a CRLF.

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FileHeld } from '../../core/held/file-held.ts';
-import { findHeader, type HeaderPlace } from './find-header.ts';
+import { findHeader, type HeaderPosition } from './find-header.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { type ReadRecord, RecordReader } from './records/record-reader.ts';
 
@@ -63,7 +63,7 @@ export async function* readRecords(
 async function readHead(
   pieces: AsyncGenerator<Buffer>,
   options: ParseOptions,
-): Promise<{ readonly place: HeaderPlace; readonly rest: Buffer }> {
+): Promise<{ readonly place: HeaderPosition; readonly rest: Buffer }> {
   let head: Buffer = Buffer.alloc(0);
   for (;;) {
     const next = await pieces.next();

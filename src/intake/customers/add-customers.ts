@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { canCopy, type Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
+import { type BatchedCustomer, toCustomerRows } from './batched-customer.ts';
 import { copyNewCustomers } from './copy-customers.ts';
-import { type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type AddCustomersOptions = FileRead & {
   readonly brandId: string;
   /** Each customer occurs once. */
-  readonly placed: readonly PlacedCustomer[];
+  readonly placed: readonly BatchedCustomer[];
   /**
    * A hint that none of the customers is in the database yet. Looking them up is then skipped, unless
    * inserting fails.
@@ -26,7 +26,7 @@ export type AddCustomersOptions = FileRead & {
 export async function addCustomers(
   db: Database,
   options: AddCustomersOptions,
-): Promise<readonly PlacedCustomer[] | null> {
+): Promise<readonly BatchedCustomer[] | null> {
   try {
     return await (options.areLikelyNew && canCopy(db) ? copyNewCustomers : add)(db, options);
   } catch (error) {
@@ -51,7 +51,7 @@ const UNKNOWN = sql`
 async function add(
   db: Database,
   { brandId, placed, areLikelyNew, ...read }: AddCustomersOptions,
-): Promise<readonly PlacedCustomer[] | null> {
+): Promise<readonly BatchedCustomer[] | null> {
   const { rows: answer } = await sql<{ fenced: string; added: string; hashes: string | null }>`
     with fence as materialized (${fenceOf(read)}),
     added as (

@@ -6,13 +6,13 @@ import { type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
-import type { PlacedCustomer } from './placed-customer.ts';
+import type { BatchedCustomer } from './batched-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type CopyCustomersOptions = FileRead & {
   readonly brandId: string;
   /** Each customer occurs once. */
-  readonly placed: readonly PlacedCustomer[];
+  readonly placed: readonly BatchedCustomer[];
 };
 
 /**
@@ -61,7 +61,7 @@ const PLACES = 2 ** 20;
  * Encodes customers in the order of the first 32 bits of their keys, so that neighbours use the same page of the
  * index.
  */
-function toRows(placed: readonly PlacedCustomer[], shared: Shared): CopyRows {
+function toRows(placed: readonly BatchedCustomer[], shared: Shared): CopyRows {
   const keys = Buffer.alloc(placed.length * KEY_BYTES);
   const order = new Float64Array(placed.length);
   for (const [place, { customer }] of placed.entries()) {

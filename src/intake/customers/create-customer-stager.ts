@@ -14,9 +14,9 @@ import type { RejectedRow } from '../../core/record.ts';
 import type { Database } from '../../db/connect.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
+import { type BatchedCustomer, createCustomerBatcher } from './batched-customer.ts';
 import { createCustomerPacks } from './customer-packs.ts';
 import { findLookedUp } from './lookups.ts';
-import { createCustomerPlacer, type PlacedCustomer } from './placed-customer.ts';
 import { rekeyCustomers } from './rekey-customers.ts';
 import { stageCustomers } from './stage-customers.ts';
 import { type CustomersToStore, reserveBatches, storeCustomerBatches } from './store-customer-batches.ts';
@@ -53,7 +53,7 @@ export type CustomerTotals = {
   /** Customers who were waiting to be submitted and whose consent has become no. */
   readonly withdrawn: number;
   /** Customers of rejected rows, whose consent is a word that the layout does not list. */
-  readonly doubts: readonly PlacedCustomer[];
+  readonly doubts: readonly BatchedCustomer[];
   readonly lookups: { readonly within: readonly CustomerHash[]; readonly beyond: number };
 };
 
@@ -68,7 +68,7 @@ const MAX_WAITING = 2;
 const STATEMENT_CUSTOMERS = 10_000;
 
 export function createCustomerStager(db: Database, options: CustomerStagerOptions): CustomerStager {
-  const placer = createCustomerPlacer(options.batchSize);
+  const placer = createCustomerBatcher(options.batchSize);
   const packs = createCustomerPacks(options);
   const passedOver = { ...NOBODY_PASSED_OVER };
   const totals = { customerRows: 0, new: 0, withdrawn: 0 };
@@ -82,7 +82,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
   let rejected: RejectedRow[] = [];
   const doubtful: StatedCustomer[] = [];
 
-  async function stage(placed: readonly PlacedCustomer[], bad: readonly RejectedRow[]): Promise<void> {
+  async function stage(placed: readonly BatchedCustomer[], bad: readonly RejectedRow[]): Promise<void> {
     if (isLost) return;
     await rekey(placed);
     const wanted = await findWanted(placed);
@@ -109,7 +109,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
    * Moves customers to the current key. Must run first, so that each is found by the hash that the file's
    * customers have.
    */
-  async function rekey(placed: readonly PlacedCustomer[]): Promise<void> {
+  async function rekey(placed: readonly BatchedCustomer[]): Promise<void> {
     const { previousHashOf } = options;
     if (previousHashOf === null) return;
     const hashes = placed.map(({ customer: { address, hash: current } }) => ({
@@ -119,7 +119,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     await rekeyCustomers(db, hashes);
   }
 
-  async function findWanted(placed: readonly PlacedCustomer[]): Promise<ReadonlySet<CustomerHash>> {
+  async function findWanted(placed: readonly BatchedCustomer[]): Promise<ReadonlySet<CustomerHash>> {
     const { isWanted, recheckAfterDays } = options;
     if (isWanted === null) return NOBODY;
     const hashes = placed.filter(({ customer }) => isWanted(customer)).map(({ customer }) => customer.hash);

@@ -1,5 +1,5 @@
 import { type CustomerHash, consentOf, type StatedCustomer } from '../../core/customer.ts';
-import type { PlacedCustomer } from './placed-customer.ts';
+import type { BatchedCustomer } from './batched-customer.ts';
 import type { Decision } from './stage-customers.ts';
 import type { CustomersToStore } from './store-customer-batches.ts';
 
@@ -9,7 +9,7 @@ const LOOKUPS_A_PACK = 100;
 /** Collects the addresses of customers to be sent, batch by batch. */
 export type CustomerPacks = {
   /** Adds customers in the order in which they were placed, with a decision for each. */
-  add(placed: readonly PlacedCustomer[], decisions: Decisions): void;
+  add(placed: readonly BatchedCustomer[], decisions: Decisions): void;
   /**
    * Returns the batches that are complete because a later one has begun; with `all`, the incomplete ones too.
    */

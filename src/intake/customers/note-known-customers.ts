@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import { type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
+import { type BatchedCustomer, toCustomerRows } from './batched-customer.ts';
 
 export type NoteKnownOptions = FileRead & {
   /** Each customer occurs once. */
-  readonly placed: readonly PlacedCustomer[];
+  readonly placed: readonly BatchedCustomer[];
   /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
 };

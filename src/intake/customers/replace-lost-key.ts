@@ -5,7 +5,7 @@ import { KnownError } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { toCustomerRows } from './placed-customer.ts';
+import { toCustomerRows } from './batched-customer.ts';
 import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-customers.ts';
 
 /*

@@ -2,13 +2,13 @@ import type { CustomerHash } from '../../core/customer.ts';
 import type { Database } from '../../db/connect.ts';
 import type { FileRead } from '../files/fence.ts';
 import { addCustomers } from './add-customers.ts';
+import type { BatchedCustomer } from './batched-customer.ts';
 import { NOTED, noteKnownCustomers } from './note-known-customers.ts';
-import type { PlacedCustomer } from './placed-customer.ts';
 
 export type StageCustomersOptions = FileRead & {
   readonly brandId: string;
   /** Each customer occurs once. */
-  readonly placed: readonly PlacedCustomer[];
+  readonly placed: readonly BatchedCustomer[];
   /** Customers who were submitted or refused at least this many days ago are submitted again. Null: never. */
   readonly recheckAfterDays: number | null;
   /** A hint that none of the customers is in the database yet. */
@@ -49,7 +49,7 @@ export async function stageCustomers(
     const answer = await noteKnownCustomers(db, { ...options, placed: left });
     if (answer === null) return null;
     withdrawn += answer.withdrawn;
-    const gone: PlacedCustomer[] = [];
+    const gone: BatchedCustomer[] = [];
     for (const [place, one] of left.entries()) {
       const decision = DECISIONS[answer.noted[place] ?? NOTED.gone];
       if (decision === undefined) gone.push(one);

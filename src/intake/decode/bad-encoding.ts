@@ -1,7 +1,7 @@
 import { FileHeld } from '../../core/held/file-held.ts';
 
 /** Describes the text for messages. */
-export type TextPlace = {
+export type EncodedFile = {
   readonly uri: string;
   readonly encoding: string;
   /** Number of bytes before the first one that a decoder sees (the byte order mark). */
@@ -13,7 +13,7 @@ export type TextPlace = {
  * without the mark; `line`: 1-based.
  */
 export function badEncoding(
-  { uri, encoding, firstByte }: TextPlace,
+  { uri, encoding, firstByte }: EncodedFile,
   { offset, line, help }: { readonly offset: number; readonly line: number; readonly help?: string },
 ): FileHeld {
   const usual =

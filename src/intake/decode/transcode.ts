@@ -1,4 +1,4 @@
-import { badEncoding, type TextPlace } from './bad-encoding.ts';
+import { badEncoding, type EncodedFile } from './bad-encoding.ts';
 import { countLines } from './count-lines.ts';
 
 /**
@@ -15,7 +15,7 @@ const PIECE_BYTES = 4_096;
  */
 export async function* transcode(
   bytes: AsyncIterable<Uint8Array>,
-  place: TextPlace,
+  place: EncodedFile,
 ): AsyncGenerator<Uint8Array> {
   const createDecoder = await decoderFor(place.encoding);
   const decoder = createDecoder();

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { badEncoding, type TextPlace } from './bad-encoding.ts';
+import { badEncoding, type EncodedFile } from './bad-encoding.ts';
 import { countLines } from './count-lines.ts';
 
 /** Maximum length of a character in bytes. */
@@ -13,7 +13,7 @@ const LONGEST = 4;
  */
 export async function* validateUtf8(
   bytes: AsyncIterable<Uint8Array>,
-  place: TextPlace,
+  place: EncodedFile,
 ): AsyncGenerator<Uint8Array> {
   const lines = countLines();
   let offset = 0;

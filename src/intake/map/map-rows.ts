@@ -16,11 +16,11 @@ export type ReadRow<Row> =
   | { readonly kind: 'fault'; readonly fault: Fault; readonly column: Column | null };
 
 /** A row with its position in the file. */
-export type PlacedRow<Row> = { readonly line: number; readonly record: number; readonly content: Row };
+export type LocatedRow<Row> = { readonly line: number; readonly record: number; readonly content: Row };
 
 /** Rows of one part of a file. Every record of that part is counted exactly once. */
 export type RowBatch<Row> = {
-  readonly rows: readonly PlacedRow<Row>[];
+  readonly rows: readonly LocatedRow<Row>[];
   readonly rejected: readonly RejectedRow[];
   readonly passedOver: Readonly<Record<string, number>>;
   readonly rowsRead: number;
@@ -57,7 +57,7 @@ export async function* mapRows<Row>(
     read ??= open(resolved, layout);
     if (!layout.endsWithoutLineBreak)
       requireWhole(last, { width: header.length, columns: readColumnsOf(resolved) });
-    const rows: PlacedRow<Row>[] = [];
+    const rows: LocatedRow<Row>[] = [];
     const faulty: RejectedRow[] = [];
     const passedOver: Record<string, number> = {};
     for (const record of records) {

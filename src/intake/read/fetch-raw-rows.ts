@@ -4,7 +4,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { Layout } from '../../core/layout.ts';
 import type { RawRecord, RawRows } from '../../core/record.ts';
-import type { RejectedRowPlace } from '../../core/report.ts';
+import type { RejectedRowInFile } from '../../core/report.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
@@ -96,7 +96,7 @@ export type FetchedRows = {
 /** Reads rejected rows as they appear in their files, one file after the other. */
 export async function fetchRejectedRows(options: {
   readonly config: PipelineConfig;
-  readonly rejected: readonly RejectedRowPlace[];
+  readonly rejected: readonly RejectedRowInFile[];
   readonly fetchRows: FetchRawRows;
 }): Promise<FetchedRows> {
   const { config, rejected, fetchRows } = options;

@@ -15,7 +15,7 @@ import {
   readEdges,
 } from './journal-folder.ts';
 import {
-  type ClaimPlace,
+  type ClaimedAttempt,
   type JournalHead,
   type JournalledClaim,
   type JournalSummary,
@@ -24,7 +24,7 @@ import {
 import { parseJournalName } from './journal-names.ts';
 import { countUndescribed, hasClaims, lookUpClaims, readNewestClaim } from './known-claims.ts';
 import { dispositionOf } from './lost-claims.ts';
-import { type OtherMachine, readPlace } from './machines.ts';
+import { type OtherMachine, readLedgerLocation } from './machines.ts';
 
 export type ContinuityOptions = {
   /** Folders that contain journals: that of the data folder, and the local copy of a mark. */
@@ -59,7 +59,7 @@ export type Continuity =
   /** The newest claim of every journal is in the database. The next claim must name `heads`. */
   | {
       readonly kind: 'continuous';
-      readonly heads: readonly ClaimPlace[];
+      readonly heads: readonly ClaimedAttempt[];
       /**
        * Where the database must still be when claims are made. Null if the server does not report its
        * location.
@@ -112,7 +112,7 @@ export async function checkContinuity(db: Database | null, options: ContinuityOp
     return heads.length === 0 ? { kind: 'unmarked', hasClaims: false } : describeLoss(null, options, heads);
   const undescribed = await countUndescribed(db);
   if (undescribed > 0 && heads.length === 0) return { kind: 'undescribed', claims: undescribed };
-  const place = await readPlace(db, options.machineId);
+  const place = await readLedgerLocation(db, options.machineId);
   if (heads.length === 0) {
     const has = await hasClaims(db);
     if (place.isSame || !has) return { kind: 'unmarked', hasClaims: has };
@@ -156,7 +156,7 @@ async function describeLoss(
 }
 
 /** A journal and its newest claim. */
-type Head = { readonly file: JournalFile; readonly last: ClaimPlace };
+type Head = { readonly file: JournalFile; readonly last: ClaimedAttempt };
 
 function newestOf(heads: readonly Head[]): Head {
   return heads.reduce((newest, head) =>
@@ -194,7 +194,7 @@ async function readHeads(options: ContinuityOptions): Promise<readonly Head[]> {
 
 async function readHead(
   file: JournalFile,
-): Promise<{ readonly head: JournalHead; readonly last: ClaimPlace | null } | null> {
+): Promise<{ readonly head: JournalHead; readonly last: ClaimedAttempt | null } | null> {
   if (file.isOpen && !isDead(file.path)) return null;
   const edges = file.isOpen ? null : readEdges(file.path);
   return edges ?? readAll(file, async () => {});

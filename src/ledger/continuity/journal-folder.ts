@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { namePath } from '../../core/text/folder-problem.ts';
-import { type ClaimPlace, type JournalHead, parseClosedLine, parseHead } from './journal-lines.ts';
+import { type ClaimedAttempt, type JournalHead, parseClosedLine, parseHead } from './journal-lines.ts';
 import { CLOSED_ENDING, OPEN_ENDING, parseJournalName } from './journal-names.ts';
 
 export type JournalFile = {
@@ -97,7 +97,7 @@ const EDGE_BYTES = 16_384;
  */
 export function readEdges(
   path: string,
-): { readonly head: JournalHead; readonly last: ClaimPlace | null } | null {
+): { readonly head: JournalHead; readonly last: ClaimedAttempt | null } | null {
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);

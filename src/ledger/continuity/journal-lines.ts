@@ -70,13 +70,13 @@ export function chainLines(
 }
 
 /** The identity and the position of a claim in the database that made it. */
-export type ClaimPlace = {
+export type ClaimedAttempt = {
   readonly claim: Claim;
   readonly entryId: string;
   readonly attempt: number;
 };
 
-export type JournalledClaim = ClaimPlace & {
+export type JournalledClaim = ClaimedAttempt & {
   /** By the clock of the machine that made the claim. */
   readonly at: Date;
   /** True if the first byte of the request may have been written. */
@@ -131,7 +131,7 @@ type ClaimLine = {
   readonly at: number;
 };
 
-export function claimLine({ claim, entryId, attempt }: ClaimPlace, at: number): string {
+export function claimLine({ claim, entryId, attempt }: ClaimedAttempt, at: number): string {
   const { claimNo, claimId, effect, keyHash, bodyHash, amount, currency } = claim;
   const line: ClaimLine = {
     claim: numeralOf(claimNo),
@@ -156,15 +156,15 @@ export function answerLine(claimNo: string, outcome: Outcome): string {
   return JSON.stringify({ answer: numeralOf(claimNo), outcome });
 }
 
-export function closedLine(last: ClaimPlace | null): string {
+export function closedLine(last: ClaimedAttempt | null): string {
   const written =
     last === null ? null : { ...last, claim: { ...last.claim, claimNo: numeralOf(last.claim.claimNo) } };
   return JSON.stringify({ closed: true, last: written });
 }
 
 /** Reads the last line of a closed journal. @returns null if it is another line. */
-export function parseClosedLine(text: string): { readonly last: ClaimPlace | null } | null {
-  const line = parseLine<{ readonly closed?: boolean; readonly last?: ClaimPlace | null }>(text);
+export function parseClosedLine(text: string): { readonly last: ClaimedAttempt | null } | null {
+  const line = parseLine<{ readonly closed?: boolean; readonly last?: ClaimedAttempt | null }>(text);
   if (line?.closed !== true) return null;
   const { last = null } = line;
   if (last === null) return { last };
@@ -177,7 +177,7 @@ export function parseClosedLine(text: string): { readonly last: ClaimPlace | nul
 export type JournalSummary = {
   readonly head: JournalHead;
   /** Its newest claim; null if it has no claims. */
-  readonly last: ClaimPlace | null;
+  readonly last: ClaimedAttempt | null;
   /** Claims without an answer. */
   readonly open: readonly JournalledClaim[];
   /** True if its process ended normally. */
@@ -207,7 +207,7 @@ export async function readJournal(
   onAnswered: (claims: readonly JournalledClaim[]) => Promise<void>,
 ): Promise<JournalSummary | null> {
   let head: JournalHead | null = null;
-  let last: ClaimPlace | null = null;
+  let last: ClaimedAttempt | null = null;
   let isClosed = false;
   let isDamaged = false;
   let unreadable = false;

@@ -73,7 +73,7 @@ const PLACE = 'place.json';
 export function beginRecord(config: PipelineConfig, copyFolder: string): string | null {
   return orNull(() => {
     mkdirSync(copyFolder, { recursive: true, mode: 0o700 });
-    const place: Place = {
+    const place: FolderUse = {
       dataFolder: config.database.dataFolder,
       isTrial: isLoopback(config.api.url),
     };
@@ -96,12 +96,12 @@ function findPredecessors(config: PipelineConfig, ledgerId: string | null): stri
     .filter((id) => id !== ledgerId)
     .map((id) => join(all, id))
     .filter((folder) => {
-      const place = orNull(() => JSON.parse(readFileSync(join(folder, PLACE), 'utf8')) as Partial<Place>);
+      const place = orNull(() => JSON.parse(readFileSync(join(folder, PLACE), 'utf8')) as Partial<FolderUse>);
       return place?.dataFolder === database.dataFolder && place.isTrial !== true;
     });
 }
 
-type Place = { readonly dataFolder: string; readonly isTrial: boolean };
+type FolderUse = { readonly dataFolder: string; readonly isTrial: boolean };
 
 /** Null if something is absent, or cannot be read: describeBlindness says so. */
 function orNull<Of>(read: () => Of): Of | null {

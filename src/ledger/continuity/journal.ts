@@ -20,7 +20,7 @@ import { findFolderProblem, withPath } from '../../core/text/folder-problem.ts';
 import { lockFile } from '../../db/server/lock-folder.ts';
 import {
   answerLine,
-  type ClaimPlace,
+  type ClaimedAttempt,
   chainLines,
   claimLine,
   closedLine,
@@ -39,7 +39,7 @@ export type Journal = {
    * Records claims whose commit was acknowledged. Never throws: if they cannot be recorded, `writing` of
    * these entries throws, so that they are not sent.
    */
-  claimed(claims: readonly ClaimPlace[]): Promise<void>;
+  claimed(claims: readonly ClaimedAttempt[]): Promise<void>;
   /**
    * Records that the first byte of the request is about to be written. @throws if that cannot be recorded:
    * the request must then not be sent.
@@ -51,7 +51,7 @@ export type Journal = {
    */
   answered(entry: ClaimedEntry, outcome: Outcome): void;
   /** Returns the newest recorded claim, or null before the first one. */
-  last(): ClaimPlace | null;
+  last(): ClaimedAttempt | null;
   /** Closes the journal when the process ends normally. */
   close(): Promise<void>;
 };
@@ -87,7 +87,7 @@ export function openJournal(options: JournalOptions): Journal {
   let failure: unknown = null;
   let head = '';
   let end: JournalEnd | undefined;
-  let last: ClaimPlace | null = null;
+  let last: ClaimedAttempt | null = null;
   const gathered: string[] = [];
   let flushed: Promise<void> | null = null;
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { ClaimPlace } from './journal-lines.ts';
+import type { ClaimedAttempt } from './journal-lines.ts';
 
 /** Whether a claim is in this database. */
 export type KnownClaim = {
@@ -19,7 +19,7 @@ export type KnownClaim = {
  */
 export async function lookUpClaims(
   db: Database | null,
-  claims: readonly ClaimPlace[],
+  claims: readonly ClaimedAttempt[],
 ): Promise<readonly KnownClaim[]> {
   if (db === null || claims.length === 0) return [];
   const given = claims.map(({ claim, entryId, attempt }, place) => ({

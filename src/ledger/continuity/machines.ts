@@ -19,7 +19,7 @@ import type { Database } from '../../db/connect.ts';
  */
 export type OtherMachine = { readonly host: string; readonly postedAt: Date };
 
-export type LedgerPlace = {
+export type LedgerLocation = {
   /** Where the database is; null if the server does not report it. */
   readonly now: string | null;
   /** True if the database is where it was last found complete, or if that is not known. */
@@ -70,7 +70,7 @@ function ensureMachineId(folder: string): string {
 }
 
 /** Reads where the ledger is, and which other machines may know claims that it lacks. */
-export async function readPlace(db: Database, machineId: string | null): Promise<LedgerPlace> {
+export async function readLedgerLocation(db: Database, machineId: string | null): Promise<LedgerLocation> {
   const { rows } = await sql<{ now: string | null; before: string | null }>`
     select ledger.place() as now, (select place from ledger.identity) as before`.execute(db);
   const { now = null, before = null } = rows[0] ?? {};
@@ -91,7 +91,7 @@ export async function countMachines(db: Database): Promise<number> {
 }
 
 /** Records that the ledger was found complete at its current place. */
-export async function keepPlace(db: Database): Promise<void> {
+export async function keepLedgerLocation(db: Database): Promise<void> {
   await sql`
     update ledger.identity set place = ledger.place() where place is distinct from ledger.place()`.execute(
     db,

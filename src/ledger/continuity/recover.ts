@@ -9,7 +9,7 @@ import { eachJournal, type JournalFile, linesOf } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed } from './known-claims.ts';
 import { dispositionOf, type LostClaim, storeLostClaims } from './lost-claims.ts';
-import { keepPlace, markCompared, readPlace } from './machines.ts';
+import { keepLedgerLocation, markCompared, readLedgerLocation } from './machines.ts';
 import { isWhole } from './whole-journal.ts';
 
 export type RecoveryOptions = Omit<ContinuityOptions, 'accountId'> & {
@@ -108,8 +108,8 @@ function store(db: Database, decision: Decision): Promise<void> {
       await storeLostClaims(trx, found.slice(from, from + BATCH), recoveryId);
     await sql`select ledger.raise_claim_numbers(${newestNumber(found)}::bigint)`.execute(trx);
     await markCompared(trx, decision.machineId);
-    const { others } = await readPlace(trx, decision.machineId);
-    if (others.length === 0 || decision.isShared || acceptsUndescribed) await keepPlace(trx);
+    const { others } = await readLedgerLocation(trx, decision.machineId);
+    if (others.length === 0 || decision.isShared || acceptsUndescribed) await keepLedgerLocation(trx);
   });
 }
 

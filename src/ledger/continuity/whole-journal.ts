@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { linesOf } from './journal-folder.ts';
-import { type ClaimPlace, type JournalSummary, readJournal } from './journal-lines.ts';
+import { type ClaimedAttempt, type JournalSummary, readJournal } from './journal-lines.ts';
 import { readLineCount } from './line-count.ts';
 
 /**
@@ -32,7 +32,7 @@ export function hasLostLines(owner: string, { end, isClosed, isDamaged }: Journa
 
 async function hasSameClaims(db: Database, path: string, owner: string): Promise<boolean> {
   const counts = { inJournal: 0, inBoth: 0 };
-  const add = async (claims: readonly ClaimPlace[]): Promise<void> => {
+  const add = async (claims: readonly ClaimedAttempt[]): Promise<void> => {
     counts.inJournal += claims.length;
     counts.inBoth += await countThese(db, claims, owner);
   };
@@ -44,7 +44,7 @@ async function hasSameClaims(db: Database, path: string, owner: string): Promise
 }
 
 /** Counts the claims among these that the database has of this process. */
-async function countThese(db: Database, claims: readonly ClaimPlace[], owner: string): Promise<number> {
+async function countThese(db: Database, claims: readonly ClaimedAttempt[], owner: string): Promise<number> {
   const given = claims.map(({ claim, entryId, attempt }) => ({
     entry_id: entryId,
     attempt,

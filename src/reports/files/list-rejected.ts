@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { RejectedRowPlace } from '../../core/report.ts';
+import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
@@ -22,13 +22,13 @@ export type RejectedFilter = {
   readonly after?: { readonly sourceFileId: string; readonly record: number };
 };
 
-type Row = Omit<RejectedRowPlace, 'line' | 'record'> & { readonly line: string; readonly record: string };
+type Row = Omit<RejectedRowInFile, 'line' | 'record'> & { readonly line: string; readonly record: string };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
 export async function listRejected(
   db: Database,
   filter: RejectedFilter = {},
-): Promise<readonly RejectedRowPlace[]> {
+): Promise<readonly RejectedRowInFile[]> {
   const { rows } = await sql<Row>`
     select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
       r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"

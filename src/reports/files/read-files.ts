@@ -1,5 +1,5 @@
 import type { PassedOverCounts } from '../../core/customer.ts';
-import type { CodeProblem, FilesReport, HeldFile, RejectedRowPlace } from '../../core/report.ts';
+import type { CodeProblem, FilesReport, HeldFile, RejectedRowInFile } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { type Block, type Fault, item, type Part, type Section, section } from '../../render/block.ts';
 import type { RunSummary } from '../../render/report-renderer.ts';
@@ -83,7 +83,7 @@ export function describeRejected({
   total,
   isFiltered,
 }: {
-  readonly rows: readonly RejectedRowPlace[];
+  readonly rows: readonly RejectedRowInFile[];
   readonly total: number;
   readonly isFiltered: boolean;
 }): readonly Block[] {
@@ -100,7 +100,7 @@ export function describeRejected({
   });
 }
 
-function describeRejectedRow(row: RejectedRowPlace, source: string): Fault {
+function describeRejectedRow(row: RejectedRowInFile, source: string): Fault {
   const { uri, line, column, value, reason, help } = row;
   const place = `${fileName(uri)} line ${formatCount(line)}${column === null ? '' : `, column ${column}`}`;
   return { kind: 'fault', place, value, source, reason, help };

@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
 import { addUnits, cancelUnits, clearUnits, readUnits, reopenUnits, type UnitsOf } from './units.ts';
 import type { WorkQueue } from './work-queue.ts';
-import { countPlaces } from './workers.ts';
+import { countWorkerConcurrency } from './workers.ts';
 
 /** How often a run polls the state of its units. */
 const LOOK_EVERY_MS = 200;
@@ -26,7 +26,7 @@ export function createSpread(
   { queue, ...run }: UnitsOf & { readonly queue: WorkQueue },
 ): Spread {
   return async (options) => {
-    const places = await countPlaces(db, options.kind);
+    const places = await countWorkerConcurrency(db, options.kind);
     if (places === 0) return null;
     const payloads = await options.cut(places);
     if (payloads.length < WORTH_HANDING_OUT) return null;
@@ -90,7 +90,7 @@ async function handOut(
 
   let isCancelled = false;
   while (true) {
-    const places = await countPlaces(db, kind);
+    const places = await countWorkerConcurrency(db, kind);
     isEnding ||= signal.aborted || places === 0 || !isLeaseHeld();
     if (!isEnding) await handOutMore(places);
     else if (!isCancelled) {

@@ -41,7 +41,7 @@ export async function removeWorker(db: Database, workerId: string): Promise<void
 }
 
 /** Number of units of a kind that all live workers together can do at a time. */
-export async function countPlaces(db: Database, kind: UnitKind): Promise<number> {
+export async function countWorkerConcurrency(db: Database, kind: UnitKind): Promise<number> {
   const { rows } = await sql<{ places: string }>`
     select coalesce(sum(concurrency), 0) as places from ops.workers
     where ${kind} = any(kinds) and draining_since is null and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`.execute(

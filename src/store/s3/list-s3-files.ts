@@ -9,12 +9,12 @@ import { statusOf } from '../../config/aws/aws-error.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { isBefore } from '../../core/text/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from '../exclude.ts';
-import type { ObjectName, SourcePlace } from '../parse-source-uri.ts';
+import type { ObjectName, SourceLocation } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
 import { explainS3Error, type S3Request, unusableListing } from './explain-s3-error.ts';
 import { etagOf, versionText } from './s3-version.ts';
 
-export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
+export type S3Location = Extract<SourceLocation, { kind: 's3' }>;
 
 /** An object as a listing returns it, with its decoded key. */
 type Listed = { readonly key: string; readonly object: S3Object };
@@ -43,7 +43,7 @@ type ListS3Options = ListingRules & {
  * see `ObjectVersion` for objects without one. The whole listing is kept in memory, at about 300 bytes for
  * each object, because not every store lists in order.
  */
-export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
+export async function* listS3Files(place: S3Location, options: ListS3Options): AsyncGenerator<SourceFile> {
   const { skip, onSkipped, start } = options;
   const from = firstKey(place, options);
   const objects: Listed[] = [];
@@ -66,13 +66,13 @@ export async function* listS3Files(place: S3Place, options: ListS3Options): Asyn
  * exactly like another listing.
  */
 export async function* findS3Files(
-  place: S3Place,
+  place: S3Location,
   keys: readonly string[],
   options: Pick<ListS3Options, 'client' | 'skip' | 'signal'>,
 ): AsyncGenerator<SourceFile> {
   const { skip } = options;
   const limit = pLimit(LOOK_UPS);
-  const wanted = keys.filter((key) => isOfPlace({ bucket: place.bucket, key }, { place, skip }));
+  const wanted = keys.filter((key) => isAtLocation({ bucket: place.bucket, key }, { place, skip }));
   const found = await limit.map(wanted, (key) => findObject(place, key, options));
   for (const listed of found) {
     if (listed === null) continue;
@@ -83,7 +83,7 @@ export async function* findS3Files(
 }
 
 async function findObject(
-  place: S3Place,
+  place: S3Location,
   wanted: string,
   options: Omit<ListOptions, 'from'>,
 ): Promise<Listed | null> {
@@ -97,7 +97,7 @@ async function findObject(
 }
 
 async function* toFiles(
-  place: S3Place,
+  place: S3Location,
   objects: readonly Listed[],
   options: ListOptions,
 ): AsyncGenerator<SourceFile> {
@@ -112,7 +112,7 @@ async function* toFiles(
 }
 
 async function* listPages(
-  { bucket, prefix }: S3Place,
+  { bucket, prefix }: S3Location,
   { client, signal, from }: ListOptions,
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   const isNext = pageOrder({ bucket, key: null, client });
@@ -170,7 +170,7 @@ function pageOrder(request: S3Request): (marker: string | undefined, isTruncated
  * has no ids.
  */
 async function listVersionIds(
-  { bucket, prefix }: S3Place,
+  { bucket, prefix }: S3Location,
   { client, signal, from }: ListOptions,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
@@ -203,7 +203,7 @@ async function listVersionIds(
 }
 
 /** The first key that can be one of the listing; null if any can. */
-function firstKey(place: S3Place, { start, startAfter }: ListS3Options): string | null {
+function firstKey(place: S3Location, { start, startAfter }: ListS3Options): string | null {
   const after = startAfter === null ? null : `${baseOf(place)}${startAfter}`;
   return start !== null && after !== null ? (start > after ? start : after) : (start ?? after);
 }
@@ -226,7 +226,7 @@ function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null
  * True if a key belongs to the place. `orders` covers the object with that name and everything below it, but
  * not `orders-old/…`.
  */
-function liesIn(key: string, { prefix, glob }: S3Place): boolean {
+function liesIn(key: string, { prefix, glob }: S3Location): boolean {
   if (glob !== null) return key.startsWith(prefix);
   return prefix === '' || prefix.endsWith('/')
     ? key.startsWith(prefix)
@@ -240,7 +240,7 @@ function whyNot(
     place,
     skip,
     sizeBytes,
-  }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number },
+  }: { readonly place: S3Location; readonly skip: SkipRule; readonly sizeBytes: number },
 ): string | null {
   const { prefix, glob } = place;
   // An object that the address names itself is never skipped.
@@ -250,15 +250,15 @@ function whyNot(
 }
 
 /** The folder that names are below. */
-function baseOf({ prefix, glob }: S3Place): string {
+function baseOf({ prefix, glob }: S3Location): string {
   if (prefix === '' || prefix.endsWith('/')) return prefix;
   return glob === null ? `${prefix}/` : prefix.slice(0, prefix.lastIndexOf('/') + 1);
 }
 
 /** True if an object would be listed if it existed. */
-export function isOfPlace(
+export function isAtLocation(
   object: ObjectName,
-  { place, skip }: { readonly place: S3Place; readonly skip: SkipRule },
+  { place, skip }: { readonly place: S3Location; readonly skip: SkipRule },
 ): boolean {
   const { bucket, key } = object;
   return (

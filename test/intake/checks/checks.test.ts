@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { FILE_CHECKS } from '../../../src/core/checks/expectations.ts';
 import type { Check } from '../../../src/intake/checks/check.ts';
 import { judgeFreshness } from '../../../src/intake/checks/freshness.ts';
-import { createPlacer, judgeFile } from '../../../src/intake/checks/judge-file.ts';
+import { createDater, judgeFile } from '../../../src/intake/checks/judge-file.ts';
 import { compareHeaders } from '../../../src/intake/checks/kinds/header.ts';
 import { checks } from '../../../src/intake/checks/kinds/index.ts';
 import { EXPECTATIONS, exportsOf, SHOPS } from './synthetic-shop.ts';
 
-const place = createPlacer('Europe/Amsterdam');
+const place = createDater('Europe/Amsterdam');
 const [SHOP] = SHOPS;
 if (SHOP === undefined) throw new Error('there is no shop');
 const files = [...exportsOf(SHOP)].slice(0, 60).map(place);

@@ -1,9 +1,9 @@
 import type { ExpectedDate } from '../../../src/core/checks/expectations.ts';
-import type { PlacedFile } from '../../../src/intake/checks/check.ts';
-import { createPlacer, judgeFile } from '../../../src/intake/checks/judge-file.ts';
+import type { DatedFile } from '../../../src/intake/checks/check.ts';
+import { createDater, judgeFile } from '../../../src/intake/checks/judge-file.ts';
 import { EXPECTATIONS, exportsOf, SALES, type Shop } from './synthetic-shop.ts';
 
-export const place = createPlacer(EXPECTATIONS.timeZone);
+export const place = createDater(EXPECTATIONS.timeZone);
 
 /** Sales are announced by the shop; holidays are not. */
 export const ANNOUNCED: readonly ExpectedDate[] = Object.keys(SALES).map((day) => ({
@@ -24,7 +24,7 @@ type Year = {
 /** Runs the checks on each file of a year, in order. */
 export function replayYear(shop: Shop, { expectedDates }: { expectedDates: readonly ExpectedDate[] }): Year {
   const months = new Map<string, number>();
-  let earlier: PlacedFile[] = [];
+  let earlier: DatedFile[] = [];
   let isOpen = false;
   let files = 0;
   for (const file of exportsOf(shop)) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FileStatistics } from '../../../src/core/checks/file-statistics.ts';
-import type { PlacedFile } from '../../../src/intake/checks/check.ts';
+import type { DatedFile } from '../../../src/intake/checks/check.ts';
 import { judgeFile } from '../../../src/intake/checks/judge-file.ts';
 import { ANNOUNCED, place, replayYear } from './replay-year.ts';
 import { EXPECTATIONS, exportsOf, SHOPS, type Shop } from './synthetic-shop.ts';
@@ -23,7 +23,7 @@ describe('twelve months of a shop without faults', () => {
 });
 
 /** Returns the last day of a half-year without faults and the files before it. */
-function lastDayOf(shop: Shop): { seen: FileStatistics; earlier: readonly PlacedFile[] } {
+function lastDayOf(shop: Shop): { seen: FileStatistics; earlier: readonly DatedFile[] } {
   const all = [...exportsOf(shop)].slice(0, 200);
   const seen = all.at(-1);
   if (seen === undefined) throw new Error('there is no file');

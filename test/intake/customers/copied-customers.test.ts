@@ -8,7 +8,7 @@ import type { Database } from '../../../src/db/connect.ts';
 import { copyInto } from '../../../src/db/copy-rows.ts';
 import { inPhase } from '../../../src/db/phase.ts';
 import { addCustomers } from '../../../src/intake/customers/add-customers.ts';
-import type { PlacedCustomer } from '../../../src/intake/customers/placed-customer.ts';
+import type { BatchedCustomer } from '../../../src/intake/customers/batched-customer.ts';
 import { beginFile } from '../../../src/intake/files/begin-file.ts';
 import { ENGINES, openShop, useDatabase } from '../story.ts';
 
@@ -128,7 +128,7 @@ async function openReading(db: Database, after?: { readonly source: string; read
   return { source, runId, brandId: source, sourceFileId: begun.sourceFileId, reader };
 }
 
-function place({ brandId }: { readonly brandId: string }, given: typeof ODD): readonly PlacedCustomer[] {
+function place({ brandId }: { readonly brandId: string }, given: typeof ODD): readonly BatchedCustomer[] {
   return given.map((values, index) => ({
     batchId: String(1 + (index % 2)),
     customer: {

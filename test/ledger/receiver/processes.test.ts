@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { watchLedger } from '../../../src/cli/open/watch-ledger.ts';
-import type { PipelineConfig } from '../../../src/core/config.ts';
+import type { PipelineConfig } from '../../../src/config/schema.ts';
 import { loseClaims } from '../../recovery/lost-databases.ts';
 import { manyRows, openWorkshop, toCsv, type Workshop } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';

@@ -1,5 +1,5 @@
 import type { RawRows } from '../../../core/record.ts';
-import type { RejectedRowPlace } from '../../../core/report.ts';
+import type { RejectedRowInFile } from '../../../core/report.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { html } from '../../../render/html/html.ts';
@@ -55,7 +55,7 @@ ${await original(row, visit)}`,
  * Shows the row to operators only, because it contains personal data other than e-mail addresses, which
  * cannot be masked.
  */
-async function original(row: RejectedRowPlace, { config, actor }: Visit): Promise<Html> {
+async function original(row: RejectedRowInFile, { config, actor }: Visit): Promise<Html> {
   if (actor.role !== 'operator') return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
   const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
@@ -69,7 +69,7 @@ async function original(row: RejectedRowPlace, { config, actor }: Visit): Promis
   return rowsMarkup(read.value, row);
 }
 
-function rowsMarkup({ header, rows }: RawRows, { column }: RejectedRowPlace): Html {
+function rowsMarkup({ header, rows }: RawRows, { column }: RejectedRowInFile): Html {
   const more = rows.length - MAX_ROWS;
   return html`${rows.slice(0, MAX_ROWS).map((cells) =>
     factList(

@@ -1,5 +1,5 @@
 import { formatAmounts } from '../../../core/money.ts';
-import type { RejectedRowPlace } from '../../../core/report.ts';
+import type { RejectedRowInFile } from '../../../core/report.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
@@ -82,7 +82,7 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
   );
 }
 
-function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
+function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
   return table(
     rows,
     [

@@ -12,7 +12,7 @@ import { openClient } from '../open/open-service.ts';
 import type { OpenWork } from '../open/open-workers.ts';
 import { pingStart } from '../run/notify-after.ts';
 
-export type WorkplaceOptions = {
+export type SlotRunnerOptions = {
   readonly config: PipelineConfig;
   readonly db: Database;
   readonly log: Logger;
@@ -23,14 +23,14 @@ export type WorkplaceOptions = {
 };
 
 /** What all runs of a `serve` process share. */
-export type Workplace = {
+export type SlotRunner = {
   /** Runs the job of a slot. */
   work(claimed: ClaimedSlot): Promise<SlotEnd>;
   close(): void;
 };
 
 /** Opens what the runs of a `serve` process need. */
-export function openWorkplace(options: WorkplaceOptions): Workplace {
+export function openSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { config, db, log, metrics, draining, openSpread } = options;
   const sourceClients = openSourceClients();
   return {
@@ -64,7 +64,7 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
 }
 
 /** Creates a client for one run. Every answer calls `onAnswer`, as a sign of life. */
-function openRunClient({ config, metrics }: WorkplaceOptions, onAnswer: () => void): Client {
+function openRunClient({ config, metrics }: SlotRunnerOptions, onAnswer: () => void): Client {
   const client = openClient(config.api, { connections: config.api.concurrency });
   return observeClient(client, {
     begun: metrics.requestBegun,

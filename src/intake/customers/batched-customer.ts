@@ -3,14 +3,14 @@ import { consentOf, type StatedCustomer } from '../../core/customer.ts';
 import { toArrayParameter, toUuidArrayParameter } from '../../db/array-parameters.ts';
 
 /** A customer, and the batch in which their address would be sent. */
-export type PlacedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };
+export type BatchedCustomer = { readonly customer: StatedCustomer; readonly batchId: string };
 
 /**
  * Builds SQL for a record set `g (hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent,
  * currency, with_code, place)` with one row for each customer, in the same order. `is_out`: consent is no. The parameters are columns, because whole columns are written and
  * read several times faster than rows.
  */
-export function toCustomerRows(placed: readonly PlacedCustomer[]): RawBuilder<unknown> {
+export function toCustomerRows(placed: readonly BatchedCustomer[]): RawBuilder<unknown> {
   const column = (read: (customer: StatedCustomer) => string | number | boolean | null) =>
     toArrayParameter(placed.map(({ customer }) => read(customer)));
   return sql`rows from (
@@ -31,14 +31,14 @@ function toInstant(ms: number | null): string | null {
  * Assigns customers to batches before it is known which of them will be sent. Customers who are not sent
  * leave gaps.
  */
-export type CustomerPlacer = {
+export type CustomerBatcher = {
   /** Returns the number of new batches that this many more customers need. */
   toBegin(customers: number): number;
   /** Assigns a batch to each customer: the open batch until it is full, then the new ones in `batchIds`. */
-  place(customers: readonly StatedCustomer[], batchIds: readonly string[]): readonly PlacedCustomer[];
+  place(customers: readonly StatedCustomer[], batchIds: readonly string[]): readonly BatchedCustomer[];
 };
 
-export function createCustomerPlacer(batchSize: number): CustomerPlacer {
+export function createCustomerBatcher(batchSize: number): CustomerBatcher {
   let open = '';
   let room = 0;
 
