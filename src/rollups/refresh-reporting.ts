@@ -237,8 +237,8 @@ export async function refreshPage(
     days: readonly string[] | null;
     deals: readonly DealMonth[] | null;
     disputed: readonly OrderKey[] | null;
-    last_source: string;
-    last_id: string;
+    last_source: string | null;
+    last_id: string | null;
   }>`
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),
     own as not materialized (select * from page where is_current and is_own),
