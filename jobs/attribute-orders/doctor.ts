@@ -4,7 +4,7 @@ import type { CodeProblem } from '../../src/core/report.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
-import type { Check, Patient } from '../../src/runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../src/runs/diagnostic.ts';
 import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';
@@ -17,7 +17,7 @@ const SHOWN = 10;
  * Checks the codes of each job: how many there are, and whether the mirror knows their owners. Mistakes in
  * the file itself are reported with those of the configuration.
  */
-const codes: Check = {
+const codes: Diagnostic = {
   name: 'codes',
   async look(patient) {
     const findings: Finding[] = [];
@@ -66,7 +66,7 @@ const WHY =
  * Checks whether something else may credit the same orders. It looks at the events that were received, at
  * whether events are received at all, and at what the configuration declares.
  */
-const channels: Check = {
+const channels: Diagnostic = {
   name: 'channel',
   async look(patient) {
     const findings: Finding[] = [];
@@ -132,4 +132,4 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
 }
 
 /** The checks of `doctor` for jobs of this kind. */
-export const checks: readonly Check[] = [codes, channels];
+export const checks: readonly Diagnostic[] = [codes, channels];

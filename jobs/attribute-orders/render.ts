@@ -25,13 +25,18 @@ import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
  */
 export const renderOrders: ReportRenderer<OrdersReport> = {
   did: ({ entries }) => `${formatCount(entries.accepted)} posted`,
-  tally: (counts, more) => ({
-    kind: 'counts',
-    count: counts.orders,
-    whole: plural(counts.orders, 'order'),
-    meaning: 'of this job so far, each counted once',
-    lines: dispositionLines(counts, more),
-  }),
+  tally(counts, more) {
+    const lines = dispositionLines(counts, more);
+    return {
+      kind: 'counts',
+      count: counts.orders,
+      whole: plural(counts.orders, 'order'),
+      meaning: 'of this job so far, each counted once',
+      lines,
+      // Without the unaccounted ones: they are what does not add up.
+      parts: lines.slice(0, -1),
+    };
+  },
   attention: ({ counts: { entries }, doubts }) =>
     clause(
       entries.rejected + entries.held + doubts,

@@ -6,14 +6,14 @@ import {
   NOTHING_SEEN,
 } from '../../src/core/customer.ts';
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
-import type { Check } from '../../src/runs/doctor-check.ts';
+import type { Diagnostic } from '../../src/runs/diagnostic.ts';
 import type { NewestFile } from '../../src/runs/runnable-kind.ts';
 import { isIdentifyCustomers } from './settings.ts';
 
 const HASH_KEY = 'customers key';
 
 /** Checks the secret with which customer addresses are hashed, if a job reads customers. */
-const hashKey: Check = {
+const hashKey: Diagnostic = {
   name: HASH_KEY,
   async look({ config }) {
     if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
@@ -23,7 +23,7 @@ const hashKey: Check = {
 };
 
 /** The checks of `doctor` for jobs of this kind. */
-export const checks: readonly Check[] = [hashKey];
+export const checks: readonly Diagnostic[] = [hashKey];
 
 /** Number of rows of the newest file in which consent is counted. */
 const MAX_ROWS = 1_000;

@@ -21,7 +21,10 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       kind: 'counts',
       count: counts.candidates,
       whole: plural(counts.candidates, 'influencer'),
-      meaning: `among the customers so far; outreach ${details?.outreachId}`,
+      meaning:
+        details === undefined
+          ? 'among the customers so far'
+          : `among the customers so far; outreach ${details.outreachId}`,
       lines: [
         ['submitted', counts.submitted, { note: requests, color: 'green', always: true }],
         ['already submitted', counts.already, { note: 'before this run', always: true }],

@@ -142,7 +142,7 @@ export const notifySchema = z
   .prefault({})
   .describe('Notices: who is told when something is wrong, and when it is over.');
 
-/** The settings of a channel for notices. Each kind is a file in `src/monitoring/notify/channels/`. */
+/** The settings of a channel for notices. Each kind is a function in `src/monitoring/notify/channels.ts`. */
 export type ChannelSettings = { readonly name: string } & CamelCased<z.output<typeof noticeChannel>>;
 
 /** A dead-man's switch. It is called when runs of its jobs begin and end, and raises an alarm when the calls stop. */

@@ -70,7 +70,7 @@ export function recoverCustomers(db: Database, options: RecoverCustomersOptions)
     const fingerprint = fingerprintOf(keys.current);
     return inTransaction(db, async (trx) => {
       const lost = await replaceLostKey(trx, { fingerprint, rekey: rekeyingOf(keys) });
-      const summary = `A new key takes the place of a lost one: ${lost.restored} of ${plural(lost.customers, 'customer')} restored from ${plural(files, 'file')}.`;
+      const summary = `A new key takes the place of a lost one: it restored ${lost.restored} of ${plural(lost.customers, 'customer')} from ${plural(files, 'file')}.`;
       const after = { ...lost, files, files_gone: filesGone };
       await audit(trx, {
         action: 'replace_lost_key',

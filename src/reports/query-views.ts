@@ -46,7 +46,10 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
             then set_config('role', 'bi_reader', true) end`.execute(trx);
     // The line break before `) as question` ends a comment at the end of the query. The size is measured in
     // the database, so that rows beyond the limit are not transferred.
-    const { rows } = await sql<{ json: string | null; columns: string[]; cells: (string | null)[] }>`
+    const { rows } = await sql<
+      | { json: string; columns: string[]; cells: (string | null)[] }
+      | { json: null; columns: null; cells: null }
+    >`
         select case when fits then q.text end as json,
           case when fits then array(select json_object_keys(q.text::json)) end as columns,
           case when fits then array(select value from json_each_text(q.text::json)) end as cells
@@ -59,9 +62,9 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
       .catch((error: unknown) => {
         throw explain(error, timeoutMs);
       });
-    const shown = rows.slice(0, limit).map(({ json, columns, cells }) => {
-      if (json === null) throw tooLarge();
-      return { json, columns, cells };
+    const shown = rows.slice(0, limit).map((row) => {
+      if (row.json === null) throw tooLarge();
+      return row;
     });
     return {
       columns: shown[0]?.columns ?? [],

@@ -224,7 +224,7 @@ type DealMonth = { readonly dealId: string; readonly month: string };
  * An order is looked up only if `order_dispositions` has one between the least and the greatest id of the page, which
  * is not so for the newest part of a sorted export.
  *
- * Call it in a step (begin-step.ts), and nothing after it that another step could wait for.
+ * Call it in a step (`beginStep`), and nothing after it that another step could wait for.
  */
 export async function refreshPage(
   trx: Transaction<DB>,

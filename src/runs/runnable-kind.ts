@@ -7,7 +7,7 @@ import type { RunStop } from '../core/run.ts';
 import type { Unit, UnitResult } from '../core/work.ts';
 import type { Intake } from '../intake/read/intake-file.ts';
 import type { Nouns, Run } from '../ops/run.ts';
-import type { Check } from './doctor-check.ts';
+import type { Diagnostic } from './diagnostic.ts';
 
 /** How a flow ended. */
 export type FlowEnd<Report extends RunReport = RunReport> = {
@@ -56,7 +56,7 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
    */
   checkFile?(file: NewestFile, job: Settings): Promise<string>;
   /** The checks of `doctor` for jobs of this kind. */
-  checks?(): Promise<readonly Check[]>;
+  checks?(): Promise<readonly Diagnostic[]>;
   /** What notices report about jobs of this kind, in addition to what they report about all jobs. */
   readonly watched?: Watched<Settings>;
 };

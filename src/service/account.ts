@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import { call } from './call.ts';
+import { call, callWithList } from './call.ts';
 import type { Client } from './client.ts';
 
 /** The account and the user to which an API key belongs. */
@@ -50,7 +50,7 @@ export async function hello(client: Client): Promise<Account> {
  * @throws ApiError
  */
 export async function searchBrands(client: Client): Promise<readonly NamedRecord[]> {
-  return readListing(await call(client, 'search_brands')).map(toNamedRecord);
+  return listingOf(await callWithList(client, 'search_brands')).map(toNamedRecord);
 }
 
 /**
@@ -58,7 +58,7 @@ export async function searchBrands(client: Client): Promise<readonly NamedRecord
  * @throws ApiError
  */
 export async function searchDealflows(client: Client): Promise<readonly NamedRecord[]> {
-  return readListing(await call(client, 'search_dealflows')).map(toNamedRecord);
+  return listingOf(await callWithList(client, 'search_dealflows')).map(toNamedRecord);
 }
 
 /**
@@ -69,7 +69,7 @@ export async function autocomplete(
   client: Client,
   text: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return readListing(await call(client, 'autocomplete', { query: { q: text } }));
+  return listingOf(await callWithList(client, 'autocomplete', { query: { q: text } }));
 }
 
 /**
@@ -98,6 +98,17 @@ export async function getDealDetails(
     isActive: typeof raw.is_active === 'boolean' ? raw.is_active : null,
     raw,
   };
+}
+
+/** The records of the list that the client found: the description of the service says where it is. */
+function listingOf({
+  answer,
+  items,
+}: {
+  readonly answer: unknown;
+  readonly items: readonly unknown[] | null;
+}) {
+  return readListing(items ?? answer);
 }
 
 /**

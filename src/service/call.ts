@@ -32,6 +32,15 @@ export async function call<Name extends OperationName>(
   name: Name,
   input: CallInput<Name> = {},
 ): Promise<ResponseOf<Name>> {
+  return (await callWithList(client, name, input)).answer;
+}
+
+/** Calls one operation, like `call`, and returns the list that the client found in its answer, with all pages; null if it found none. */
+export async function callWithList<Name extends OperationName>(
+  client: Client,
+  name: Name,
+  input: CallInput<Name> = {},
+): Promise<{ readonly answer: ResponseOf<Name>; readonly items: readonly unknown[] | null }> {
   const operation = operationOf(name);
   const query = check(name, operation.query, input.query);
   const body = check(name, operation.body, input.body);
@@ -45,7 +54,11 @@ export async function call<Name extends OperationName>(
     client.exchange(name, { ...sent, query: { ...sent.query, ...page } }),
   );
   const answer = operation.response.safeParse(parse(exchange.text));
-  if (answer.success) return answer.data as ResponseOf<Name>;
+  if (answer.success) {
+    // The list has exact numbers; the answer, and who reads it, plain ones.
+    const items = exchange.list === undefined ? null : parse(JSON.stringify(exchange.list.items));
+    return { answer: answer.data as ResponseOf<Name>, items: items as readonly unknown[] | null };
+  }
   throw toApiError(
     name,
     exchange,
@@ -72,7 +85,8 @@ async function joinIfPaged(
     const next = await send(page);
     return (isAnswered(next) ? next.list : undefined) ?? { problem: 'it was not answered' };
   });
-  return { ...first, text: JSON.stringify({ items, has_more: problem !== null }) };
+  const list = { ...first.list, items, next: null };
+  return { ...first, text: JSON.stringify({ items, has_more: problem !== null }), list };
 }
 
 /** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */

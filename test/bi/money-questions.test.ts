@@ -39,7 +39,7 @@ describe('every question about money', () => {
     expect(question).toMatch(/\?$/);
     const [name = '', part] = command.replaceAll('`', '').split(' ');
     expect(commands.includes(`name: '${name}'`), name).toBe(true);
-    expect(part === undefined || commands.includes(`.command('${part}')`), part).toBe(true);
+    expect(part === undefined || commands.includes(`name: '${part}'`), part).toBe(true);
     const [, section] = page.split('Money: ');
     const isPage =
       section === undefined ? pages.includes(`navigation: '${page}'`) : sections.includes(`'${section}'`);

@@ -89,15 +89,27 @@ describe('a list goes on', () => {
     expect(asked).toEqual(['2', '3']);
   });
 
+  it('not beyond an empty page, nor beyond one that repeats what was listed: neither adds an item', async () => {
+    const next = find({ next_cursor: 'c' });
+    for (const further of [[], [1, 2]]) {
+      let asked = 0;
+      const { items, problem } = await joinPages({ items: [1, 2], next }, async () => {
+        asked += 1;
+        return { items: further, next: find({ next_cursor: `c${asked}` }) };
+      });
+      expect([items, asked, problem === null]).toEqual([[1, 2], 1, false]);
+    }
+  });
+
   it('no further than the description of the service says, and says so', async () => {
     let number = 0;
     const page = () => {
       number += 1;
-      if (number > 300) throw new Error('it never ends');
+      if (number > 1_100) throw new Error('it never ends');
       return { items: [number], next: find({ next_cursor: `c${number}` }) };
     };
     const { items, problem } = await joinPages(page(), async () => page());
-    expect([items.length, problem]).toEqual([200, expect.stringContaining('limits.pages')]);
+    expect([items.length, problem]).toEqual([1_000, expect.stringContaining('limits.pages')]);
   });
 });
 

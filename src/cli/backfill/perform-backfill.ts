@@ -64,25 +64,28 @@ export async function performBackfill(
   const { from: fromDay, to: toDay } = options;
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
-  return withWorkshop({ output, config, job, isPlan: options.plan === true }, async (run, isKept) => {
-    const unfinished = await findUnfinished(run.db, job.name);
-    if (unfinished !== null) {
-      if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
-      return goOn(run, unfinished, { output, options });
-    }
-    const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
-    showPlan(run, backfill, { output, options, isKept });
-    output.show(describeCodeProblems(codeProblems));
-    const isWhole = await warnOfHeldFiles(run, output);
-    const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
-    if (options.plan === true) return planned;
-    if (hasNothingToPost(backfill)) {
-      const idle = await endIdle(run, backfill);
-      return planned === EXIT.ok ? idle : planned;
-    }
-    if (!(await approve(backfill, changes, { output, options }))) return planned;
-    return start(run, backfill, { output, options });
-  });
+  return withBackfillSurroundings(
+    { output, config, job, isPlan: options.plan === true },
+    async (run, isKept) => {
+      const unfinished = await findUnfinished(run.db, job.name);
+      if (unfinished !== null) {
+        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+        return goOn(run, unfinished, { output, options });
+      }
+      const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+      showPlan(run, backfill, { output, options, isKept });
+      output.show(describeCodeProblems(codeProblems));
+      const isWhole = await warnOfHeldFiles(run, output);
+      const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+      if (options.plan === true) return planned;
+      if (hasNothingToPost(backfill)) {
+        const idle = await endIdle(run, backfill);
+        return planned === EXIT.ok ? idle : planned;
+      }
+      if (!(await approve(backfill, changes, { output, options }))) return planned;
+      return start(run, backfill, { output, options });
+    },
+  );
 }
 
 /** Executes a plan, or continues a backfill that is paused or whose process has ended. */
@@ -97,7 +100,7 @@ export async function performResume(
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
-  return withWorkshop({ output, config, job, isPlan: false }, async (run) => {
+  return withBackfillSurroundings({ output, config, job, isPlan: false }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
@@ -149,15 +152,15 @@ async function wakeOther(
   });
 }
 
-type WorkshopOptions = {
+type BackfillSurroundingsOptions = {
   readonly output: Output;
   readonly config: PipelineConfig;
   readonly job: AttributeOrdersSettings;
   readonly isPlan: boolean;
 };
 
-async function withWorkshop(
-  { output, ...options }: WorkshopOptions,
+async function withBackfillSurroundings(
+  { output, ...options }: BackfillSurroundingsOptions,
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const log = createRunLog(output, null);

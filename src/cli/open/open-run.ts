@@ -44,21 +44,24 @@ export async function withRunSurroundings<Settings extends JobSettings, Result>(
   try {
     const open = isPlan ? withPlanDatabase : withMigratedDatabase;
     return await open(config, { progress, stopping }, async (db, isKept) => {
-      const { openSpread, close } = await openWork(db, { config, log });
-      const service = { client, sourceClients, openSpread };
-      const surroundings: RunSurroundings<Settings> = {
-        ...{ config, job, db, ...service, progress, draining: stopping.signal },
-        /** Prints which service a run sends to and which ledger it uses, before it does either. */
-        onTarget(target) {
-          output.emit({ event: 'run_target', ...target });
-          const { service: url, accountId, ledger } = target;
-          if (!output.json) output.warn(`Service: ${url}, account ${accountId}. Ledger: ${ledger}.`);
-        },
-      };
       try {
-        return await work(surroundings, isKept);
+        const { openSpread, close } = await openWork(db, { config, log });
+        const service = { client, sourceClients, openSpread };
+        const surroundings: RunSurroundings<Settings> = {
+          ...{ config, job, db, ...service, progress, draining: stopping.signal },
+          /** Prints which service a run sends to and which ledger it uses, before it does either. */
+          onTarget(target) {
+            output.emit({ event: 'run_target', ...target });
+            const { service: url, accountId, ledger } = target;
+            if (!output.json) output.warn(`Service: ${url}, account ${accountId}. Ledger: ${ledger}.`);
+          },
+        };
+        try {
+          return await work(surroundings, isKept);
+        } finally {
+          await close();
+        }
       } finally {
-        await close();
         if (!isPlan) await notifyAfter(db, { config, log });
         await telemetry?.end();
       }

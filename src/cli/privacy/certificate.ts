@@ -1,6 +1,6 @@
 import { type Certificate, isUnknown, OUT_OF_REACH } from '../../core/privacy/forget.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import { type Block, column, item, number, section, table } from '../../render/block.ts';
+import { type Block, column, item, number, say, section, table } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 
 /** Describes what was removed about a customer, without the e-mail address. */
@@ -29,10 +29,12 @@ export function describeCertificate(certificate: Certificate): readonly Block[] 
         ...kept.map((why) => item(`- ${why}`)),
       ],
     }),
-    ...section('This command cannot reach', {
-      why: isDryRun
+    say(
+      isDryRun
         ? 'Nothing was changed: this was a dry run.'
-        : 'No export submits this customer again, for any brand. Nothing else about them is kept. What remains:',
+        : 'No export submits this customer again, for any brand. Nothing else about them is kept.',
+    ),
+    ...section('This command cannot reach', {
       parts: OUT_OF_REACH.map((place) => item(`- ${place}`)),
     }),
   ];

@@ -2,9 +2,6 @@ import { isMore } from '../money.ts';
 import type { DecimalText } from '../order.ts';
 
 /**
- * Tolerances for differences between our totals and those of the service. A person should check larger ones.
- */
-/**
  * Our figures and the service's figures for one deal. Counts of orders, and amounts in the currency of the
  * account.
  */

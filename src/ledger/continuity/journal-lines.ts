@@ -15,7 +15,7 @@ import type { Claim, Outcome } from '../../core/ledger.ts';
  *
  * Each line ends with its number. The first line of each write also has the CRC-32 of the lines between the head and it
  * (`"n":3,"sum":1830210547`), and so has line-count.ts of all lines. So a gap, a cut in the midst and a replaced part are
- * seen. Journals of version 0.2 have neither.
+ * seen. Journals of 0.2.0 have neither; 0.2.1 has a sum on each line, and takes a journal with fewer for damaged.
  *
  * Lines are not fsynced. They survive the death of the process, but not a power cut or a file system that was
  * forcibly shut down: it may lose the newest lines, and the journal then knows less than the database (whole-journal.ts).

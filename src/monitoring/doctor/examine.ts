@@ -2,7 +2,7 @@ import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
-import type { Check, Patient } from '../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../runs/diagnostic.ts';
 import { database } from './checks/database.ts';
 import { disk } from './checks/disk.ts';
 import { keyAndAccount } from './checks/key-and-account.ts';
@@ -21,7 +21,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
 }
 
 /** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
-async function look(check: Check, patient: Patient): Promise<readonly Finding[]> {
+async function look(check: Diagnostic, patient: Patient): Promise<readonly Finding[]> {
   try {
     return await check.look(patient);
   } catch (error) {
@@ -43,7 +43,7 @@ async function look(check: Check, patient: Patient): Promise<readonly Finding[]>
  * The checks that run before those of the job kinds, in the order in which they are shown. To add one, write it in
  * `checks/` and add it to this list.
  */
-const checksOfSurroundings: readonly Check[] = [
+const checksOfSurroundings: readonly Diagnostic[] = [
   database,
   serverLimits,
   keyAndAccount,
@@ -55,4 +55,4 @@ const checksOfSurroundings: readonly Check[] = [
 ];
 
 /** The checks that run after those of the job kinds. */
-const checksOfOperation: readonly Check[] = [disk, schedules, notices];
+const checksOfOperation: readonly Diagnostic[] = [disk, schedules, notices];

@@ -44,6 +44,7 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
       section(`${source}, read for ${readFor}`, {
         why: `${fileName(uri)}, arrived ${formatMinute(arrivedAt)} UTC; ${plural(learntFrom, 'file')} to learn from`,
         parts: [
+          ...(results.length === 0 ? [item('No check applies to this file.')] : []),
           table(results, [
             whole('check', ({ check, subject }) => (subject === null ? check : `${check} ${subject}`)),
             whole('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),

@@ -17,7 +17,7 @@ import {
   whole,
 } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
-import { plural } from '../../render/text.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import { formatAtLeast } from './at-least.ts';
 
 /**
@@ -167,7 +167,7 @@ export function describeLeftOut(
           table(orders.slice(0, limit), [
             whole('deal', ({ dealId }) => dealId),
             column('influencer', ({ influencerHandle }) => influencerHandle),
-            number('orders', ({ orders: count }) => String(count)),
+            number('orders', ({ orders: count }) => formatCount(count)),
             number('net revenue', ({ netAmount, currency }) => moneyOf(netAmount, currency)),
             number('would earn', ({ earnedAmount, currency }) => moneyOf(earnedAmount, currency)),
           ]),
@@ -195,7 +195,7 @@ export function describeLeftOut(
       parts: [
         table(held, [
           whole('deal', ({ dealId }) => dealId),
-          number('orders', ({ orders }) => String(orders)),
+          number('orders', ({ orders }) => formatCount(orders)),
           number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
         ]),
       ],

@@ -1,6 +1,7 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import { type Block, column, item, number, type Part, section, table, whole } from '../../render/block.ts';
 import { clause, formatDuration } from '../../render/text.ts';
@@ -72,7 +73,9 @@ export function describeJobs(jobs: readonly ListedJob[], isServed: boolean): rea
     if (paused === null) return [];
     const gone = kind === null ? ' It is no longer in the configuration.' : '';
     return item(
-      `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${gone}`,
+      toPrintableLine(
+        `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${gone}`,
+      ),
     );
   });
   const isIdle = !isServed && jobs.some(({ nextSlot }) => nextSlot !== null);

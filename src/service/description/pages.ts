@@ -56,7 +56,7 @@ export function findNextPage(
   const offset = numberIn(said, lists.offset);
   const counted = at === null ? null : { page: String(at + 1) };
   const next = counted ?? (offset === null ? null : { offset: String(offset + items) });
-  const filled = lists.more.filter((name) => isFilled(valueAt(said, name)));
+  const filled = lists.more.filter((name) => saysMore(valueAt(said, name)));
   if (filled[0] !== undefined) {
     const stated = filled.map((name) => statedQuery(name, { said, path })).find((query) => query !== null);
     return more(`the answer says that there is more (${filled[0]})`, stated ?? next);
@@ -100,9 +100,9 @@ export async function joinPages(
   for (let number = 1; ; number += 1) {
     const before = seen.size;
     for (const item of page.items) seen.add(JSON.stringify(item));
-    items.push(...page.items);
     if (number > 1 && page.items.length > 0 && seen.size === before)
       return { items, problem: `page ${number} repeats what was listed before` };
+    for (const item of page.items) items.push(item);
     const { next } = page;
     if (next === null || (next.isGuess && ignoresGuesses)) return { items, problem: null };
     if (next.total !== null && items.length >= next.total) return { items, problem: null };
@@ -113,8 +113,10 @@ export async function joinPages(
         items,
         problem: `${why}, and only ${plural(number, 'page is', 'pages are')} read (limits.pages in section service)`,
       };
-    const isRepeated = JSON.stringify(next.query) === JSON.stringify(asked);
-    if (next.query === null || isRepeated || !mayAskMore()) return { items, problem: why };
+    // A service that names a next page after an empty one, or the same page again, would be asked for ever.
+    const isStuck =
+      (number > 1 && page.items.length === 0) || JSON.stringify(next.query) === JSON.stringify(asked);
+    if (next.query === null || isStuck || !mayAskMore()) return { items, problem: why };
     asked = next.query;
     const answered = await send(asked);
     if ('problem' in answered)
@@ -168,9 +170,9 @@ function statedQuery(
 }
 
 /** Empty, false and zero say nothing. */
-function isFilled(value: unknown): boolean {
+function saysMore(value: unknown): boolean {
   if (typeof value === 'string') return !['', '0', 'false', 'null'].includes(value.trim());
-  if (Array.isArray(value) || isObject(value)) return Object.values(value).some(isFilled);
+  if (Array.isArray(value) || isObject(value)) return Object.values(value).some(saysMore);
   return value === true || !['0', null].includes(numberText(value));
 }
 

@@ -221,7 +221,7 @@ export const serviceSchema = z
           .int()
           .min(1)
           .max(10_000)
-          .default(200)
+          .default(1_000)
           .describe(
             'Pages of one list that are read; a longer list is not whole. Source: the careful choice.',
           ),

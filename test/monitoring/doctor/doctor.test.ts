@@ -8,7 +8,7 @@ import type { Finding } from '../../../src/core/finding.ts';
 import { disk } from '../../../src/monitoring/doctor/checks/disk.ts';
 import { schedules } from '../../../src/monitoring/doctor/checks/runs.ts';
 import { clocks } from '../../../src/monitoring/doctor/checks/server.ts';
-import type { Patient } from '../../../src/runs/doctor-check.ts';
+import type { Patient } from '../../../src/runs/diagnostic.ts';
 import { openSourceClients } from '../../../src/store/source-clients.ts';
 import { openWorkshop, toCsv, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
@@ -213,7 +213,7 @@ describe('doctor', () => {
     const other = await examine(workshop);
     expect(other.exitCode).toBe(2);
     expect(troubles(other, 'problem')[0]).toContain(
-      'name an order of its exports that this tool did not post',
+      'Events name 1 order of its exports that this tool did not post',
     );
   });
 });

@@ -78,7 +78,7 @@ function columnsOf(type: TSType, module: Module): RowType | null {
 function eitherOf(rows: readonly RowType[]): RowType {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return Object.fromEntries(
-    columns.map((column) => [column, [...new Set(rows.flatMap((row) => row[column] ?? ['undefined']))]]),
+    columns.map((column) => [column, [...new Set(rows.flatMap((row) => row[column] ?? ['any']))]]),
   );
 }
 

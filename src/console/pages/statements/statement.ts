@@ -179,7 +179,7 @@ ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after:
 /** What the statement does not contain, as the command describes it. */
 function leftOut(sums: StatementSums): Html | null {
   const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
-  return sections.length === 0 ? null : html`<h2>Not in this statement</h2>${sections.map(blockMarkup)}`;
+  return sections.length === 0 ? null : html`<h2>Left out, or not settled</h2>${sections.map(blockMarkup)}`;
 }
 
 /**

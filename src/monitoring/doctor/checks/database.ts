@@ -9,13 +9,13 @@ import {
   OLDEST_VERSION,
   type ServerFacts,
 } from '../../../db/server/inspect-server.ts';
-import type { Check } from '../../../runs/doctor-check.ts';
+import type { Diagnostic } from '../../../runs/diagnostic.ts';
 import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'database';
 
 /** Checks the version, durability, migrations and privileges of the database. */
-export const database: Check = {
+export const database: Diagnostic = {
   name: ABOUT,
   async look({ config, db, databaseProblem }) {
     if (databaseProblem !== null) return findingsOf(ABOUT, databaseProblem);

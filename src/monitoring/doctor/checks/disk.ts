@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { nearestFolder } from '../../../config/locate.ts';
-import type { Check } from '../../../runs/doctor-check.ts';
+import type { Diagnostic } from '../../../runs/diagnostic.ts';
 
 const ABOUT = 'disk';
 const MEGABYTE = 1_000_000;
@@ -13,7 +13,7 @@ const TOO_LITTLE_BYTES = 50 * MEGABYTE;
 const LITTLE_BYTES = 1_000 * MEGABYTE;
 
 /** Checks whether answers of the service can be stored on disk while the database is unreachable. */
-export const disk: Check = {
+export const disk: Diagnostic = {
   name: ABOUT,
   async look({ config, freeBytes }) {
     const folder = nearestFolder(config.database.dataFolder);

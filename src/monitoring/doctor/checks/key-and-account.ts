@@ -3,13 +3,13 @@ import type { Finding } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { identifyAccount } from '../../../ledger/open-account.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'service';
 
 /** Checks the address, the key, and whether the key belongs to the account of this ledger. */
-export const keyAndAccount: Check = {
+export const keyAndAccount: Diagnostic = {
   name: ABOUT,
   async look(patient) {
     const { client, config } = patient;

@@ -10,7 +10,7 @@ import { spoolFolder } from '../../../ledger/sending/recover-previous-runs.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import { listDoubleCredits } from '../../../reports/doubts/list-doubts.ts';
 import { readWaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { describeStranded, findRenamedJob } from '../../../runs/renamed-job.ts';
 
 const ABOUT = 'ledger';
@@ -19,7 +19,7 @@ const ABOUT = 'ledger';
  * Checks whether the database still has everything that was posted from here, and whether this machine could
  * detect a loss.
  */
-export const ledger: Check = {
+export const ledger: Diagnostic = {
   name: ABOUT,
   async look(patient) {
     const { db, config, hasTables, databaseProblem } = patient;

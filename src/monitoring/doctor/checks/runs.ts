@@ -6,7 +6,7 @@ import { plural } from '../../../core/text/plural.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { openQueue } from '../../../store/queue/open-queue.ts';
 import { readQueueState } from '../../../store/queue/take-events.ts';
 
@@ -19,7 +19,7 @@ const SLOTS_MISSED = 3;
 const DAY_MS = 86_400_000;
 
 /** Checks whether scheduled jobs run, and whether they finish before the next slot. */
-export const schedules: Check = {
+export const schedules: Diagnostic = {
   name: 'schedule',
   async look(patient) {
     const findings: Finding[] = [];
@@ -107,7 +107,7 @@ function shortestGapMs(slots: readonly Date[]): number {
 }
 
 /** Asks the queue of each source for its state, without receiving a message. */
-export const queues: Check = {
+export const queues: Diagnostic = {
   name: 'queue',
   async look({ config }) {
     const findings = await Promise.all(Object.values(config.sources).map(lookAtQueue));
@@ -146,7 +146,7 @@ function withoutDeadLetters(about: string, count: string): Finding {
 const ABOUT = 'notices';
 
 /** Checks whether the notification channels accept notices. */
-export const notices: Check = {
+export const notices: Diagnostic = {
   name: ABOUT,
   async look({ config, db, hasTables }) {
     const names = config.notify.channels.map(({ name }) => name);

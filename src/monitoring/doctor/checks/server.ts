@@ -2,7 +2,7 @@ import { findPlainConnections } from '../../../config/plain-connections.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-limits.ts';
 import { readClock } from '../../../db/server/inspect-server.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 
 const ABOUT = 'database settings';
 
@@ -17,7 +17,7 @@ const MS_PER_MINUTE = 60_000;
  * Checks settings of the server, database or role that would make a run fail, and replication that can lose
  * commits.
  */
-export const serverLimits: Check = {
+export const serverLimits: Diagnostic = {
   name: ABOUT,
   async look({ config, db }) {
     if (db === null || config.database.url === '') return [];
@@ -101,7 +101,7 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
 }
 
 /** Checks whether secrets and customer data are encrypted on their way to other machines. */
-export const encryption: Check = {
+export const encryption: Diagnostic = {
   name: 'encryption',
   async look({ config, pgSslMode }) {
     return findPlainConnections(config, pgSslMode).map(({ message, help }) => ({
@@ -128,7 +128,7 @@ const HARMFUL_MS = 5 * 60_000;
  * Compares the clock of this machine with those of the database and the service. Leases and slots use only
  * the clock of the database.
  */
-export const clocks: Check = {
+export const clocks: Diagnostic = {
   name: CLOCK,
   async look(patient) {
     const compared = [

@@ -14,14 +14,14 @@ import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
 import { firstDay } from '../../../intake/listing/listing-window.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import type { NewestFile } from '../../../runs/runnable-kind.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
 import { findingsOf } from '../findings-of.ts';
 
 /** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
-export const sources: Check = {
+export const sources: Diagnostic = {
   name: 'source',
   async look(patient) {
     const findings: Finding[] = [];

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../core/finding.ts';
 import type { ProblemKind } from '../../../core/notify/notice.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import type { Check, Patient } from '../../../runs/doctor-check.ts';
+import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
 import { database } from '../../doctor/checks/database.ts';
 import { disk } from '../../doctor/checks/disk.ts';
@@ -11,7 +11,7 @@ import type { ProblemFinder, Situation } from './problem-finder.ts';
 type Watching = {
   readonly kind: ProblemKind;
   readonly title: string;
-  readonly checks: readonly Check[];
+  readonly checks: readonly Diagnostic[];
   /** Statuses of findings that are reported. */
   readonly tells: readonly Finding['status'][];
   readonly over: string;

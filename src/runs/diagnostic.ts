@@ -33,11 +33,11 @@ export type Patient = {
 };
 
 /**
- * One check of `doctor`. Add it as a file in `checks/` and a line in its `index.ts`, or in the `doctor.ts` of
- * a job kind. If something else is broken, leave the report to the check of that part. A `KnownError` that a
- * check throws becomes a finding.
+ * One thing that `doctor` looks at. Add it as a file in `checks/` and a line in `examine.ts`, or in the `doctor.ts` of
+ * a kind of job. If something else is broken, leave the report to the diagnostic of that part. A `KnownError` that it
+ * throws becomes a finding.
  */
-export type Check = {
+export type Diagnostic = {
   readonly name: string;
   readonly look: (patient: Patient) => Promise<readonly Finding[]>;
 };
