@@ -1,3 +1,4 @@
+import { sayStateReason } from '../../core/held/held-entry.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
@@ -79,7 +80,7 @@ ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
   ['Deal', dealAnchor(visit, dealId)],
   ['Collaboration', entry.collabId],
-  ['Why', entry.stateReason],
+  ['Why', sayStateReason(entry.stateReason)],
 ])}
 ${lifeList(entry.events, visit)}
 ${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>

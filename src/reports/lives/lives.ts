@@ -1,4 +1,5 @@
 import { describeBasis } from '../../core/file-age.ts';
+import { sayStateReason } from '../../core/held/held-entry.ts';
 import { heldReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -137,7 +138,7 @@ function describeEntryLife(of: EntryLife): readonly Part[] {
     named(of.amount, (amount) => formatMoney(amount, of.currency)),
     named(of.dealId, (id) => `deal ${id}`),
     named(of.collabId, (id) => `collaboration ${id}`),
-    of.stateReason ?? '',
+    sayStateReason(of.stateReason) ?? '',
   ]);
   const state = `entry ${of.entryId} is ${of.state.replaceAll('_', ' ')} since ${formatInstant(of.stateChangedAt)}`;
   return [
