@@ -166,7 +166,7 @@ describe('a mark for machines without a persistent data folder', () => {
     const unwritten = await shop.cli('run', 'orders');
     expect(unwritten.exitCode).toBe(1);
     expect(unwritten.stdout.replace(/\s+/g, ' ')).toContain(
-      'It stopped: The mark of the ledger cannot be written.',
+      'failed The mark of the ledger cannot be written.',
     );
     expect(await shop.posted()).toEqual([]);
     s3.heal();

@@ -110,7 +110,7 @@ describe('a source with a queue of events', () => {
       shop.db,
     );
     expect((await shop.cli('status')).stdout).toMatch(
-      /^Queues of S3 events\n.*\nshop +1 +2026-04-11 03:04 +20\d\d-/m,
+      /^Queues of S3 events\n.*\n *shop +1 +2026-04-11 03:04 +20\d\d-/m,
     );
     expect(await read()).toEqual({ exitCode: 0, files: [], listings: 0 });
     announce(drop('o3 with + and ä'), drop('o2'));
