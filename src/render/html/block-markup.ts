@@ -92,7 +92,7 @@ function faultMarkup({ place, source, reason, help }: Fault): Html {
 }
 
 function tableMarkup({ columns, rows }: Table): Html {
-  return html`<div class="wide"><table>
+  return html`<div class="wide" tabindex="0"><table>
 <thead><tr>${columns.map(titleMarkup)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${cellsMarkup(columns, row)}</tr>\n`)}</tbody></table></div>
@@ -113,7 +113,7 @@ const BAR_HEIGHT = 14;
 function barsMarkup({ columns, rows, total }: Bars): Html {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   return html`${groups.map(
-    (group) => html`<div class="wide"><table>
+    (group) => html`<div class="wide" tabindex="0"><table>
 <caption>In ${group}</caption>
 <thead><tr>${columns.map(titleMarkup)}<th scope="col" class="bar">share of the largest, in ${group}</th></tr></thead>
 <tbody>
