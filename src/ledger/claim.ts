@@ -142,5 +142,7 @@ export function sentBody(db: Database, ledgerId: string): RawBuilder<string> {
         ],
   );
   const composed = sql`(case ${column('effect')} ${sql.join(cases, sql` `)} else ${column('body')} end)`;
-  return sql.raw(composed.compile(db).sql);
+  const { sql: composedText, parameters } = composed.compile(db);
+  if (parameters.length > 0) throw new Error('the SQL of a body has parameters, which would be lost');
+  return sql.raw(composedText);
 }

@@ -169,7 +169,10 @@ export function section(
   if (all === undefined) return [{ kind: 'section', title, ...more }];
   const parts = all.filter((part) => !('rows' in part) || part.rows.length > 0);
   if (parts.length === 0) return [];
-  const shown = parts.reduce((sum, part) => sum + ('rows' in part ? part.rows.length : 1), 0);
+  const shown = parts.reduce(
+    (sum, part) => sum + ('rows' in part ? part.rows.length : part.kind === 'aside' ? 0 : 1),
+    0,
+  );
   return [{ kind: 'section', title, ...(of === undefined ? {} : { count: of, shown }), parts, ...more }];
 }
 

@@ -56,7 +56,7 @@ export async function callWithList<Name extends OperationName>(
   const answer = operation.response.safeParse(parse(exchange.text));
   if (answer.success) {
     // The list has exact numbers; the answer, and who reads it, plain ones.
-    const items = exchange.list === undefined ? null : parse(JSON.stringify(exchange.list.items));
+    const items = exchange.list === undefined ? null : JSON.parse(JSON.stringify(exchange.list.items));
     return { answer: answer.data as ResponseOf<Name>, items: items as readonly unknown[] | null };
   }
   throw toApiError(
@@ -89,7 +89,10 @@ async function joinIfPaged(
   return { ...first, text: JSON.stringify({ items, has_more: problem !== null }), list };
 }
 
-/** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */
+/**
+ * Returns undefined for an answer that is not JSON. No schema with required members accepts it. `parseJson` would hand out
+ * one value for the same text, and a caller may change what it gets.
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { HELD_REASONS, heldReason } from '../../src/core/held/held-order.ts';
+import { HELD_REASONS, heldReason, sayStateReason } from '../../src/core/held/held-order.ts';
 
 const MEANING = readFileSync(new URL('../../docs/meaning.md', import.meta.url), 'utf8');
 
@@ -21,4 +21,26 @@ it('a reason that a layout or another version gave is explained too', () => {
     what: 'Held: of_tomorrow',
     confirms: 'nothing excludes them',
   });
+});
+
+it('every reason for which the ledger holds an entry has words', () => {
+  const lines = globSync('src/ledger/*.ts').flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  const written = lines.filter((line) => /set state = 'held'|^\s*state_reason = case/.test(line));
+  const reasons = new Set(
+    written.flatMap((line) => [...line.matchAll(/'([a-z]+_[a-z_]+)'/g)].map(([, reason]) => reason ?? '')),
+  );
+  expect([...reasons].sort()).toEqual([
+    'backfill_cancelled',
+    'changed_since_the_plan',
+    'credited_elsewhere',
+    'evidence_of_another_poster',
+    'no_longer_attributed',
+  ]);
+  for (const reason of reasons) expect(sayStateReason(reason)).toMatch(/^\w+ \w+ /);
+});
+
+it('a reason in the words of the service stays as it is, whatever the words are', () => {
+  for (const reason of ['Deal not found', 'constructor', '__proto__', null])
+    expect(sayStateReason(reason)).toBe(reason);
+  expect(heldReason('constructor').what).toBe('Held: constructor');
 });

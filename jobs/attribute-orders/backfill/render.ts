@@ -7,7 +7,7 @@ import type {
 } from '../../../src/core/backfill.ts';
 import { formatAmounts } from '../../../src/core/money.ts';
 import { fileName } from '../../../src/core/text/file-name.ts';
-import { formatInstant } from '../../../src/core/text/format-instant.ts';
+import { formatMinute } from '../../../src/core/text/format-instant.ts';
 import {
   type Block,
   type CountsBlock,
@@ -207,7 +207,7 @@ export function describeBackfills(
       column('job', ({ backfill }) => backfill.job),
       whole('state', ({ backfill, progress }) => stateOf(backfill, progress)),
       whole('days', ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}`),
-      whole('planned (UTC)', ({ backfill }) => formatInstant(backfill.plannedAt).slice(0, 16)),
+      whole('planned (UTC)', ({ backfill }) => formatMinute(backfill.plannedAt)),
       number('orders', ({ progress }) => formatCount(progress.planned)),
       // Another plan may have posted the same orders, so a plan that was not executed shows no count.
       number('posted', ({ backfill: { state }, progress }) =>

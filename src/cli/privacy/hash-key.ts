@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { formatInstant } from '../../core/text/format-instant.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
 import type { PreviousKey } from '../../intake/customers/rekey-customers.ts';
 import type { RecoverCustomersOptions } from '../../privacy/recover-customers.ts';
@@ -55,7 +55,7 @@ function describe(previous: PreviousKey): string {
   const { fingerprint, rotatedAt, customers, customersInAll, forgotten, orders } = previous;
   if (fingerprint === null) return 'One key is in force, and there is no previous one.';
   const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${plural(forgotten, 'forgotten customer')}`;
-  const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
+  const since = rotatedAt === null ? '' : ` since ${formatMinute(rotatedAt)}`;
   const ofOrders =
     orders === 0
       ? ''

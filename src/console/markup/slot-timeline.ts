@@ -1,4 +1,4 @@
-import { formatInstant } from '../../core/text/format-instant.ts';
+import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
@@ -128,7 +128,7 @@ function markOf(
   { scale, row, href }: { readonly scale: TimelineScale; readonly row: number; readonly href: string },
 ): Html {
   const worst = STATES.find((state) => cell.groups.some((group) => group.state === state)) ?? 'done';
-  const label = `${cell.job}, ${formatInstant(cell.from).slice(0, 16)} to ${formatInstant(cell.until).slice(11, 16)} UTC: ${countStates(cell.groups)}`;
+  const label = `${cell.job}, ${formatMinute(cell.from)} to ${formatInstant(cell.until).slice(11, 16)} UTC: ${countStates(cell.groups)}`;
   const x = xOf(cell.from, scale);
   const width = Math.max(3, xOf(cell.until, scale) - x - 1);
   return html`<a href="${href}" tabindex="-1" aria-label="${label}"><title>${label}</title>${shapeOf(worst, { x, y: TOP + row * ROW + 4, width })}</a>

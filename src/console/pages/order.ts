@@ -1,4 +1,4 @@
-import { sayStateReason } from '../../core/held/held-entry.ts';
+import { sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';

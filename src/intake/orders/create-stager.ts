@@ -122,7 +122,8 @@ const MIN_TO_COMPARE = 500;
  * Stages a batch of a file that was opened by `beginFile`, in one transaction. The batches of a file must be staged
  * one after the other, in the file's order.
  *
- * @returns null if another reader has taken over the file. Nothing was staged then.
+ * @returns null if another reader has taken over the file. Nothing was staged then: the first statement locks the
+ * row of the file until the end.
  */
 export function stageBatch(db: Database, options: StageBatchOptions): Promise<StagedCounts | null> {
   const { batch } = options;

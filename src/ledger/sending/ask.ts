@@ -71,10 +71,10 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
     };
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
-    const first = toAnswer(sent, fetchedAt);
+    const answer = toAnswer(sent, fetchedAt);
     // `sendRepeatable` has counted the others.
-    if (first.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(first.problem);
-    return first;
+    if (answer.kind === 'failed' && sent.outcome.kind === 'rejected') gate.leaveUnanswered(answer.problem);
+    return answer;
   };
 }
 

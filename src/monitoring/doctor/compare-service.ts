@@ -1,5 +1,5 @@
 import type { Exchange } from '../../core/http/exchange.ts';
-import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { isObject, numberText, parseJson } from '../../core/text/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';
@@ -58,7 +58,7 @@ async function ask(
 ): Promise<Asked> {
   const exchange = await client.exchange(operation, input);
   if (exchange.kind === 'failure') return { problem: `there was no answer: ${exchange.reason}` };
-  return { answer: exchange, value: parse(exchange.text) };
+  return { answer: exchange, value: parseJson(exchange.text) };
 }
 
 async function compareKey({ client, service }: CompareOptions): Promise<Compared> {
@@ -263,14 +263,6 @@ function unclear(point: string, seen: string): Compared {
 
 function differs(point: string, seen: string, proposal: Compared['proposal']): Compared {
   return { point, status: 'differs', seen, proposal };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A value in an answer, and its path of member names. */

@@ -1,6 +1,5 @@
 import { describeBasis } from '../../core/file-age.ts';
-import { sayStateReason } from '../../core/held/held-entry.ts';
-import { heldReason } from '../../core/held/held-order.ts';
+import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';

@@ -1,6 +1,6 @@
 import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
-import { joinLines } from '../../../core/text/join-lines.ts';
+import { joinLines } from '../../../core/text/wrap.ts';
 import { isOfOtherChannel, isYes, smellOf } from '../../../intake/customers/map/consent-words.ts';
 import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
 import { describeColumn, type MeasuredColumn, timesOf } from './column-values.ts';

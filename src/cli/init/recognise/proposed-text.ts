@@ -1,7 +1,7 @@
 import type { LayoutField } from '../../../core/layout.ts';
-import { joinLines } from '../../../core/text/join-lines.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
+import { joinLines } from '../../../core/text/wrap.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import type { Assignment } from './assign-columns.ts';
 import type { StatusWords } from './column-names.ts';

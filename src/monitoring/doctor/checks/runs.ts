@@ -2,6 +2,7 @@ import type { JobSettings } from '../../../config/job-fields.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { Finding } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
+import { formatMinute } from '../../../core/text/format-instant.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
@@ -46,7 +47,7 @@ async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly F
   const intervalMs = shortestGapMs(slots);
   const late = await isLate(patient, { job, about, intervalMs });
   if (late !== null) return [late];
-  return [{ status: 'ok', about, what: `Next at ${next.toISOString().slice(0, 16).replace('T', ' ')} UTC.` }];
+  return [{ status: 'ok', about, what: `Next at ${formatMinute(next)} UTC.` }];
 }
 
 async function isLate(
@@ -157,7 +158,7 @@ export const notices: Diagnostic = {
     return troubles.map(({ channel, failing, givenUp, lastError, since }) => ({
       status: 'warning',
       about: ABOUT,
-      what: `${channel} has not accepted notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
+      what: `${channel} has not accepted notices since ${formatMinute(since)} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
       why: 'No notice arrives through this channel. Runs are not affected.',
       fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
     }));
