@@ -117,7 +117,11 @@ async function take(
     batches,
     async add(batch) {
       if (!(await stager.add(batch))) return false;
-      await rekeyOrders(db, { source: source.name, hashes: customerKeys?.takeSeen() ?? [] });
+      const hashes = customerKeys?.takeSeen() ?? [];
+      if (hashes.length === 0) return true;
+      // A batch that is being staged could write back the earlier key of an order that moves meanwhile.
+      if (!(await stager.settle())) return false;
+      await rekeyOrders(db, { source: source.name, hashes });
       return true;
     },
   });

@@ -69,13 +69,12 @@ async function uniteDoubles(
 
 /**
  * Moves the customer keys of a source's orders. A customer who orders again under the new key is then
- * recognised as a returning customer.
+ * recognised as a returning customer. No batch of the source may be on its way to the database.
  */
 export async function rekeyOrders(
   db: Database,
   { source, hashes }: { readonly source: string; readonly hashes: readonly RekeyedHash[] },
 ): Promise<void> {
-  if (hashes.length === 0) return;
   const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
   const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
   await sql`
