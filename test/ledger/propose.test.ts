@@ -175,6 +175,19 @@ describe('an entry that was not sent', () => {
     expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: first });
   });
 
+  it('is known from another job to a job that desires exactly the same', async () => {
+    const { db, runId } = await openLedger();
+    const compared = await inTransaction(db, async (trx) => {
+      await createDesiredEntries(trx);
+      await sql`
+        insert into desired_entries (key, body, body_hash, source)
+        select key, body, body_hash, source from ledger.entries`.execute(trx);
+      await propose(trx, { effect: 'referral', job: 'other', runId, accountId: ACCOUNT });
+      return sql`select is_own, is_same_job from compared_entries`.execute(trx);
+    });
+    expect(compared.rows).toEqual([{ is_own: false, is_same_job: false }]);
+  });
+
   it('by its backfill is held if its body changes, because the backfill posts only what was approved', async () => {
     const { db, runId, entryId, first } = await openLedger();
     await giveToBackfill(db, entryId);

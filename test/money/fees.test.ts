@@ -90,19 +90,23 @@ describe('a fixed fee', () => {
     // The credited order remains.
     await sql`delete from intake.codes where code = 'MIA10'`.execute(shop.db);
     expect(await feesOf(shop)).toEqual([...known, ...unknown]);
-    // Deleted at the service since.
-    await sql`
+    const addToMirror = (dealId: string) =>
+      // Deleted at the service since.
+      sql`
       insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
         total_referrals, total_sales, total_payouts, total_commission_earned, total_fixed_fee_earned, raw, row_hash, valid_from, valid_to,
         is_latest, first_seen_at, run_id)
-      values ('DEALMIRROR', 'eva', 'tiktok', '1', 'D_1', true, 1, 0, 0, 0, 0, 0, 0, '{}', '', '2026-03-01', '2026-03-20', true, '2026-03-01', 1)`.execute(
-      shop.db,
-    );
+      values (${dealId}, 'eva', 'tiktok', '1', 'D_1', true, 1, 0, 0, 0, 0, 0, 0, '{}', '', '2026-03-01', '2026-03-20', true, '2026-03-01', 1)`.execute(
+        shop.db,
+      );
+    await addToMirror('ANOTHER');
     await sql`
       insert into intake.creators (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, source_file_id, line_no, outcome, deal_id)
       select 'list', 'eva', 'tiktok', '4819', 'D_1', 'eva', min(source_file_id), 2, 'known', 'DEALLIST' from intake.source_files`.execute(
       shop.db,
     );
+    expect(await feesOf(shop)).toEqual(['DEALLIST: 200.0000', ...known, 'unknown DEALMIRROR: 200.0000 EUR']);
+    await addToMirror('DEALMIRROR');
     expect(await feesOf(shop)).toEqual([
       ...['DEALLIST: 200.0000', 'DEALMIA: 200.0000', 'DEALMIRROR: 200.0000'],
       'fee:code mia10:2026-04-01: 200.0000',

@@ -40,6 +40,18 @@ describe('the turns of a rate limit', () => {
     expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / perSecond);
   });
 
+  it('are spaced within a process as well, which takes several at a time', async () => {
+    const { db } = await setup();
+    // Ten of them are a batch, at a distance of 5 ms.
+    const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 200, priority: 'run' });
+    const beganAt = performance.now();
+    const turns = Array.from({ length: 10 }, async () => {
+      const waitMs = await takeTurn(never);
+      return performance.now() + waitMs;
+    });
+    expect((await Promise.all(turns)).at(-1)).toBeGreaterThanOrEqual(beganAt + 9 * 5);
+  });
+
   it('are taken for the requests that wait, and for no others', async () => {
     const { db } = await setup();
     // A batch of 50 ms has ten of them.
