@@ -1,5 +1,5 @@
 import type { Answer } from '../../src/ledger/sending/ask.ts';
-import { type FoundList, findList } from '../../src/mirror/read-listing.ts';
+import { type FoundList, findList } from '../../src/mirror/read-records.ts';
 import type { OperationName } from '../../src/service/contract.ts';
 import { joinPages } from '../../src/service/description/pages.ts';
 import type { Questions } from './open-questions.ts';

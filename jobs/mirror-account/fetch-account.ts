@@ -2,8 +2,8 @@ import type { Answer } from '../../src/ledger/sending/ask.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
 import { countAllDue, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { readListing } from '../../src/mirror/read-listing.ts';
 import type { NotARecord } from '../../src/mirror/read-record.ts';
+import { readRecords } from '../../src/mirror/read-records.ts';
 import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
 import {
   type AskedDeal,
@@ -38,7 +38,7 @@ export async function fetchListings(run: MirrorRun, questions: Questions): Promi
       problems.push(`The ${many} could not be listed: ${answer.problem}. Known ones do not change.`);
       continue;
     }
-    const listing = readListing(shape, answer.list);
+    const listing = readRecords(shape, answer.list);
     await keepUnreadable(db, { runId, kind, items: listing.unreadable });
     await stageListing(db, { runId, kind, listing, fetchedAt: answer.fetchedAt });
     if (listing.problem !== null)

@@ -1,6 +1,6 @@
 import { isObject } from '../core/text/exact-json.ts';
-import type { FoundList } from './read-listing.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
+import type { FoundList } from './read-records.ts';
 
 /**
  * The deals and handles in an answer of `autocomplete`. Its shape is not documented: it may contain records

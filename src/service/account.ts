@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import { call, callWithList } from './call.ts';
+import { type CallInput, call, callWithList } from './call.ts';
 import type { Client } from './client.ts';
 
 /** The account and the user to which an API key belongs. */
@@ -50,7 +50,7 @@ export async function hello(client: Client): Promise<Account> {
  * @throws ApiError
  */
 export async function searchBrands(client: Client): Promise<readonly NamedRecord[]> {
-  return listingOf(await callWithList(client, 'search_brands')).map(toNamedRecord);
+  return (await listOf(client, 'search_brands')).map(toNamedRecord);
 }
 
 /**
@@ -58,7 +58,7 @@ export async function searchBrands(client: Client): Promise<readonly NamedRecord
  * @throws ApiError
  */
 export async function searchDealflows(client: Client): Promise<readonly NamedRecord[]> {
-  return listingOf(await callWithList(client, 'search_dealflows')).map(toNamedRecord);
+  return (await listOf(client, 'search_dealflows')).map(toNamedRecord);
 }
 
 /**
@@ -69,7 +69,7 @@ export async function autocomplete(
   client: Client,
   text: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return listingOf(await callWithList(client, 'autocomplete', { query: { q: text } }));
+  return listOf(client, 'autocomplete', { query: { q: text } });
 }
 
 /**
@@ -100,16 +100,23 @@ export async function getDealDetails(
   };
 }
 
-/** The records of the list that the client found: the description of the service says where it is. */
-function listingOf({
-  answer,
-  items,
-}: {
-  readonly answer: unknown;
-  readonly items: readonly unknown[] | null;
-}) {
-  return readListing(items ?? answer);
+/**
+ * The records of the list that the client found, whose place the description of the service states (`service.lists`). An
+ * answer without one is no empty list: nobody knows then what the account has.
+ */
+async function listOf<Name extends ListOperation>(client: Client, name: Name, input: CallInput<Name> = {}) {
+  const { items } = await callWithList(client, name, input);
+  if (items !== null) return readListing(items);
+  throw new ApiError({
+    operation: name,
+    status: 200,
+    text: 'the answer contains no list where the description of the service (`service.lists`) expects one',
+    fate: 'not_processed',
+    safe: 'Nothing was changed.',
+  });
 }
+
+type ListOperation = 'search_brands' | 'search_dealflows' | 'autocomplete';
 
 /**
  * Reads a listing: a bare array, or an object with an array as one of its members. Skips items that are not

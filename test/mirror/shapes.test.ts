@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { findList, readListing } from '../../src/mirror/read-listing.ts';
+import { findList, readRecords } from '../../src/mirror/read-records.ts';
 import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
 import { cutSize, ignoresQuestion, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
@@ -31,7 +31,7 @@ describe('the answer to a listing:', () => {
     ['one level down', { data: { brands: [ACME, HOME] } }],
     ['a total that fits', { items: [ACME, HOME], total: 2, next: null, has_more: false }],
   ])('%s', (_what, body) => {
-    const { records, problem, unreadable } = readListing(brandShape, listOf(JSON.stringify(body)));
+    const { records, problem, unreadable } = readRecords(brandShape, listOf(JSON.stringify(body)));
     expect(records.map(({ id, fields }) => [id, fields.name])).toEqual([
       ['4819', 'Acme'],
       ['B_HOME', 'Home'],
@@ -49,11 +49,11 @@ describe('the answer to a listing:', () => {
     ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer contains no list'],
     ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is not JSON'],
   ])('%s is not a list, which is reported', (_what, text, problem) => {
-    expect(readListing(brandShape, listOf(text))).toMatchObject({ records: [], problem });
+    expect(readRecords(brandShape, listOf(text))).toMatchObject({ records: [], problem });
   });
 
   it('items that are not records are stored separately, and the listing is incomplete', () => {
-    const listing = readListing(
+    const listing = readRecords(
       brandShape,
       listOf(JSON.stringify([ACME, 'Home', null, { name: 'Nameless' }, { id: {} }])),
     );
@@ -70,7 +70,7 @@ describe('the answer to a listing:', () => {
   it('IDs are opaque text: numbers of any length, letters, surrounding blanks', () => {
     const body =
       '[{"id": 12345678901234567890}, {"id": "D_FSSI4P"}, {"dealflow_id": " X "}, {"dashboard_id": 7}]';
-    expect(readListing(dealflowShape, listOf(body)).records.map(({ id }) => id)).toEqual([
+    expect(readRecords(dealflowShape, listOf(body)).records.map(({ id }) => id)).toEqual([
       '12345678901234567890',
       'D_FSSI4P',
       'X',

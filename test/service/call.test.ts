@@ -79,6 +79,12 @@ test.each([
   expect(readListing(answer)).toEqual([{ id: 1 }]);
 });
 
+test('an answer without the list that the service is said to give is an error, and no empty account', async () => {
+  const client = clientThatGets(answered(200, { success: true, notes: [{ id: 7 }] }));
+  for (const list of [searchBrands, searchDealflows, (asked: Client) => autocomplete(asked, 'mia')])
+    await expect(list(client)).rejects.toMatchObject({ text: expect.stringContaining('contains no list') });
+});
+
 test('a call does not send a request that does not match the contract', async () => {
   const client = clientThatGets(answered(200, {}));
   const broken = call(client, 'create_note', { body: { deal_id: 'D1' } as never });

@@ -10,7 +10,7 @@ import type { RequestGate } from '../../src/ledger/sending/request-gate.ts';
 import { createSender } from '../../src/ledger/sending/send.ts';
 import { sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { readListing } from '../../src/mirror/read-listing.ts';
+import { readRecords } from '../../src/mirror/read-records.ts';
 import { readSuggestions } from '../../src/mirror/read-suggestions.ts';
 import { brandShape, dealflowShape, type RecordShape } from '../../src/mirror/record-shapes.ts';
 import { createPopulation } from '../../src/sandbox/search/population.ts';
@@ -214,7 +214,7 @@ async function list(
 ): Promise<Result> {
   const answer = await askPages({ ask: (...asked) => ask(place, ...asked) }, { operation });
   if (answer.kind !== 'list') return answer.kind;
-  const { records, problem } = readListing(shape, answer.list);
+  const { records, problem } = readRecords(shape, answer.list);
   if (problem !== null) return 'not whole';
   const ids = records.map(({ id }) => id);
   const isAll = expected.every((id) => ids.includes(id));

@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { parseObject } from '../../core/text/exact-json.ts';
 import type { StoredSecret, StoredVariables, Variable } from '../../core/variable.ts';
 import { isNetworkError, networkCode, statusOf } from './aws-error.ts';
 import {
@@ -104,15 +105,6 @@ function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null)
     value === undefined ? `has no key ${jsonKey}` : `has a key ${jsonKey} whose value is not text`,
     'Write the name as in the JSON object, and the value in quotes.',
   );
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 function unreachable(

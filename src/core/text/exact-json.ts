@@ -28,6 +28,12 @@ export function parseJson(text: string): unknown {
   return last.value;
 }
 
+/** Parses JSON text as an object; null if it is not one. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  const value = parseJson(text);
+  return isObject(value) ? value : null;
+}
+
 /**
  * Parses JSON text and replaces each value by the result of `revive`, from the inside out.
  *

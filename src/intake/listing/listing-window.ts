@@ -58,7 +58,7 @@ export async function openListingWindow(
     events === null
       ? { uris: [], announcementIds: [] }
       : await readAnnounced(db, { source: source.name, readFor });
-  const { listedAt, now, firstPending } = await readListing(db, names);
+  const { listedAt, now, firstPending } = await readKnownListing(db, names);
   const closeAnnounced = () => removeAnnouncements(db, announcementIds);
   async function close(): Promise<void> {
     await recordListing(db, { ...names, listedAt: now });
@@ -133,7 +133,7 @@ type ListedNames = {
 };
 
 /** Reads up to when a source was listed, and where files are that still need a run. */
-async function readListing(db: Database, names: ListedNames): Promise<Listing> {
+async function readKnownListing(db: Database, names: ListedNames): Promise<Listing> {
   const { source, readFor, namesHash } = names;
   const { rows } = await sql<Listing>`
     select clock_timestamp() as now,

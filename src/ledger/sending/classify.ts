@@ -1,6 +1,6 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
 import type { Outcome } from '../../core/ledger.ts';
-import { parseJson } from '../../core/text/exact-json.ts';
+import { parseJson, parseObject } from '../../core/text/exact-json.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
 import { isUnclearProfile } from './read-profile.ts';
@@ -110,14 +110,6 @@ function statedTime(date: string | string[] | undefined): Date | null {
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** Parses a body as a JSON object. Returns null if it is not one. */
-export function readObject(text: string): Record<string, unknown> | null {
-  const value = parseJson(text);
-  return typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<string, unknown> | null)
-    : null;
-}
-
 /** Says that there is nothing, and that nothing is missing. */
 const NO_CONTENT = 204;
 
@@ -129,13 +121,13 @@ const NOTHING = { kind: 'nothing', why: 'without content' } as const;
  */
 export function readUpdateAnswer(text: string, verdict: Verdict): Said {
   if (verdict.kind === 'no') return { kind: 'refused', message: verdict.reason ?? '' };
-  return verdict.isStated || readObject(text) !== null ? { kind: 'taken' } : NOTHING;
+  return verdict.isStated || parseObject(text) !== null ? { kind: 'taken' } : NOTHING;
 }
 
 /** Reads the answer to a batch: a no is a refusal, a yes is a `message` or `success`, and anything else is unclear. */
 export function readBatchAnswer(text: string, verdict: Verdict): Said {
   const said = readUpdateAnswer(text, verdict);
-  const { message, success } = readObject(text) ?? {};
+  const { message, success } = parseObject(text) ?? {};
   const isYes =
     verdict.isStated || success !== undefined || (typeof message === 'string' && message.trim() !== '');
   return said.kind === 'taken' && !isYes ? { kind: 'nothing', why: 'without a message or success' } : said;

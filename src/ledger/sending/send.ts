@@ -1,11 +1,11 @@
 import type { Verdict } from '../../core/http/exchange.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../../core/ledger.ts';
-import { isObject } from '../../core/text/exact-json.ts';
+import { isObject, parseObject } from '../../core/text/exact-json.ts';
 import type { Client } from '../../service/client.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { type Acceptance, namesItsDeal } from '../effects/effect.ts';
 import { effects } from '../effects/index.ts';
-import { classify, readObject, type Said } from './classify.ts';
+import { classify, type Said } from './classify.ts';
 
 /** Posts a claimed entry once, and resolves to its outcome. */
 export type Send = (entry: ClaimedEntry) => Promise<Outcome>;
@@ -35,10 +35,10 @@ export function readAnswer(
   sent: string,
   verdict: Verdict = judge({ status: 200, text }),
 ): Said {
-  const answer = readObject(text);
+  const answer = parseObject(text);
   if (verdict.kind === 'no') return { kind: 'nothing', why: `that says no: ${verdict.reason}` };
   if (answer === null && !verdict.isStated) return { kind: 'nothing', why: 'without a JSON object' };
-  const request = readObject(sent) ?? {};
+  const request = parseObject(sent) ?? {};
   const acceptance =
     effects[effect].readAcceptance(answer ?? {}) ?? (verdict.isStated ? statedYes(request) : null);
   if (acceptance === null) return { kind: 'nothing', why: 'that does not name what was credited' };

@@ -1,3 +1,4 @@
+import { parseObject } from '../../core/text/exact-json.ts';
 import type { ObjectName } from '../parse-source-uri.ts';
 
 /** Events after which an object has new content, or can be read again after it was archived. */
@@ -72,15 +73,6 @@ function nameOf(
 function decodeKey(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? toObject(value) : null;
   } catch {
     return null;
   }

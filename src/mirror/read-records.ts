@@ -19,7 +19,7 @@ export type Listing = {
  *
  * @param list the list of one answer, or of all pages together.
  */
-export function readListing(shape: RecordShape, list: FoundList): Listing {
+export function readRecords(shape: RecordShape, list: FoundList): Listing {
   if (list.items === null) {
     return { records: [], unreadable: [{ reason: list.problem, raw: list.raw }], problem: list.problem };
   }
