@@ -255,7 +255,8 @@ describe('currencies are never mixed:', () => {
 describe('a closed statement', () => {
   it('is shown whole beside broken terms and rates, with the total of the rates of its closing', async () => {
     const shop = await openShop({ more: ', reporting_currency: EUR, fx: ./fx.csv' });
-    shop.write('fx.csv', 'day,from,to,rate\n2026-03-07,USD,EUR,0.9\n');
+    const otherRates = '2026-03-06,USD,EUR,0.8\n2026-03-08,USD,EUR,0.7\n2026-03-07,GBP,EUR,1.2\n';
+    shop.write('fx.csv', `day,from,to,rate\n${otherRates}2026-03-07,USD,EUR,0.9\n`);
     await read(shop, [
       { id: 'A1', total: '100.00' },
       { id: 'A2', total: '100.00', currency: 'USD', codes: 'BEN15' },

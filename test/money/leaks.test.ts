@@ -13,38 +13,51 @@ const HEADER = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created
 const DAY_MS = 86_400_000;
 
 /**
- * Creates two orders with a code per day, both through its creator's link, and 14 orders of yesterday without
- * a link, from customers who had ordered before.
+ * Creates two orders per day with each of two codes, all through the creator's link, and 14 orders of yesterday with each
+ * without a link, from customers who had ordered before.
  */
 function toCsv(): string {
-  const row = (id: number, daysAgo: number, [email, link]: readonly [string, string]): string => {
+  const row = (id: number, daysAgo: number, [email, link, code]: readonly string[]): string => {
     const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().replace('T', ' ').slice(0, 19);
-    return `#${id},${email},paid,EUR,10.00,MIA10,${at} +0000,${link},${id}`;
+    return `#${id},${email},paid,EUR,10.00,${code},${at} +0000,${link},${id}`;
   };
-  const usual = Array.from({ length: 120 }, (_, index) =>
-    row(index + 1, 61 - Math.floor(index / 2), [`ann${index % 20}@example.com`, 'utm_campaign: spring']),
-  );
-  const leaked = Array.from({ length: 14 }, (_, index) =>
-    row(500 + index, 1, [`ann${index}@example.com`, '']),
-  );
-  return `${[HEADER, ...usual, ...leaked].join('\n')}\n`;
+  const rows = ['MIA10', 'BEN15'].flatMap((code, no) => [
+    ...Array.from({ length: 120 }, (_, index) =>
+      row(1_000 * no + index + 1, 61 - Math.floor(index / 2), [
+        `ann${index % 20}@example.com`,
+        'utm_campaign: spring',
+        code,
+      ]),
+    ),
+    ...Array.from({ length: 14 }, (_, index) =>
+      row(1_000 * no + 500 + index, 1, [`ann${index}@example.com`, '', code]),
+    ),
+  ]);
+  return `${[HEADER, ...rows].join('\n')}\n`;
 }
 
 it('leaks lists a code with its evidence, exits with 3 until it is acknowledged, and withholds no credit', async () => {
   const shop = await openWorkshop({ flow: FLOW });
   shop.drop('orders.csv', toCsv());
   const { finished } = await shop.run();
-  expect(finished?.counts.entries.accepted).toBe(134);
+  expect(finished?.counts.entries.accepted).toBe(268);
   const found = await shop.cli('leaks');
   expect(found.exitCode).toBe(3);
   expect(found.stdout.replace(/\s+/g, ' ')).toMatch(
-    /mia10 \(mia\.test, deal DEALMIA\), since \S+: 14 of 1\d orders in 2 days without a link; usually \d(?:\.\d)?, and \d+ % of all orders\. Of \d+ known customers, \d+ had ordered before\./,
+    /mia10 \(mia\.test, deal DEALMIA\), since \d{4}-\d\d-\d\d: 14 of 1[46] orders in 2 days without a link; usually \d(?:\.\d)?, and \d+ % of all orders\. Of \d+ known customers, \d+ had ordered before\./,
   );
+  // Each code once, with its own owner.
+  expect(found.stdout.match(/\w+15 \([^)]*\)|\w+10 \([^)]*\)/g)).toEqual([
+    'ben15 (ben.test, deal DEALBEN)',
+    'mia10 (mia.test, deal DEALMIA)',
+  ]);
   const next = async () => (await shop.cli('run', 'orders')).stdout.replace(/\s+/g, ' ');
   expect(await next()).toContain('14 of 1');
   const reason = 'jane@example.com told us: a podcast';
   expect((await shop.cli('leaks', 'acknowledge', 'NOBODY', '--reason', reason)).exitCode).toBe(2);
   expect((await shop.cli('leaks', 'acknowledge', 'mia10', '--reason', reason)).exitCode).toBe(0);
+  expect((await shop.cli('leaks')).exitCode).toBe(3);
+  expect((await shop.cli('leaks', 'acknowledge', 'BEN15', '--reason', 'the same')).exitCode).toBe(0);
   expect(await next()).not.toContain('without a link');
   const seen = await shop.cli('leaks');
   expect([seen.exitCode, seen.stdout.replace(/\s+/g, ' ')]).toEqual([
@@ -54,5 +67,6 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
   const audit = await shop.db.selectFrom('ops.audit').select(['action', 'subject_kind', 'subject']).execute();
   expect(audit).toEqual([
     { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/mia10/i) },
+    { action: 'acknowledge_leak', subject_kind: 'code', subject: expect.stringMatching(/ben15/i) },
   ]);
 });

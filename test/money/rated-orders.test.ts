@@ -203,6 +203,10 @@ it('an order earns its rate of what is left of it, and what is not known is not 
   ].map(termsOf);
   const history: History = { orders: 0, versions: 0, rates: 0, closed: -1, terms };
   await perform(db, { kind: 'revenue', revenue: 'total' }, history);
+  // Another job reads another revenue from the same source.
+  await sql`insert into intake.revenue_rules (job, source, revenue) select 'other', source, 'subtotal' from intake.revenue_rules`.execute(
+    db,
+  );
   for (const [, changes] of CHANGED) {
     const of = history.orders;
     const about = { dealId: 'D1', collabId: null, currency: 'EUR', code: 'MIA', handle: null } as const;
