@@ -17,7 +17,7 @@ const SCRIPT = new URL('serving-process.ts', import.meta.url).pathname;
 const DOUBTS_A_KILL = 12;
 
 /** The days of the period. FORTNIGHT_DAYS=14 makes it the fortnight of the campaign. */
-const DAYS = Number(process.env.FORTNIGHT_DAYS ?? 5);
+const DAYS = Number(process.env.FORTNIGHT_DAYS ?? 3);
 /** A period that includes the day on which the clocks go back. */
 const FROM = new Date('2026-10-22T22:00Z');
 const UNTIL = new Date(FROM.getTime() + (DAYS * 24 + 1) * 3_600_000);
