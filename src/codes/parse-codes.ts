@@ -8,6 +8,7 @@ import {
   type SheetRow,
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
+import { saysNoValue } from '../intake/values/clean-text.ts';
 
 /** Columns of codes.csv, in any order. Required are `code` and one of handle, deal and collaboration. */
 export const CODE_COLUMNS = [
@@ -72,6 +73,15 @@ function readRow({ line, cell, refuse }: SheetRow<CodeColumn>): CodeRow | null {
   const code = cell('code');
   const folded = foldCode(code);
   if (folded === '') return refuse('code', 'The code is blank.', 'Write the code, or remove the row.');
+  for (const column of ['code', 'influencer_handle', 'deal_id', 'collab_id', 'brand_id'] as const)
+    if (saysNoValue(cell(column)))
+      return refuse(
+        column,
+        'Programs write this where there is no value.',
+        column === 'code'
+          ? 'Write the code, or remove the row.'
+          : 'Write the value, or leave the cell blank.',
+      );
   const handle = cell('influencer_handle') || null;
   const dealId = cell('deal_id') || null;
   const collabId = cell('collab_id') || null;

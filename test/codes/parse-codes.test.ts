@@ -129,6 +129,9 @@ describe('a row of codes', () => {
   test.each([
     [',,m,,,,', 'code', null, 'The code is blank.'],
     ['\u200b,,m,,,,', 'code', '\u200b', 'The code is blank.'],
+    ['None,,m,,,,', 'code', 'None', 'Programs write this where there is no value.'],
+    ['MIA10,,n/a,,,,', 'influencer_handle', 'n/a', 'Programs write this where there is no value.'],
+    ['MIA10,,,-,,,', 'deal_id', '-', 'Programs write this where there is no value.'],
     ['A,,,,,,', 'influencer_handle', null, 'A has no owner.'],
     ['A,,Mira Glow,,,,', 'influencer_handle', 'Mira Glow', 'A handle cannot contain blanks.'],
     ['A,,m,D 1,,,', 'deal_id', 'D 1', 'An id cannot contain blanks.'],

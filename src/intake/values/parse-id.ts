@@ -3,6 +3,7 @@ import { foldOrderId } from '../../core/text/order-key.ts';
 import { linearPattern } from '../layout/linear-pattern.ts';
 import type { Fault } from '../map/fault.ts';
 import { missingValue } from '../map/fault.ts';
+import { saysNoValue } from './clean-text.ts';
 
 /** Matches ids that need no further checks. Digits with a point or an exponent are checked for damage. */
 const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
@@ -17,6 +18,8 @@ const MAX_CHARS = 200;
  * further checks.
  */
 const MAX_CELL_CHARS = 2_000;
+/** An id with a digit is a value. Most ids have one, so the others are looked at more closely. */
+const NUMBER = /[0-9]/;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
@@ -32,6 +35,12 @@ const TOO_LONG: Fault = {
   code: 'id_too_long',
   reason: `The id is longer than ${MAX_CHARS} characters.`,
   help: 'Check that the cells of this row are in the right columns.',
+};
+
+const NO_VALUE: Fault = {
+  code: 'no_value',
+  reason: 'Programs write this where there is no value, so it is no id.',
+  help: 'Export the file again with the ids. Rows without an id cannot be told apart.',
 };
 
 const OTHER_ID: Fault = {
@@ -55,17 +64,19 @@ export function findAddress(text: string): Fault | null {
 }
 
 /**
- * Parses an id as text: folds it (`foldOrderId`), and keeps every digit and leading zero. Refuses `1.23E+12` and `5000000000001.0`, because their original value cannot
- * be known, and e-mail addresses.
+ * Parses an id as text: folds it (`foldOrderId`), and keeps every digit and leading zero. Refuses `1.23E+12` and
+ * `5000000000001.0`, because their original value cannot be known, `null` and `N/A`, and e-mail addresses.
  */
 export function parseId(text: string): string | Fault {
-  if (text.length <= MAX_CHARS && PLAIN.test(text)) return text;
+  if (text.length <= MAX_CHARS && PLAIN.test(text))
+    return NUMBER.test(text) || !saysNoValue(text) ? text : NO_VALUE;
   if (text.length > MAX_CELL_CHARS && text.trim().length > MAX_CELL_CHARS) return TOO_LONG;
   const id = foldOrderId(text);
   if (id === '') return missingValue('id');
   // Folding turns a line break inside an id into a blank, which would hide that the cell is damaged.
   if (CONTROL.test(text.replace(OUTER, ''))) return CONTROL_CHARACTER;
   if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;
+  if (saysNoValue(id)) return NO_VALUE;
   return id.length > MAX_CHARS ? TOO_LONG : (findAddress(id) ?? id);
 }
 

@@ -12,6 +12,10 @@ test.each([
   ['1E5', '1E5'],
   ['2024E-17', '2024E-17'],
   ['order 7', 'order 7'],
+  ['NULL-7', 'NULL-7'],
+  ['none-of-us', 'none-of-us'],
+  ['-1', '-1'],
+  ['0', '0'],
 ])('%j is read as the ID %j', (text, id) => {
   expect(parseId(text)).toBe(id);
 });
@@ -36,6 +40,13 @@ test.each([
   ['x'.repeat(201), 'id_too_long'],
 ])('%j is not an ID: %s', (text, code) => {
   expect(parseId(text)).toMatchObject({ code });
+});
+
+test.each([
+  ...['null', 'NULL', 'None', 'undefined', 'NaN', 'n/a', '\\N'],
+  ...['#N/A', '#REF!', '#NAME?', '-', '--', '—', '?', '="-"'],
+])('%j is what programs write where there is no id, and is rejected', (text) => {
+  expect(parseId(text)).toMatchObject({ code: 'no_value' });
 });
 
 test('digits of any length stay exact', () => {

@@ -3,7 +3,7 @@ import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.
 import { statusReader } from '../../layout/status-rules.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
 import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
-import { cleanText, isBlank } from '../../values/clean-text.ts';
+import { cleanText, isBlank, saysNoValue } from '../../values/clean-text.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
@@ -122,14 +122,15 @@ export class OrderBuilder {
   }
 
   /**
-   * Returns the slot of a field's value: its first column that is not blank; -1 if all are blank. If zero
+   * Returns the slot of a field's value: its first column that is not blank; -1 if all are blank. A name or id that says
+   * `null` or `N/A` names nobody. If zero
    * counts as blank for the field, the first column that is neither blank nor zero is preferred.
    */
   #place(open: OpenOrder, field: LayoutField): number {
     let firstZero = -1;
     for (const slot of this.#plan.fields[field]) {
       const value = open.values[slot] ?? '';
-      if (isBlank(value)) continue;
+      if (isBlank(value) || (NAMED.has(field) && saysNoValue(value))) continue;
       if (!this.#zeroFallsThrough.has(field) || !isZero(value)) return slot;
       if (firstZero === -1) firstZero = slot;
     }
@@ -295,6 +296,9 @@ export class OrderBuilder {
     return null;
   }
 }
+
+/** Fields that name who or what an order is credited to. */
+const NAMED: ReadonlySet<LayoutField> = new Set(['influencer_handle', 'deal_id', 'collab_id', 'brand_id']);
 
 const NONE: readonly string[] = [];
 const NO_MORE: NonNullable<OpenOrder['more']> = [];

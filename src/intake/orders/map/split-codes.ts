@@ -2,7 +2,7 @@ import type { Layout } from '../../../core/layout.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { linearPattern } from '../../layout/linear-pattern.ts';
 import type { Fault } from '../../map/fault.ts';
-import { cleanText } from '../../values/clean-text.ts';
+import { cleanText, saysNoValue } from '../../values/clean-text.ts';
 import { remember } from '../../values/remember.ts';
 
 /** Returns the discount codes of one cell. */
@@ -14,8 +14,8 @@ export const MAX_CODES = 50;
 /**
  * Creates the splitter for a layout. It returns each code once, and at most one more than an order may have.
  * A cell that the pattern does not match is split without it, so that no code is missed; a list as JSON writes it
- * has an item for each code. An e-mail address in
- * a code is masked. No influencer owns such a code, because codes.csv may not contain one.
+ * has an item for each code. `null` or `N/A` is no code, and an e-mail address in a code is masked. No influencer owns
+ * such a code, because codes.csv may not contain one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
   const search = pattern === null ? null : linearPattern(pattern);
@@ -23,7 +23,7 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     const codes = new Set<string>();
     for (const part of parts) {
       const code = maskAddresses(cleanText(part));
-      if (code !== '') codes.add(code);
+      if (code !== '' && !saysNoValue(code)) codes.add(code);
       if (codes.size > MAX_CODES) break;
     }
     return [...codes];

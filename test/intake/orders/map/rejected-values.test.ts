@@ -5,6 +5,7 @@ const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at';
 
 test.each([
   ['a mangled id', '1.23E+12,5,EUR,,', ['spreadsheet_damage', 'order_id', '1.23E+12']],
+  ['no value as an id', 'N/A,5,EUR,,', ['no_value', 'order_id', 'N/A']],
   ['a blank id', ',5,EUR,,', ['missing_value', 'order_id', '']],
   ['no amount', '1,,EUR,,', ['missing_value', 'order_revenue', null]],
   ['a bad amount', '1,"5,00",EUR,,', ['bad_money', 'order_revenue', '5,00']],
@@ -47,4 +48,11 @@ test('escaped formulas of the export of rejected rows are read back', async () =
     "order_id,order_revenue,currency,discount_codes,influencer_handle\n1,'-5.00,EUR,'=ADA,'@ada\n",
   );
   expect(orders).toMatchObject([{ total: '-5.00', codes: ['=ADA'], influencerHandle: '@ada' }]);
+});
+
+test.each(['N/A', 'null', 'None', '-', '#REF!'])('an order names nobody by %s', async (nobody) => {
+  const { orders } = await mapText(
+    `order_id,order_revenue,currency,influencer_handle,deal_id,collab_id,brand_id\n1,5,EUR,${Array(4).fill(nobody).join(',')}\n`,
+  );
+  expect(orders).toMatchObject([{ influencerHandle: null, dealId: null, collabId: null, brandId: null }]);
 });

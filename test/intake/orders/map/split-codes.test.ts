@@ -10,6 +10,8 @@ test.each([
   ['shopify-orders', '', []],
   ['shopify-orders', "'=ADA10", ['=ADA10']],
   ['generic', 'ADA10,BOB,, CLEO', ['ADA10', 'BOB', 'CLEO']],
+  ['generic', 'N/A', []],
+  ['generic', 'None, ADA10, -', ['ADA10']],
   ['bigcommerce-orders', 'Coupon Code: ADA10, Coupon Value: 10 | Coupon Code: VIP', ['ADA10', 'VIP']],
   ['bigcommerce-orders', 'ADA10', ['ADA10']],
   ['woocommerce-orders', 'code:ADA10|amount:5.00;code:VIP|amount:2', ['ADA10', 'VIP']],
