@@ -15,12 +15,16 @@ import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineConfig, pipelineSchemaOf, toConfig } from './schema.ts';
 import { addServiceFile, findSetTwice } from './service-file.ts';
 
+export type OnBrokenFiles = (error: KnownError) => void;
+
 /**
  * Reads `pipeline.yaml`: substitutes environment variables, checks everything, applies defaults and makes
  * paths absolute.
  *
  * @param options.stored the values that AWS returned for the variables that {@link findVariables} finds.
  * @param options.kinds the kinds of jobs.
+ * @param options.onBrokenFiles receives the error about mistakes in files that jobs name, such as codes.csv, for what only reads.
+ *   Without it, the error is thrown.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once,
  *   each with its place.
  */
@@ -29,8 +33,9 @@ export function loadConfigFile(options: {
   readonly env: Environment;
   readonly stored: StoredVariables;
   readonly kinds: readonly ConfiguredKind[];
+  readonly onBrokenFiles?: OnBrokenFiles | undefined;
 }): PipelineConfig {
-  const { path, kinds } = options;
+  const { path, kinds, onBrokenFiles } = options;
   const absolute = resolve(path);
   const file = shortPath(absolute);
   const yaml = readYaml(readConfigFile(absolute), { ...options, file });
@@ -52,15 +57,22 @@ export function loadConfigFile(options: {
       .flatMap((issue) => explainIssue(issue, explained)),
   ];
   const config = data === null ? null : toConfig(absolute, data, yaml.variables);
+  const ofFiles: Problem[] = [];
   if (config !== null) {
     // One problem per place is enough: a value that is missing or does not fit is not also compared with
     // others.
     const told = new Set(problems.map((problem) => problem.where));
     const sourceNames = namesIn(yaml.content, 'sources');
     const findings = crossCheck(config, { places, sourceNames, kinds, written: data?.sources ?? {} });
-    problems.push(...findings.filter((finding) => !told.has(finding.where)), ...checkFiles(config, kinds));
+    for (const { isOfFile = false, ...finding } of findings)
+      if (!told.has(finding.where)) (isOfFile ? ofFiles : problems).push(finding);
+    ofFiles.push(...checkFiles(config, kinds));
   }
-  if (config === null || problems.length > 0) throw invalid(file, problems);
+  if (config === null || problems.length > 0) throw invalid(file, [...problems, ...ofFiles]);
+  if (ofFiles.length === 0) return config;
+  const broken = invalid(file, ofFiles);
+  if (onBrokenFiles === undefined) throw broken;
+  onBrokenFiles(broken);
   return config;
 }
 

@@ -159,6 +159,48 @@ describe('the configuration of a command', () => {
     expect(doctor.stdout).toContain(`npx influencer-sync migrate ${named}`);
   });
 
+  test('has mistakes in files beside it, which what only reads tells in one line, and what changes refuses', async () => {
+    const context = await open();
+    mkdirSync(join(context.folder, 'exports'));
+    const settings = `statements: {terms: ./terms.csv}\n${PIPELINE.replace('brand_id', 'codes: ./codes.csv, brand_id')}`;
+    writeFileSync(join(context.folder, 'pipeline.yaml'), settings);
+    writeFileSync(join(context.folder, 'terms.csv'), 'deal_id,rate\n1,ten\n2,\n');
+    const missing = await context.run('runs');
+    expect(missing).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/there is no file\s+codes\.csv/),
+    });
+    writeFileSync(join(context.folder, 'codes.csv'), 'code,influencer_handle\nMIA10,\n');
+    const reading = [
+      'status',
+      'runs',
+      'rejected',
+      'files',
+      'jobs',
+      'review',
+      'config show',
+      'explain order 1005',
+    ];
+    for (const words of [...reading, 'review --held']) {
+      const { code, stdout, stderr } = await context.run(...words.split(' '));
+      const said = stderr.replace(/\s+/g, ' ');
+      expect([0, 3, 6], words).toContain(code);
+      expect(said, words).toMatch(/Warning: codes\.csv:2 .*Until you correct it, no run starts\./);
+      expect(said, words).toContain(
+        'terms.csv:2 rate: "ten": This is not a readable number. (and 1 more mistake)',
+      );
+      expect(stdout, words).not.toContain('Warning');
+    }
+    const { doubtId } = context.seeded;
+    const decision = ['review', doubtId, '--write-off', '--reason', 'x'];
+    for (const words of [decision, ['plan', JOB], ['jobs', 'pause', JOB, '--reason', 'x']]) {
+      const { code, stdout, stderr } = await context.run(...words);
+      expect([code, stdout], words.join(' ')).toEqual([2, '']);
+      expect(stderr).toMatch(/Error: The configuration has a problem\.\n\n {2}codes\.csv:2/);
+    }
+    expect((await sql`select 1 from ledger.decisions`.execute(context.db)).rows).toEqual([]);
+  });
+
   test('takes unset variables from an environment file', async () => {
     const context = await open();
     writeFileSync(join(context.folder, '.env'), 'BRAND=77\n');
