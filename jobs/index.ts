@@ -1,6 +1,6 @@
 import type { Environment } from '../src/config/environment/read-variable.ts';
 import type { JobSettings } from '../src/config/job-fields.ts';
-import { loadConfigFile } from '../src/config/load-config-file.ts';
+import { loadConfigFile, type OnBrokenFiles } from '../src/config/load-config-file.ts';
 import type { PipelineConfig } from '../src/config/schema.ts';
 import type { BackfillRunCounts } from '../src/core/backfill.ts';
 import { EXIT } from '../src/core/exit-code.ts';
@@ -78,6 +78,7 @@ const BACKFILL = 'backfill';
  * Reads `pipeline.yaml`, whose jobs may be of every kind.
  *
  * @param stored values that AWS returned for the variables that the file names.
+ * @param onBrokenFiles see `loadConfigFile`.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2). The latter lists all problems at once,
  * each with its place.
  */
@@ -85,6 +86,7 @@ export function loadConfig(
   path: string,
   env: Environment,
   stored: StoredVariables = new Map(),
+  onBrokenFiles?: OnBrokenFiles,
 ): PipelineConfig {
-  return loadConfigFile({ path, env, stored, kinds: jobKinds });
+  return loadConfigFile({ path, env, stored, kinds: jobKinds, onBrokenFiles });
 }

@@ -23,6 +23,7 @@ export function* crossCheck(
     path: ['jobs', job.name, 'codes'],
     message: `jobs.${job.name}.codes: ${existsSync(job.codes) ? `${file} is not a file` : `there is no file ${file}`}.`,
     help,
+    isOfFile: true,
   };
 }
 

@@ -5,7 +5,13 @@ import type { PipelineConfig } from './schema.ts';
 import type { SourceSetting } from './source-fields.ts';
 
 /** A problem that a rule found: its place in the file, what is wrong, and how to fix it. */
-export type ConfigFinding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
+export type ConfigFinding = {
+  readonly path: ConfigPath;
+  readonly message: string;
+  readonly help: string;
+  /** The setting is well written, but the file that it names is missing: what only reads does not need it. */
+  readonly isOfFile?: boolean;
+};
 
 /**
  * What the configuration must know about a kind of job. The members are methods, so that kinds with different

@@ -34,7 +34,7 @@ export function crossCheck(
     /** The sections `sources` as written, with all defaults filled in. */
     readonly written: PipelineFile['sources'];
   },
-): readonly Problem[] {
+): readonly (Problem & Pick<ConfigFinding, 'isOfFile'>)[] {
   const { places, sourceNames, kinds, written } = options;
   const findings: readonly ConfigFinding[] = [
     ...checkApi(config),
@@ -47,7 +47,7 @@ export function crossCheck(
     ...Object.entries(written).flatMap(([name, source]) => [...findUnused(name, source, { config, kinds })]),
     ...checkJobs(config, sourceNames, kinds),
   ];
-  return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));
+  return findings.map(({ path, ...finding }) => ({ where: places.where(path), ...finding }));
 }
 
 function* checkApi({ api }: PipelineConfig): Generator<ConfigFinding> {

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type Problem } from '../core/known-error.ts';
-import { packageFile } from '../core/package.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
@@ -17,7 +15,7 @@ import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineConfig, pipelineSchemaOf, toConfig } from './schema.ts';
 import { addServiceFile, findSetTwice } from './service-file.ts';
 
-const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
+export type OnBrokenFiles = (error: KnownError) => void;
 
 /**
  * Reads `pipeline.yaml`: substitutes environment variables, checks everything, applies defaults and makes
@@ -25,6 +23,8 @@ const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
  *
  * @param options.stored the values that AWS returned for the variables that {@link findVariables} finds.
  * @param options.kinds the kinds of jobs.
+ * @param options.onBrokenFiles receives the error about mistakes in files that jobs name, such as codes.csv, for what only reads.
+ *   Without it, the error is thrown.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once,
  *   each with its place.
  */
@@ -33,8 +33,9 @@ export function loadConfigFile(options: {
   readonly env: Environment;
   readonly stored: StoredVariables;
   readonly kinds: readonly ConfiguredKind[];
+  readonly onBrokenFiles?: OnBrokenFiles | undefined;
 }): PipelineConfig {
-  const { path, kinds } = options;
+  const { path, kinds, onBrokenFiles } = options;
   const absolute = resolve(path);
   const file = shortPath(absolute);
   const yaml = readYaml(readConfigFile(absolute), { ...options, file });
@@ -56,15 +57,22 @@ export function loadConfigFile(options: {
       .flatMap((issue) => explainIssue(issue, explained)),
   ];
   const config = data === null ? null : toConfig(absolute, data, yaml.variables);
+  const ofFiles: Problem[] = [];
   if (config !== null) {
     // One problem per place is enough: a value that is missing or does not fit is not also compared with
     // others.
     const told = new Set(problems.map((problem) => problem.where));
     const sourceNames = namesIn(yaml.content, 'sources');
     const findings = crossCheck(config, { places, sourceNames, kinds, written: data?.sources ?? {} });
-    problems.push(...findings.filter((finding) => !told.has(finding.where)), ...checkFiles(config, kinds));
+    for (const { isOfFile = false, ...finding } of findings)
+      if (!told.has(finding.where)) (isOfFile ? ofFiles : problems).push(finding);
+    ofFiles.push(...checkFiles(config, kinds));
   }
-  if (config === null || problems.length > 0) throw invalid(file, problems);
+  if (config === null || problems.length > 0) throw invalid(file, [...problems, ...ofFiles]);
+  if (ofFiles.length === 0) return config;
+  const broken = invalid(file, ofFiles);
+  if (onBrokenFiles === undefined) throw broken;
+  onBrokenFiles(broken);
   return config;
 }
 
@@ -112,7 +120,7 @@ function readConfigFile(path: string): string {
       message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
       where: shortPath(path),
       help: isMissing
-        ? `Name it with --config, or start with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nFor a trial without a configuration:  npx influencer-sync demo`
+        ? `Check what --config or INFLUENCER_SYNC_CONFIG names, or write one for your exports:  npx influencer-sync init ./exports\nFor a trial without a configuration:  npx influencer-sync demo`
         : 'Check that it is a file and that this user may read it.',
       safe: 'Nothing was read or sent.',
       exitCode: EXIT.configuration,

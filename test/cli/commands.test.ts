@@ -138,7 +138,13 @@ describe('the configuration of a command', () => {
     const context = await open({ INFLUENCER_SYNC_CONFIG: '' });
     writeFileSync(join(context.folder, 'my.env'), '');
     const named = '--config pipeline.yaml --env-file my.env';
+    const found = await context.run('explain', 'order', 'none');
+    expect(found.stderr.replace(/\s+/g, ' ')).toMatch(
+      /^Configuration: pipeline\.yaml Error: .*\(npx influencer-sync rejected\)/,
+    );
+    expect((await context.run('status', '--json')).stderr).toBe('');
     const unknown = await context.run('explain', 'order', 'none', ...named.split(' '));
+    expect(unknown.stderr).not.toContain('Configuration:');
     const said = unknown.stderr.replace(/\s+/g, ' ');
     expect(said).toContain(`(npx influencer-sync rejected ${named})`);
     expect(said).toContain(`(npx influencer-sync status ${named})`);
@@ -151,6 +157,48 @@ describe('the configuration of a command', () => {
     await sql`delete from public.influencer_sync_migrations`.execute(context.db);
     const doctor = await context.run('doctor', ...named.split(' '));
     expect(doctor.stdout).toContain(`npx influencer-sync migrate ${named}`);
+  });
+
+  test('has mistakes in files beside it, which what only reads tells in one line, and what changes refuses', async () => {
+    const context = await open();
+    mkdirSync(join(context.folder, 'exports'));
+    const settings = `statements: {terms: ./terms.csv}\n${PIPELINE.replace('brand_id', 'codes: ./codes.csv, brand_id')}`;
+    writeFileSync(join(context.folder, 'pipeline.yaml'), settings);
+    writeFileSync(join(context.folder, 'terms.csv'), 'deal_id,rate\n1,ten\n2,\n');
+    const missing = await context.run('runs');
+    expect(missing).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/there is no file\s+codes\.csv/),
+    });
+    writeFileSync(join(context.folder, 'codes.csv'), 'code,influencer_handle\nMIA10,\n');
+    const reading = [
+      'status',
+      'runs',
+      'rejected',
+      'files',
+      'jobs',
+      'review',
+      'config show',
+      'explain order 1005',
+    ];
+    for (const words of [...reading, 'review --held']) {
+      const { code, stdout, stderr } = await context.run(...words.split(' '));
+      const said = stderr.replace(/\s+/g, ' ');
+      expect([0, 3, 6], words).toContain(code);
+      expect(said, words).toMatch(/Warning: codes\.csv:2 .*Until you correct it, no run starts\./);
+      expect(said, words).toContain(
+        'terms.csv:2 rate: "ten": This is not a readable number. (and 1 more mistake)',
+      );
+      expect(stdout, words).not.toContain('Warning');
+    }
+    const { doubtId } = context.seeded;
+    const decision = ['review', doubtId, '--write-off', '--reason', 'x'];
+    for (const words of [decision, ['plan', JOB], ['jobs', 'pause', JOB, '--reason', 'x']]) {
+      const { code, stdout, stderr } = await context.run(...words);
+      expect([code, stdout], words.join(' ')).toEqual([2, '']);
+      expect(stderr).toMatch(/Error: The configuration has a problem\.\n\n {2}codes\.csv:2/);
+    }
+    expect((await sql`select 1 from ledger.decisions`.execute(context.db)).rows).toEqual([]);
   });
 
   test('takes unset variables from an environment file', async () => {

@@ -40,12 +40,12 @@ export const consoleCommand: CommandDefinition = {
  */
 export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
   const { openConsole } = await import('./open-console.ts');
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { openConfigToRead, reading, withDatabase } = await import('../open/open-config.ts');
   const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
   const { createLogger } = await import('../../monitoring/observe/logger.ts');
   const { listen, openServer } = await import('../../monitoring/observe/start-observer.ts');
   if (options.hashPassword) return printHash(output);
-  const config = await openConfig(options);
+  const config = await openConfigToRead(output, options);
   const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: true });
   const stopping = listenForStop({ warn: () => {} });
   try {

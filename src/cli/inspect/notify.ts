@@ -53,10 +53,11 @@ async function testChannels(
   name: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
+  const { openConfig } = await import('../open/open-config.ts');
   const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
   const { testChannels: sendTests } = await import('../../monitoring/notify/send-notices.ts');
   const { renderFinding } = await import('../../reports/findings.ts');
-  const { config } = await openCommand(output, options);
+  const config = await openConfig(options);
   const channels = await chooseChannels(config, name);
   let exitCode: ExitCode = EXIT.ok;
   const link = linkTo('/', config);

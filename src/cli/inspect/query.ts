@@ -37,7 +37,7 @@ export const queryCommand: CommandDefinition = {
 };
 
 async function performQuery(output: Output, text: string, options: Options): Promise<ExitCode> {
-  const { openConfig, reading, withDatabase } = await import('../open/open-config.ts');
+  const { openConfigToRead, reading, withDatabase } = await import('../open/open-config.ts');
   const { inPhase } = await import('../../db/phase.ts');
   const { queryViews } = await import('../../reports/query-views.ts');
   const { renderQuery } = await import('../../reports/query.ts');
@@ -45,7 +45,7 @@ async function performQuery(output: Output, text: string, options: Options): Pro
   const timeoutMs = timeout * 1000;
   // The server cancels the query; this limit is for a server that does not.
   const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
-  const config = await openConfig(options);
+  const config = await openConfigToRead(output, options);
   const { url, biUrl } = config.database;
   // The BI login sees only schema bi, so it cannot check whether the database is migrated.
   const database = { ...config.database, url: biUrl === '' ? url : biUrl };

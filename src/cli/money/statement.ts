@@ -69,7 +69,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   );
   if (options.format === 'pdf' && output.terminal.isInteractive)
     throw usageError('A PDF cannot be shown in a terminal.', 'Write it to a file: add > statement.pdf');
-  const { config, read } = await openCommand(output, options);
+  const { config, read } = await openCommand(output, options, { saysOfTerms: false });
   const month = options.month ?? monthBefore(new Date(), config.statements.timeZone);
   const broken = findBrokenRules(config.statements);
   const whole = await read(

@@ -1,4 +1,5 @@
 import type { PipelineConfig } from '../../config/schema.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import type { ConfigOptions } from '../command.ts';
@@ -17,18 +18,38 @@ export type Opened = {
 };
 
 /**
- * Reads the configuration of a command. The database is opened for each piece of work, and closed after it.
+ * Reads the configuration of a command. The database is opened for each piece of work, and closed after it. Beside a codes.csv
+ * or terms.csv with mistakes, what only reads works and says so; with a mistake in codes.csv, nothing is changed.
  *
+ * @param options.saysOfTerms false for a command that itself says what is wrong with terms.csv.
  * @throws KnownError about the configuration (exit 2).
  */
-export async function openCommand(output: Output, options: ConfigOptions): Promise<Opened> {
-  const { openConfig, reading, withDatabase } = await import('./open-config.ts');
-  const config = await openConfig(options);
+export async function openCommand(
+  output: Output,
+  options: ConfigOptions,
+  { saysOfTerms = true }: { readonly saysOfTerms?: boolean } = {},
+): Promise<Opened> {
+  const { openConfig, reading, warnOfBrokenFiles, warnOfBrokenTerms, withDatabase } = await import(
+    './open-config.ts'
+  );
+  const broken: KnownError[] = [];
+  const config = await openConfig(options, (error) => broken.push(error));
+  const refuseBroken = (): void => {
+    for (const error of broken) throw error;
+  };
   return {
     config,
-    read: (work) => withDatabase(config, work, reading(output)),
-    change: (work) => withDatabase(config, work),
+    read(work) {
+      warnOfBrokenFiles(broken, output);
+      if (saysOfTerms) warnOfBrokenTerms(config, output);
+      return withDatabase(config, work, reading(output));
+    },
+    async change(work) {
+      refuseBroken();
+      return withDatabase(config, work);
+    },
     async decide(work) {
+      refuseBroken();
       const { inTransaction } = await import('../../db/in-transaction.ts');
       const { decidedHere } = await import('../terminal/read-operator.ts');
       return withDatabase(config, (db) => inTransaction(db, (trx) => work(trx, decidedHere(trx))));

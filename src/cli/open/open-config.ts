@@ -5,7 +5,7 @@ import { loadConfig } from '../../../jobs/index.ts';
 import { findStoredSecrets, storesSecrets } from '../../config/environment/read-variable.ts';
 import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
-import { findVariables } from '../../config/load-config-file.ts';
+import { findVariables, type OnBrokenFiles } from '../../config/load-config-file.ts';
 import { databaseLocation, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
@@ -13,6 +13,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
+import { plural } from '../../core/text/plural.ts';
 import { wrap } from '../../core/text/wrap.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { BASELINE } from '../../db/baseline.ts';
@@ -21,6 +22,7 @@ import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
 import { findContinuityProblem, requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
+import { findBrokenRules } from '../../money/load-rules.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { renderWarning } from '../../render/error.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
@@ -28,24 +30,28 @@ import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, usageError } from '../usage-error.ts';
+import { findConfig, requireConfigPath } from './find-config.ts';
 import { readEnvFile } from './read-env-file.ts';
-
-/** Relative to the current folder. */
-export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
 
 /**
  * Reads the environment file, if one is given, and the configuration, including values that AWS stores.
- * Reports settings that have no effect.
+ * Reports settings that have no effect, and which configuration it found if nobody named one.
  *
+ * @param onBrokenFiles given by what only reads: see `loadConfigFile`.
  * @throws KnownError (exit 2) with all problems at once; `secret_store_unreachable` (exit 1).
  */
-export async function openConfig(options: ConfigOptions): Promise<PipelineConfig> {
+export async function openConfig(
+  options: ConfigOptions,
+  onBrokenFiles?: OnBrokenFiles,
+): Promise<PipelineConfig> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
-  const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
+  const search = findConfig(options.config);
+  const path = requireConfigPath(search);
+  if (!search.isNamed) options.onConfigFound?.(shortPath(path));
   for (const one of shadowed) options.onMisled?.(one);
   const stored = await fetchStored(() => findVariables(path));
   const config = withStateFolder(
-    withDataFolder(loadConfig(path, process.env, stored), options.onMisled),
+    withDataFolder(loadConfig(path, process.env, stored, onBrokenFiles), options.onMisled),
     process.env,
   );
   for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
@@ -295,6 +301,49 @@ export function findSource({ sources }: PipelineConfig, name: string): SourceSet
   const source = sources[name];
   if (source !== undefined) return source;
   throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
+}
+
+/**
+ * Reads the configuration of a command that only reads. It works beside a codes.csv or terms.csv with mistakes, and says so in
+ * one line for each file.
+ */
+export async function openConfigToRead(
+  output: Pick<Output, 'warn' | 'terminal'>,
+  options: ConfigOptions,
+): Promise<PipelineConfig> {
+  const broken: KnownError[] = [];
+  const config = await openConfig(options, (error) => broken.push(error));
+  warnOfBrokenFiles(broken, output);
+  warnOfBrokenTerms(config, output);
+  return config;
+}
+
+/** Warns of files beside the configuration, before work that only reads. @param broken what the configuration found. */
+export function warnOfBrokenFiles(
+  broken: readonly KnownError[],
+  output: Pick<Output, 'warn' | 'terminal'>,
+): void {
+  for (const error of broken) warnOfMistake(error, 'no run starts', output);
+}
+
+/** Warns of mistakes in terms.csv and fx.csv, before work that only reads. */
+export function warnOfBrokenTerms(
+  { statements }: PipelineConfig,
+  output: Pick<Output, 'warn' | 'terminal'>,
+): void {
+  for (const error of findBrokenRules(statements)) warnOfMistake(error, 'earnings stay as they are', output);
+}
+
+/** Names the first mistake in a file, and how many others there are. */
+function warnOfMistake(
+  { details }: KnownError,
+  effect: string,
+  { warn, terminal }: Pick<Output, 'warn' | 'terminal'>,
+): void {
+  const { problems: [first, ...others] = [] } = details;
+  const { where, message } = first ?? { where: details.where, message: details.message };
+  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'more mistake')})`;
+  warn(renderWarning(`${where}: ${message}${more} Until you correct it, ${effect}.`, terminal));
 }
 
 /**

@@ -5,7 +5,6 @@ import type { CodeProblem } from '../../core/report.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
 import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
-import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
 type CodesCheckOptions = ConfigOptions & { readonly limit: number };
@@ -35,12 +34,13 @@ type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: st
  * the configuration is checked.
  */
 async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
+  const { openConfig } = await import('../open/open-config.ts');
   const { openClient } = await import('../open/open-service.ts');
   const { checkOwners } = await import('../../codes/check-owners.ts');
   const { readCodeRows } = await import('../../codes/load-codes.ts');
   const { requireService } = await import('../../config/require-settings.ts');
   const { openFindings } = await import('../terminal/show-findings.ts');
-  const { config } = await openCommand(output, options);
+  const config = await openConfig(options);
   const client = openClient(requireService(config));
   const { show, end } = openFindings(output);
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';
-import { openConfig } from '../open/open-config.ts';
+import { openConfigToRead } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** One effective setting. */
@@ -21,7 +21,7 @@ type Setting = {
 
 /** Prints every setting with its origin. For a secret, only whether it is set. */
 export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = await openConfig(options);
+  const config = await openConfigToRead(output, { ...options, onConfigFound: () => {} });
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
   const settings = settingsOf(config).map(
     ({ path, value }): Setting => ({
