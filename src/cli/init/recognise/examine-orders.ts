@@ -122,6 +122,7 @@ export async function examineOrders(
     // Until a person says which mark it is, amounts are shown as the layout reads them.
     source: { ...options.source, decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null },
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
+    isDateOpen: typeof dateOrder !== 'object',
     currency:
       hasCurrency && measured.currency.filled === measured.currency.rows
         ? null
