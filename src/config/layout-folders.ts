@@ -10,11 +10,66 @@ const EXTENSION = '.yaml';
 /** The folder with the layouts of the project. */
 export const BUNDLED_LAYOUTS = fileURLToPath(packageFile('config/layouts'));
 
+/** One file of a layout, as it was read. */
+export type LayoutFile = { readonly path: string; readonly text: string };
+
+/** The name in `extends: NAME`, which is on a line of its own. */
+const EXTENDS = /^extends:[ \t]*(["']?)([\w.-]+)\1[ \t]*(?:#.*)?$/m;
+
+/**
+ * Reads a layout's file and those that it extends, the nearest first. A layout may extend one of the same name in a
+ * later folder.
+ *
+ * @returns the files, and the name that the last one extends although there is no such layout; null if there is none
+ * missing. No file if the layout itself is missing.
+ */
+export function readLayoutFiles(
+  name: string,
+  folders: readonly string[],
+): { readonly files: readonly LayoutFile[]; readonly lacks: string | null } {
+  const files: LayoutFile[] = [];
+  for (let next: string | null = name; next !== null; ) {
+    const path: string | undefined = pathsOf(next, folders).find((one) =>
+      files.every((file) => file.path !== one),
+    );
+    if (path === undefined) return { files, lacks: next };
+    const text: string = readFileSync(path, 'utf8');
+    files.push({ path, text });
+    next = EXTENDS.exec(text)?.[2] ?? null;
+  }
+  return { files, lacks: null };
+}
+
+/**
+ * Merges the contents of a layout's files, the nearest first: sections are merged key by key, and any other value of a
+ * nearer file replaces that of a farther one.
+ */
+export function mergeLayouts(contents: readonly unknown[]): unknown {
+  const { extends: _, ...merged } = contents.reduceRight<Section>(
+    (base, own) => mergeSections(base, isSection(own) ? own : {}),
+    {},
+  );
+  return contents.length === 1 ? contents[0] : merged;
+}
+
+type Section = Readonly<Record<string, unknown>>;
+
+function mergeSections(base: Section, own: Section): Section {
+  const merged = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(own)) {
+    const under = merged.get(key);
+    merged.set(key, isSection(value) && isSection(under) ? mergeSections(under, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function pathsOf(name: string, folders: readonly string[]): readonly string[] {
+  return folders.map((folder) => join(folder, `${name}${EXTENSION}`)).filter((file) => existsSync(file));
+}
+
 /** Finds a layout. @returns its path in the first folder that contains it; null if there is none. */
 export function findLayoutFile(name: string, folders: readonly string[]): string | null {
-  return (
-    folders.map((folder) => join(folder, `${name}${EXTENSION}`)).find((file) => existsSync(file)) ?? null
-  );
+  return pathsOf(name, folders)[0] ?? null;
 }
 
 /** Lists the names of all layouts in the folders, without the extension, sorted. */
@@ -58,10 +113,9 @@ export function lacksNotes(configPath: string, layout: string): boolean {
 
 /** Null if the layout is missing or invalid. */
 function readPart(configPath: string, layout: string, part: 'status' | 'columns'): unknown {
-  const path = findLayoutFile(layout, layoutFolders(configPath));
-  if (path === null) return null;
   try {
-    const content: unknown = parse(readFileSync(path, 'utf8'));
+    const { files } = readLayoutFiles(layout, layoutFolders(configPath));
+    const content = mergeLayouts(files.map(({ text }) => parse(text) as unknown));
     return isSection(content) ? content[part] : null;
   } catch {
     return null;

@@ -205,9 +205,10 @@ function judgeAll(
 ): readonly FixedOrder[] {
   const gate = gateOf(job);
   const statuses = statusRules(layout, source, job.include);
+  const exportedAtMs = Date.now();
   return orders.map((order) => {
     const isUnknown = unknown.has(order.record);
-    const stop = gate.judge(isUnknown ? { ...order, ...VALID_AMOUNTS } : order, statuses);
+    const stop = gate.judge(isUnknown ? { ...order, ...VALID_AMOUNTS } : order, { statuses, exportedAtMs });
     const amount = isUnknown ? null : revenueOf(order, job.revenue);
     return {
       outcome:

@@ -13,12 +13,17 @@ function isFormula(text: string): boolean {
 }
 
 /**
- * Renders rows as CSV with CRLF, quoted if needed. With `escapeFormulas`, cells like `=1+1` get a leading
+ * Renders rows as CSV, quoted if needed. Lines end with CRLF, as spreadsheets write them, or with `lineEnd` in files that
+ * people keep beside code. With `escapeFormulas`, cells like `=1+1` get a leading
  * apostrophe, which this project's parser removes again.
  */
 export function renderCsv(
   rows: readonly (readonly string[])[],
-  { delimiter, escapeFormulas }: { readonly delimiter: string; readonly escapeFormulas: boolean },
+  {
+    delimiter,
+    escapeFormulas,
+    lineEnd = '\r\n',
+  }: { readonly delimiter: string; readonly escapeFormulas: boolean; readonly lineEnd?: '\n' | '\r\n' },
 ): string {
   const cell = (text: string): string => {
     const safe = escapeFormulas && isFormula(text) ? `'${text}` : text;
@@ -26,7 +31,7 @@ export function renderCsv(
       ? `"${safe.replaceAll('"', '""')}"`
       : safe;
   };
-  return rows.map((row) => `${row.map(cell).join(delimiter)}\r\n`).join('');
+  return rows.map((row) => `${row.map(cell).join(delimiter)}${lineEnd}`).join('');
 }
 
 /** Renders a table as CSV for a spreadsheet. Formulas are escaped, but negative amounts stay numbers. */

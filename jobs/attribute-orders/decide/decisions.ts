@@ -4,6 +4,7 @@ import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { neverSent } from '../../../src/ledger/states.ts';
+import { EXPORTED_AT } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 
 export type AttributionRules = {
@@ -64,7 +65,7 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
     not_credited: notCredited,
   }));
   return sql`
-    select f.source_file_id, s.any_status, s.no_status, s.credited, s.not_credited, s.order_platform
+    select f.source_file_id, ${EXPORTED_AT} as exported_at, s.any_status, s.no_status, s.credited, s.not_credited, s.order_platform
     from intake.source_files f
     join (
       select g.source, g.order_platform, g.any_status, g.no_status,
@@ -136,6 +137,9 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
     )`;
 }
 
+/** SQL for the time of an order in `eligible`. One that is wrong for certain says nothing about the validity of a code. */
+const KNOWN_TIME = sql`case when w.hold_reason = 'after_export' then null else coalesce(w.placed_at, w.paid_at) end`;
+
 /**
  * Common table expressions that match the codes and links of orders in `eligible`. Orders that name an
  * influencer themselves are left out. The last one, `hits`, has one row for each owner of a code or link,
@@ -144,13 +148,13 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
 export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
     carried as (
-      select w.order_version_id, coalesce(w.placed_at, w.paid_at) as ordered_at,
+      select w.order_version_id, ${KNOWN_TIME} as ordered_at,
         ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
         w.codes[k.place] as written
       from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, coalesce(w.placed_at, w.paid_at), ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
+      select w.order_version_id, ${KNOWN_TIME}, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
@@ -232,7 +236,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
           when 'ambiguous_codes' then j.decision
           when 'ambiguous_links' then j.decision
-          when 'unknown_time' then j.decision
+          when 'unknown_time' then case j.hold_reason when 'after_export' then j.hold_reason else j.decision end
         end as reason,
         case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
         case j.decision

@@ -12,6 +12,7 @@ import {
   field,
   firstOf,
   isAbove,
+  isByExport,
   isKnown,
   isNull,
   isOneOf,
@@ -20,6 +21,7 @@ import {
   or,
   prefixed,
   SOURCE,
+  type Subject,
   setting,
   type Term,
   ZERO,
@@ -63,7 +65,7 @@ export type Gate = {
   /** SQL for the reason, if order `o` must be held and no person has confirmed what is not known. */
   readonly hold: RawBuilder<string | null>;
   /** Answers the same about an order that no person has decided about; null if it passes. */
-  readonly judge: (order: StagedOrder, statuses: StatusRules) => Stop | null;
+  readonly judge: (order: StagedOrder, by: Omit<Subject, 'order'>) => Stop | null;
 };
 
 const ORDER = {
@@ -88,7 +90,7 @@ export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
 
 /** The amount of an order in a preview; null if it is not known. */
 export function revenueOf(order: StagedOrder, revenue: GateRules['revenue']): DecimalText | null {
-  return REVENUE[revenue].read({ order, statuses: NO_STATUSES });
+  return REVENUE[revenue].read({ order, statuses: NO_STATUSES, exportedAtMs: 0 });
 }
 
 const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn: false };
@@ -116,8 +118,8 @@ export function gateOf(rules: GateRules): Gate {
           `,
           )}
         end`,
-    judge: (order, statuses) => {
-      const about = { order, statuses };
+    judge: (order, by) => {
+      const about = { order, ...by };
       const rule = excluded.find(([when]) => when.read(about) === true);
       if (rule !== undefined) return { outcome: 'excluded', reason: rule[1].read(about) ?? '' };
       const missed = requirements.find(({ allowed }) => allowed.read(about) !== true);
@@ -144,6 +146,13 @@ function requirementsOf({
   const isRefunded = not(isSame(firstOf(refunded, ZERO), ZERO));
   const isOfBrand = equals(brand, setting(brandId));
   return [
+    {
+      // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It comes first, because
+      // such a date does not decide whether a code was valid (decisions.ts).
+      allowed: or(isNull(ORDERED_AT), isByExport(ORDERED_AT)),
+      held: constant('after_export'),
+      canBeConfirmed: true,
+    },
     {
       // A rule of the layout. One that reads a word that it does not know names it `unknown_…`.
       allowed: or(isNull(exclusion), isCreditedRule),

@@ -23,7 +23,7 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
   await sql`
     with eligible as materialized (
       select d.source, d.order_id, o.order_version_id, o.placed_at, o.paid_at, null::text[] as rulings, o.codes, o.codes_folded, o.links, o.links_folded,
-        o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named
+        o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named, d.reason as hold_reason
       from decided_orders d
       cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
       where d.outcome = 'held' or d.outcome = 'attributed' and d.evidence > 1

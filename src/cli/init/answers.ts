@@ -1,7 +1,9 @@
 import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/column-role.ts';
 import type { KnownError } from '../../core/known-error.ts';
 import { foldHeader } from '../../core/text/fold.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
+import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import { refusal, usageError } from '../usage-error.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
@@ -326,22 +328,29 @@ export async function askToWrite(count: number, terminal: Asking): Promise<boole
 }
 
 /** What a person has said about files whose columns or letters do not show what they are. */
-export type SaidOfFiles = { readonly stated: StatedRoles; readonly encoding: string | null };
+export type SaidOfFiles = {
+  readonly stated: StatedRoles;
+  readonly encoding: string | null;
+  /** Words of states, folded, and whether they mean that an order was paid. */
+  readonly states: ReadonlyMap<string, boolean>;
+};
 
 type Refused = Recognised['refused'][number];
 /** What a person may say more about, in one file or source. */
-type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'>;
+type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'> & { readonly states?: readonly string[] };
 
 /** True if a file could be read after an answer. */
 export function isUnclear({ unclear = [], possible }: Refused): boolean {
   return unclear.length > 0 || possible !== undefined;
 }
 
-/** The columns that are read as a no unless a person says otherwise, to be asked about in a terminal. */
-export function assumedOf({ sources }: Recognised): readonly Unclear[] {
-  return sources.flatMap(({ name, proposed }) =>
-    proposed === null || proposed.assumed.length === 0 ? [] : [{ name, unclear: proposed.assumed }],
-  );
+/** The columns and states that are no yes unless a person says otherwise, to be asked about in a terminal. */
+export function assumedOf({ sources }: Recognised, said: SaidOfFiles): readonly Unclear[] {
+  return sources.flatMap(({ name, proposed }) => {
+    const { assumed = [], unknownStates = [] } = proposed ?? {};
+    const states = unknownStates.filter((word) => !said.states.has(foldWord(word)));
+    return assumed.length + states.length === 0 ? [] : [{ name, unclear: assumed, states }];
+  });
 }
 
 /** The error if nobody can be asked: each column or encoding, with the option that answers it. */
@@ -385,16 +394,27 @@ export async function askAboutFiles(
   files: readonly Unclear[],
   { said, terminal }: { readonly said: SaidOfFiles; readonly terminal: Asking },
 ): Promise<SaidOfFiles | null> {
-  const { isCancel, select } = await import('@clack/prompts');
+  const { isCancel, multiselect, select } = await import('@clack/prompts');
   const stated = new Map(said.stated);
+  const paid = new Map(said.states);
   let { encoding } = said;
-  for (const { name, unclear = [], possible = [] } of files) {
+  for (const { name, unclear = [], possible = [], states = [] } of files) {
     for (const column of unclear) {
       const question = `What is the column "${column.header}" of ${name}? ${column.why}${samplesOf(column)}`;
       const options = rolesOf(column).map((value) => ({ value, label: LABELS[value] ?? value }));
       const role = await select<ColumnRole>({ message: toPrintableLine(question), ...terminal, options });
       if (isCancel(role)) return null;
       stated.set(foldHeader(column.header), role);
+    }
+    if (states.length > 0) {
+      const question = `Which states of ${name} mean that an order was paid? The orders of the others are held.`;
+      const options = states.map((value) => ({ value, label: toPrintableLine(maskAddresses(value)) }));
+      const chosen = await multiselect<string>({
+        ...{ message: toPrintableLine(question), options, required: false },
+        ...terminal,
+      });
+      if (isCancel(chosen)) return null;
+      for (const word of states) paid.set(foldWord(word), chosen.includes(word));
     }
     if (possible.length === 0 || encoding !== null) continue;
     const message = toPrintableLine(`In which encoding do the words of ${name} look right?`);
@@ -406,7 +426,8 @@ export async function askAboutFiles(
     if (isCancel(answer)) return null;
     encoding = answer;
   }
-  return stated.size === said.stated.size && encoding === said.encoding ? null : { stated, encoding };
+  const isMore = stated.size > said.stated.size || paid.size > said.states.size || encoding !== said.encoding;
+  return isMore ? { stated, encoding, states: paid } : null;
 }
 
 const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { parseDocument } from 'yaml';
+import { Document, isCollection, parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
 import { toPrintableJson } from '../../core/text/printable.ts';
@@ -24,14 +24,12 @@ export type ComposeOptions = {
   readonly codes: readonly CodeFound[];
   /** Absolute path. The paths of sources are written relative to it. */
   readonly folder: string;
-  /** Returns the text of a layout of the project or of the deployment. */
-  readonly readLayoutText: (name: string) => string;
 };
 
 /** Composes all files that `init` writes. */
 export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
   const { sources, codes, owners, answers } = options;
-  const layouts = sources.flatMap((source) => layoutFileOf(source, options));
+  const layouts = sources.flatMap(layoutFileOf);
   const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
   const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
   return [
@@ -60,32 +58,36 @@ function unownedText(codes: readonly CodeFound[]): string {
 }
 
 function toCsv(rows: readonly (readonly string[])[]): string {
-  return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true });
+  return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true, lineEnd: '\n' });
 }
 
 /** The name of a source's layout. A modified layout gets its own name. */
-export function layoutNameOf({ examined, name }: RecognisedSource): string {
+export function layoutNameOf({ examined, name, proposed }: RecognisedSource): string {
   const layout = examined.layout.name;
-  if (examined.kind !== 'orders' || examined.changes.length === 0) return layout;
+  if (proposed !== null || examined.kind !== 'orders' || examined.changes.length === 0) return layout;
   return layout.startsWith(name) ? `${layout}-own` : `${name}-${layout}`;
 }
 
 /**
- * The layout file of a source: a proposed layout, or a known one with the changes that the files need and
- * with its comments kept.
+ * The layout file of a source, with the changes that the files need: a proposed layout, or one that extends the layout
+ * that knows them.
  */
-function layoutFileOf(source: RecognisedSource, { readLayoutText }: ComposeOptions): readonly ComposedFile[] {
+function layoutFileOf(source: RecognisedSource): readonly ComposedFile[] {
   const { proposed, examined } = source;
   const path = `layouts/${layoutNameOf(source)}.yaml`;
-  if (proposed !== null) return [{ path, text: proposed.text }];
-  if (examined.kind !== 'orders' || examined.changes.length === 0) return [];
-  const document = parseDocument(readLayoutText(examined.layout.name));
-  for (const { path: key, value } of examined.changes) document.setIn(key, value);
-  const whys = examined.changes.map(({ why }) => why).join('; ');
-  const text = String(document).replace(/^# yaml-language-server:.*\n/, '');
-  return [
-    { path, text: `# ${examined.layout.name}, changed by \`influencer-sync init\`: ${whys}.\n${text}` },
-  ];
+  const changes = examined.kind === 'orders' ? examined.changes : [];
+  if (changes.length === 0) return proposed === null ? [] : [{ path, text: proposed.text }];
+  const document =
+    proposed === null ? new Document({ extends: examined.layout.name }) : parseDocument(proposed.text);
+  for (const { path: key, value } of changes) {
+    const node = document.createNode(value);
+    if (isCollection(node)) node.flow = true;
+    document.setIn(key, node);
+  }
+  const whys = changes.map(({ why }) => why).join('; ');
+  const head =
+    proposed === null ? `# ${examined.layout.name}, changed by \`influencer-sync init\`: ${whys}.\n` : '';
+  return [{ path, text: `${head}${document.toString({ lineWidth: 0 })}` }];
 }
 
 function pipelineText({ sources, answers, folder }: ComposeOptions): string {

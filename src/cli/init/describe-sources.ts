@@ -36,6 +36,11 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
       '',
       ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
       ...columnLines(proposed, terminal),
+      ...(proposed.unknownStates.length === 0
+        ? []
+        : [
+            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. If it means that an order was paid:  --paid "${shorten(proposed.unknownStates[0] ?? '')}"`,
+          ]),
       ...proposed.assumed.map(
         ({ header, why }) =>
           `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column "${shorten(header)}=unused"`,
@@ -53,7 +58,7 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
 function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly string[] {
   if (columns.length === 0) return [];
   const table = renderTable(
-    [{ title: 'Column' }, { title: 'Used as' }, { title: 'Why' }, { title: 'For example' }],
+    [{ title: 'Column' }, { title: 'Used as' }, { title: 'Why', cutAt: 'never' }, { title: 'For example' }],
     columns.map(({ header, role, why, samples }) => [
       shorten(header),
       role ?? 'not used',
@@ -76,7 +81,11 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
   const isZoneOpen = needsZone && stated.timeZone === null;
   const open = [
     isZoneOpen && 'their time zone',
-    currency !== null && stated.currency === null && 'their currency',
+    currency !== null &&
+      stated.currency === null &&
+      (currency.candidates.length === 0
+        ? 'their currency'
+        : currency.candidates.length > 1 && `which of ${currency.candidates.join(', ')} is their currency`),
     dateOrder === 'open' && 'whether day or month comes first',
     decimalMark === 'open' &&
       `which mark is before the decimals (shown as if it is "${layout.money.decimal}")`,

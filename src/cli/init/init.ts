@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { COLUMN_ROLES, type StatedRoles } from '../../core/column-role.ts';
+import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../core/column-role.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
@@ -18,6 +18,8 @@ export type InitOptions = ConfigOptions & {
   readonly status?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;
+  /** Words of states that mean that an order was paid. */
+  readonly paid?: readonly string[];
   readonly encoding?: string;
   readonly yes?: boolean;
   readonly check?: boolean;
@@ -62,6 +64,7 @@ export const initCommand: CommandDefinition = {
         'what an unclear column is: "Name of the column=refunded", or =unused if it does not matter',
         collectRoles,
       )
+      .option('--paid <word>', 'a state of orders that means paid, if no list knows it', collectWords)
       .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
       .option('--yes', 'write the files without being asked')
       .option('--check', 'compare an existing configuration with its newest files instead'),
@@ -89,11 +92,20 @@ export const initCommand: CommandDefinition = {
       : (await import('./perform-init.ts')).performInit(output, places, options),
 };
 
-/** Parses `HEADER=ROLE`, an option that can be given once per column. */
+function collectWords(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}
+
+/**
+ * Parses `HEADER=ROLE`, an option that can be given once per column. `ROLE=HEADER` is taken, too, if only the first is a
+ * role.
+ */
 function collectRoles(text: string, before: StatedRoles | undefined): StatedRoles {
-  const at = text.lastIndexOf('=');
-  const role = COLUMN_ROLES.find((one) => one === text.slice(at + 1).trim());
-  const header = foldHeader(text.slice(0, Math.max(at, 0)));
+  const roleOf = (word: string): ColumnRole | undefined => COLUMN_ROLES.find((one) => one === word.trim());
+  const [last, first] = [text.lastIndexOf('='), text.indexOf('=')];
+  const isSwapped = roleOf(text.slice(last + 1)) === undefined;
+  const role = roleOf(isSwapped ? text.slice(0, Math.max(first, 0)) : text.slice(last + 1));
+  const header = foldHeader(isSwapped ? text.slice(first + 1) : text.slice(0, Math.max(last, 0)));
   if (role === undefined || header === '')
     throw new InvalidArgumentError(`It should be "COLUMN=ROLE", with one of: ${COLUMN_ROLES.join(', ')}.`);
   return new Map([...(before ?? []), [header, role]]);

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { jobKinds } from '../../../jobs/index.ts';
-import { findLayoutFile, layoutFolders } from '../../config/layout-folders.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
@@ -10,6 +9,7 @@ import type { KnownError } from '../../core/known-error.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
+import { foldWord } from '../../intake/values/clean-text.ts';
 import { searchBrands } from '../../service/account.ts';
 import { ApiError } from '../../service/api-error.ts';
 import type { Client } from '../../service/client.ts';
@@ -68,13 +68,17 @@ export async function performInit(
   const folder = resolve(options.out);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
   let found: Recognised;
-  let said: SaidOfFiles = { stated: options.column ?? new Map(), encoding: options.encoding ?? null };
+  let said: SaidOfFiles = {
+    stated: options.column ?? new Map(),
+    encoding: options.encoding ?? null,
+    states: new Map((options.paid ?? []).map((word) => [foldWord(word), true])),
+  };
   for (;;) {
     found = await recogniseAll(output, places, { folder, options, said });
     show(output, found);
     const unclear = found.refused.filter(isUnclear);
     if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
-    const assumed = canAsk && options.yes !== true ? assumedOf(found) : [];
+    const assumed = canAsk && options.yes !== true ? assumedOf(found, said) : [];
     if (unclear.length + assumed.length === 0) break;
     const more = await askAboutFiles([...unclear, ...assumed], { said, terminal: asking });
     if (more === null) return EXIT.interrupted;
@@ -96,14 +100,12 @@ export async function performInit(
 
   const codes = codesOf(found.sources);
   const owners = client === null ? [] : await findOwners(client, codes);
-  const configPath = join(folder, 'pipeline.yaml');
   const files = composeFiles({
     sources: found.sources,
     answers,
     owners,
     codes,
     folder,
-    readLayoutText: (name) => readLayoutText(name, configPath),
   });
   const fates = compareFiles(folder, files);
   output.print(renderFates(fates, options.out, output.terminal));
@@ -114,8 +116,15 @@ export async function performInit(
   return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Refuses roles of columns that no proposed layout has: they would have no effect. */
-function refuseUnusedRoles({ sources }: Recognised, { stated }: SaidOfFiles): void {
+/** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
+function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFiles): void {
+  const credited = new Set(sources.flatMap(({ proposed }) => proposed?.layout.status.credited ?? []));
+  const unseen = [...states].find(([word, isPaid]) => isPaid && !credited.has(word));
+  if (unseen !== undefined)
+    throw usageError(
+      `--paid names the state ${JSON.stringify(unseen[0])}, which is in no file for which a layout is proposed.`,
+      'Write it as in the file. For a known layout, list it under `include` of the job.',
+    );
   const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
   const known = new Set(headers.map(foldHeader));
   const unused = [...stated.keys()].find((header) => !known.has(header));
@@ -174,6 +183,7 @@ async function recogniseAll(
         jobOf: (name) =>
           proposedJob({ brandId: options.brand ?? null, include: statedOf(options, name).status }),
         stated: said.stated,
+        paidWords: new Set([...said.states].flatMap(([word, isPaid]) => (isPaid ? [word] : []))),
         assumedEncoding: said.encoding,
       });
       sources = [...sources, ...found.sources];
@@ -214,11 +224,6 @@ function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
   return [...first.values()];
 }
 
-function readLayoutText(name: string, configPath: string): string {
-  const path = findLayoutFile(name, layoutFolders(configPath));
-  return path === null ? '' : readFileSync(path, 'utf8');
-}
-
 type Finish = {
   readonly fates: readonly FileFate[];
   readonly found: Recognised;
@@ -246,6 +251,7 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
       hasOrders &&
       `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
     !hasService &&
+      hasOrders &&
       'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
   ].filter((line) => line !== false);
   for (const { path, state } of fates) output.emit({ event: 'file', path, state });

@@ -46,6 +46,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Export the orders with the time at which they were placed.',
     confirms: 'they were placed in the period that counts',
   },
+  after_export: {
+    what: 'The order is dated after its export was written, so the date is wrong',
+    fix: 'Set `date_order` or `time_zone` of the source, or export the orders again.',
+    confirms: 'the date is right, and the time of the file is wrong',
+  },
   similar_id: {
     what: 'The id differs from that of another order only in zeros, blanks, separators, `#` or case',
     fix: 'Compare both orders. If they are the same order, exclude this one.',

@@ -7,7 +7,8 @@ export type Fault = Omit<RejectedRow, 'line' | 'record'>;
 /**
  * Creates the check for every record of a file. Unnamed columns at the end of the header (a trailing
  * delimiter) may be missing in a row. Blank cells beyond the header are accepted here; `RowWidths` decides
- * whether they are padding. A blank record does not count as a row.
+ * whether they are padding. A blank record does not count as a row. A row with names of the header in other places
+ * is the header of another table.
  */
 export function recordChecker(
   header: readonly string[],
@@ -15,15 +16,19 @@ export function recordChecker(
   const width = header.length;
   const named = header.findLastIndex((name) => !isBlank(name)) + 1;
   const [firstName] = header;
+  const names = new Set(header.filter((name) => !isBlank(name)));
+  const isOtherHeader = (cells: readonly string[]): boolean =>
+    new Set(cells.filter((cell) => names.has(cell))).size > 1;
   return (cells) => {
     if (cells.length !== width) {
       if (cells.every(isBlank)) return 'blank';
       const isWithin = cells.length >= named && cells.length <= width;
       const isPadded = cells.length > width && cells.slice(width).every(isBlank);
-      if (!isWithin && !isPadded) return ragged(cells.length, named);
+      if (!isWithin && !isPadded) return isOtherHeader(cells) ? SECOND_TABLE : ragged(cells.length, named);
     } else if (isBlank(cells[0] ?? '') && cells.every(isBlank)) return 'blank';
     if (cells[0] !== firstName) return 'good';
-    return cells.every((cell, index) => cell === (header[index] ?? '')) ? REPEATED_HEADER : 'good';
+    if (cells.every((cell, index) => cell === (header[index] ?? ''))) return REPEATED_HEADER;
+    return isOtherHeader(cells) ? SECOND_TABLE : 'good';
   };
 }
 
@@ -59,6 +64,13 @@ export const REPEATED_HEADER: Fault = {
   reason: 'The header appears here again, as if two files had been joined.',
   help: 'Check that both files belong here. You can then remove this row.',
   rowCount: 1,
+};
+
+/** The header of another table. Its rows say something else than those above, for example what was refunded. */
+export const SECOND_TABLE: Fault = {
+  ...REPEATED_HEADER,
+  code: 'second_table',
+  reason: 'Another table begins here, with other columns.',
 };
 
 function isBlank(cell: string): boolean {

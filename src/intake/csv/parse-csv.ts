@@ -1,6 +1,6 @@
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { CsvChunk, CsvRecord, OpenRow } from '../../core/record.ts';
-import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker } from './check-record.ts';
+import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker, SECOND_TABLE } from './check-record.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 import { RowWidths, type Sorted } from './row-widths.ts';
@@ -14,7 +14,7 @@ import { type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
  * @param text valid UTF-8 without a byte order mark, split anywhere.
  * @returns at least one chunk, even for a file with only a header.
  * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`,
- * `broken_quotes`, `uneven_rows`, `rows_too_wide`, `swallowed_rows`.
+ * `broken_quotes`, `uneven_rows`, `rows_too_wide`, `swallowed_rows`, `second_table`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -56,6 +56,7 @@ export async function* parseCsv(
       }
       if (batch.isOpenAtEnd && cells !== null)
         open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
+      if (outcome === SECOND_TABLE) throw holdSecondTable(line);
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
@@ -87,6 +88,15 @@ function throwDamagedHeader(line: number): never {
   });
 }
 
+/** Its rows may lower what the rows above say, so that no order of the file is known. */
+function holdSecondTable(line: number): FileHeld {
+  return new FileHeld({
+    code: SECOND_TABLE.code,
+    message: `Another table begins on line ${line}: names of the header stand there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
+    help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
+  });
+}
+
 /** Maximum number of rows in a footer. */
 const MAX_ROWS = 100;
 
@@ -107,9 +117,12 @@ class FooterRows {
   take(row: CsvRecord): boolean {
     if (this.#beginnings.length === 0 || this.#waiting.length >= MAX_ROWS) return false;
     const filled = row.cells.filter((cell) => cell.trim() !== '').slice(0, 2);
-    const isFooter = filled.some((cell) =>
-      this.#beginnings.some((text) => cell.trim().toLowerCase().startsWith(text)),
-    );
+    // A number of rows may come first: `45 record(s)`.
+    const shown = filled.flatMap((cell) => {
+      const text = cell.trim().toLowerCase();
+      return [text, text.replace(/^\d+ +/, '')];
+    });
+    const isFooter = shown.some((cell) => this.#beginnings.some((text) => cell.startsWith(text)));
     if (isFooter) this.#waiting.push(row);
     return isFooter;
   }

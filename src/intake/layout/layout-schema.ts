@@ -22,6 +22,13 @@ import {
 /** The schema of `config/layouts/<name>.yaml`. */
 export const layoutSchema = z
   .strictObject({
+    extends: z
+      .string()
+      .regex(/^[\w.-]+$/, { error: 'Give the name of a layout, without .yaml.' })
+      .optional()
+      .describe(
+        'Another layout, on a line of its own. This one only lists what differs: sections are merged key by key, and every other value replaces that of the other layout.',
+      ),
     title: z.string().trim().min(1).describe('Name of this kind of export.'),
     delimiter: z
       .enum([',', ';', '\t', '|', 'auto'])

@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../../config/layout-folders.ts';
+import {
+  BUNDLED_LAYOUTS,
+  type LayoutFile,
+  listLayoutNames,
+  mergeLayouts,
+  readLayoutFiles,
+} from '../../config/layout-folders.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, type Problem } from '../../core/known-error.ts';
 import type { Layout } from '../../core/layout.ts';
@@ -18,8 +23,9 @@ import { toLayout } from './to-layout.ts';
  * each with its position.
  */
 export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_LAYOUTS]): Layout {
-  const path = findLayoutFile(name, folders);
-  if (path === null) {
+  const { files, lacks } = readLayoutFiles(name, folders);
+  const [own] = files;
+  if (own === undefined) {
     throw new KnownError({
       code: 'layout_missing',
       message: `There is no layout "${name}".`,
@@ -27,7 +33,13 @@ export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_L
       exitCode: EXIT.configuration,
     });
   }
-  return readLayout(name, path);
+  const text = files.map((file) => file.text).join('\0');
+  parsed.layouts ??= new Map();
+  const known = parsed.layouts.get(own.path);
+  if (known?.text === text && lacks === null) return known.layout;
+  const layout = parseLayout(name, files, { lacks, folders });
+  parsed.layouts.set(own.path, { text, layout });
+  return layout;
 }
 
 /**
@@ -44,36 +56,58 @@ export function loadLayouts(folders: readonly string[] = [BUNDLED_LAYOUTS]): rea
  */
 const parsed: { layouts?: Map<string, { readonly text: string; readonly layout: Layout }> } = {};
 
-function readLayout(name: string, path: string): Layout {
-  const text = readFileSync(path, 'utf8');
-  parsed.layouts ??= new Map();
-  const known = parsed.layouts.get(path);
-  if (known?.text === text) return known.layout;
-  const layout = parseLayout(text, { name, path });
-  parsed.layouts.set(path, { text, layout });
-  return layout;
-}
-
-function parseLayout(text: string, { name, path }: { readonly name: string; readonly path: string }): Layout {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const file = shorten(path);
-  const at = (offset: number): string => {
+/** @param files those of the layout and of the layouts that it extends, the nearest first. */
+function parseLayout(
+  name: string,
+  files: readonly LayoutFile[],
+  { lacks, folders }: { readonly lacks: string | null; readonly folders: readonly string[] },
+): Layout {
+  const opened = files.map(({ path, text }) => open(shorten(path), text));
+  const [own = open(name, ''), last = own] = [opened[0], opened.at(-1)];
+  const at = ({ file, lines }: Opened, offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
   };
-  const problem = findYamlProblem(text, { file, errors: document.errors });
-  if (problem !== null) throw invalid(file, [problem]);
-  const checked = layoutSchema.safeParse(contentOf(document, file));
+  if (lacks !== null || last.document.has('extends'))
+    throw invalid(last.file, [
+      {
+        where: at(last, offsetOf(last.document, ['extends'])),
+        message:
+          lacks === null
+            ? 'extends: The name of the other layout is not on a line of its own.'
+            : `extends: There is no ${opened.length > 1 || lacks === name ? 'other ' : ''}layout ${JSON.stringify(lacks)}.`,
+        help: `Write extends: NAME with one of: ${listLayoutNames(folders).join(', ')}. A layout cannot extend itself.`,
+      },
+    ]);
+  const checked = layoutSchema.safeParse(
+    mergeLayouts(opened.map(({ document, file }) => contentOf(document, file))),
+  );
   if (checked.success) return toLayout(name, checked.data);
   throw invalid(
-    file,
+    own.file,
     checked.error.issues.map((issue) => ({
-      where: at(offsetOf(document, issue.path)),
+      where: placeOf(issue.path),
       message: `${issue.path.map(String).join('.') || 'The layout'}: ${issue.message.replace(/\.$/, '')}.`,
       help: 'config/layout.schema.json describes every setting; the layouts beside it are examples.',
     })),
   );
+
+  /** The value in the file that states it; the layout's own file if none does. */
+  function placeOf(path: readonly PropertyKey[]): string {
+    const stating = opened.find(({ document }) => document.hasIn(path)) ?? own;
+    return at(stating, offsetOf(stating.document, path));
+  }
+}
+
+type Opened = { readonly file: string; readonly document: Document; readonly lines: LineCounter };
+
+/** @throws KnownError `layout_invalid` if the text is no YAML. */
+function open(file: string, text: string): Opened {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problem = findYamlProblem(text, { file, errors: document.errors });
+  if (problem !== null) throw invalid(file, [problem]);
+  return { file, document, lines };
 }
 
 /**
@@ -120,7 +154,9 @@ function shorten(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. */
+/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. A layout that extends another needs nothing else. */
 export function layoutJsonSchema(): string {
-  return `${JSON.stringify(z.toJSONSchema(layoutSchema, { io: 'input' }), null, 2)}\n`;
+  const { required, ...schema } = z.toJSONSchema(layoutSchema, { io: 'input' });
+  const anyOf = [{ required }, { required: ['extends'] }];
+  return `${JSON.stringify({ ...schema, anyOf }, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOf, parseText, placesOf } from './parse-text.ts';
+import { faultsOf, holdReason, parseText, placesOf } from './parse-text.ts';
 
 test('a header repeated in the middle, as in concatenated files, is a rejected row', async () => {
   const parsed = await parseText('id,total\n1,2\nid,total\n3,4\nid,5\n');
@@ -9,4 +9,13 @@ test('a header repeated in the middle, as in concatenated files, is a rejected r
     [4, 3, '3', '4'],
     [5, 4, 'id', '5'],
   ]);
+});
+
+test.each([
+  ['with fewer columns', 'id,total,day\n1,2,3\n\nRefunds,,\nid,total\n1,2\n', 5],
+  ['with more columns', 'id,total,day\n1,2,3\nday,id,total,reason\n3,1,2,late\n', 3],
+  ['padded to the same width', 'id,total,day\n1,2,3\nid,day,\n1,3,\n', 3],
+])('a second table %s holds the file, because it may say what was refunded', async (_, text, line) => {
+  const { code, message } = await holdReason(parseText(text));
+  expect([code, message]).toEqual(['second_table', expect.stringContaining(`begins on line ${line}:`)]);
 });

@@ -103,7 +103,14 @@ test('description rows directly below the header are neither orders nor errors; 
 });
 
 test('footer rows after the last order are neither orders nor errors', async () => {
-  const rows = ['id,total,currency', 'A,1.00,EUR', '', '45,record(s) downloaded', 'Seller ID: someone'];
+  const rows = [
+    'id,total,currency',
+    'A,1.00,EUR',
+    '',
+    '45,record(s) downloaded',
+    '45 record(s) downloaded',
+    'Seller ID: someone',
+  ];
   const parsed = await parseBy('footer: ["record(s) downloaded", "seller id"]', rows);
   expect(parsed).toMatchObject({ records: ['2: A 1.00 EUR'], rejected: [] });
 });

@@ -107,3 +107,49 @@ test('nested aliases are reported quickly as an error of the layout, with a reme
     help: 'Write the values in full instead.',
   });
 });
+
+const SHOP = [
+  'title: Shop',
+  'lacks: [currency]',
+  'columns: { order_id: [nr], total: [sum], codes: [code] }',
+  'required: [order_id, total]',
+  'money: { decimal: ".", thousands: "," }',
+  'codes: { split: ";" }',
+].join('\n');
+
+test('a layout that extends another states only what differs', () => {
+  const folder = folderWith(
+    'extends: shop     # commas\nmoney: { decimal: ",", thousands: "." }\ncolumns: { total: [Summe] }',
+  );
+  writeFileSync(join(folder, 'shop.yaml'), SHOP);
+  expect(loadLayout('mine', [folder])).toMatchObject({
+    ...{ name: 'mine', title: 'Shop', required: ['order_id', 'total'], codes: { split: [';'] } },
+    ...{ columns: { order_id: ['nr'], total: ['Summe'], codes: ['code'] }, money: { decimal: ',' } },
+  });
+  // A change of the other layout applies at once.
+  writeFileSync(join(folder, 'shop.yaml'), SHOP.replace('split: ";"', 'split: "|"'));
+  expect(loadLayout('mine', [folder]).codes.split).toEqual(['|']);
+  // One of the project may be extended under its own name.
+  writeFileSync(join(folder, 'generic.yaml'), 'extends: generic\ntitle: Ours\n');
+  const own = loadLayout('generic', [folder, BUNDLED_LAYOUTS]);
+  expect(own).toEqual({ ...loadLayout('generic', [BUNDLED_LAYOUTS]), title: 'Ours' });
+});
+
+test.each([
+  ['a layout that is missing', 'extends: shpo', /mine\.yaml:1:10$/, /no layout "shpo"/],
+  ['itself', 'title: Mine\nextends: mine', /mine\.yaml:2:10$/, /no other layout "mine"/],
+  ['one that extends it', 'extends: circle', /circle\.yaml:1:10$/, /no other layout "mine"/],
+  ['two layouts', 'extends: [shop, mine]', /mine\.yaml:1:10$/, /on a line of its own/],
+  ['a layout whose own value is wrong', 'extends: wrong', /wrong\.yaml:6:17$/, /codes\.split/],
+  ['a layout, with a wrong value', 'extends: shop\ncodes: { split: 7 }', /mine\.yaml:2:17$/, /codes\.split/],
+])('a layout cannot extend %s', (_, text, where, message) => {
+  const folder = folderWith(text);
+  writeFileSync(join(folder, 'shop.yaml'), SHOP);
+  writeFileSync(join(folder, 'wrong.yaml'), SHOP.replace('";"', '7'));
+  writeFileSync(join(folder, 'circle.yaml'), 'extends: mine');
+  const { code, problems = [] } = problemsOf(() => loadLayout('mine', [folder]));
+  expect(code).toBe('layout_invalid');
+  expect(problems).toMatchObject([
+    { where: expect.stringMatching(where), message: expect.stringMatching(message) },
+  ]);
+});

@@ -17,6 +17,7 @@ import {
   describeColumn,
   isMoney,
   type MeasuredColumn,
+  mayBeDates,
   mayBeStatus,
   mayLower,
   PERSONAL,
@@ -101,6 +102,7 @@ const BY_VALUES: readonly {
       !PERSONAL.test(header) &&
       cells.counts.size === cells.rows &&
       cells.share((cell) => /\d/.test(cell)) === 1 &&
+      !mayBeDates(cells) &&
       !isMoney(cells, /[.,]\d\d$/),
   },
   {
@@ -165,12 +167,10 @@ export function assignColumns(
     if (best !== undefined) take(field, best.column);
   }
 
+  byItsValues();
+  stopsByName();
   const total = chosen.get('total');
-  if (total !== undefined) {
-    byItsValues();
-    stopsByName();
-    rivals(total);
-  }
+  if (total !== undefined) rivals(total);
   return { chosen, stops, timeOfDay: findTimeOfDay(), unclear, decisions: named.map(decide) };
 
   /** Finds fields that no name shows: the only column whose values fit. */
@@ -266,12 +266,11 @@ export function assignColumns(
 
   function reasonOf(column: MeasuredColumn, isUsed: boolean): string {
     if (roleOf(column) !== undefined) return 'as you said';
-    if (isUsed)
-      return byValues.has(column) ? 'by its values, because no name says so: check it' : 'by its name';
+    if (isUsed) return byValues.has(column) ? 'by its values: check it' : 'by its name';
     const amount = amountNameOf(column.header);
     if (amount?.field === null) return amount.why;
     if (column.cells.filled === 0) return 'it is always blank';
-    return amount === null ? 'its name is that of no field of an order' : 'another column has this meaning';
+    return amount === null ? 'no field has such a name' : 'another column has this meaning';
   }
 }
 

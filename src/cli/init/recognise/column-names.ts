@@ -18,7 +18,8 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
     sales order no, bestellnummer, bestell nr, auftragsnummer, auftrag, bestelnummer, ordernummer, bestelling,
     numero de commande, n commande, commande, référence, numero de pedido, numero de orden, pedido, orden,
     numero ordine, ordine, numero do pedido, codigo do pedido, numero da encomenda, encomenda, id da transacao,
-    transaction id, transaction, receipt, receipt id, invoice number, invoice, sale id, reference, id`),
+    transaction id, transaction, receipt, receipt id, invoice number, invoice, sale id, sale ref, sale no, reference,
+    bonnummer, kassabon, factuurnummer, rechnungsnummer, numero de facture, factura, fattura, id`),
   status: listed(`order status, payment status, financial status, status, state, order state, bestellstatus,
     zahlungsstatus, zustand, toestand, statut, statut du paiement, estado del pago, estado de la orden,
     estado del pedido, situacao do pagamento, status do pagamento, status do pedido, situacao do pedido, situacao,
@@ -132,12 +133,12 @@ const TOTALS =
 /** Names that a total has if the file has no other amount with such a name. */
 const MAYBE_TOTALS =
   listed(`amount, gross, gross amount, revenue, paid, amount paid, value, betrag, umsatz, bedrag,
-  omzet, montant, importe, importo, valor bruto`);
+  omzet, montant, importe, importo, valor bruto, sum, brutto, bruttobetrag, bruto, brutobedrag, lordo, som`);
 const SUBTOTALS = listed(
   'subtotal, sub total, zwischensumme, subtotaal, sous total, subtotale, order subtotal',
 );
 const REFUND =
-  /refund|charge ?backs?|reversed|erstatt|gutschrift|rembours|reembols|rimbors|devol|estorn|terug|\bretour|\breturn(?:s|ed)?\b/;
+  /refund|money ?back|charge ?backs?|reversed|erstatt|gutschrift|rembours|reembols|rimbors|devol|estorn|terug|\bretour|\breturn(?:s|ed)?\b/;
 
 /** Amounts that lower the total, are part of it, or are not the customer's. The first that matches counts. */
 const OTHER_AMOUNTS: readonly (readonly [RegExp, string])[] = [
@@ -158,7 +159,10 @@ const OTHER_AMOUNTS: readonly (readonly [RegExp, string])[] = [
     /unit|item|\bline|each|piece|stuck|artikel|product|\bper\b|price|preis|prijs|prix|precio|preco|prezzo/,
     'the price of a part of an order',
   ],
-  [/qty|quantity|menge|aantal|count|number|\bno\b|weight|gewicht|percent|rate\b/, 'a number, not an amount'],
+  [
+    /qty|quantity|menge|aantal|\bcount\b|number|\bno\b|weight|gewicht|percent|rate\b/,
+    'a number, not an amount',
+  ],
 ];
 
 /** Says which amount a column's name means; null if the name says nothing about money that is known. */
@@ -247,9 +251,16 @@ const MORE_WORDS: Readonly<Record<string, readonly string[]>> = {
  */
 const CREDITED = listed('paid, completed, complete, fulfilled, delivered');
 
-/** Collects the words that layouts define, and adds the words above. */
-export function statusWordsOf(layouts: readonly Layout[]): StatusWords {
-  const credited = new Set(CREDITED.map(foldWord));
+/**
+ * Collects the words that layouts define, and adds the words above.
+ *
+ * @param paid folded words that a person has said to mean paid.
+ */
+export function statusWordsOf(
+  layouts: readonly Layout[],
+  paid: ReadonlySet<string> = new Set(),
+): StatusWords {
+  const credited = new Set([...CREDITED.map(foldWord), ...paid]);
   const pairs = [
     ...layouts.flatMap(({ status }) => Object.entries(status.words)),
     ...Object.entries(MORE_WORDS).flatMap(([to, words]) => words.map((from) => [from, to] as const)),
@@ -259,6 +270,7 @@ export function statusWordsOf(layouts: readonly Layout[]): StatusWords {
   return {
     all: new Set([...credited, ...known, ...translations.keys()]),
     credited,
-    meaningOf: (word) => translations.get(foldWord(word)) ?? foldWord(word),
+    meaningOf: (word) =>
+      paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word)),
   };
 }

@@ -277,6 +277,13 @@ export function shape(field: LayoutField, cells: Cells): number {
 }
 
 const areTimes = (cells: Cells): boolean => timesOf(cells).formats !== null;
+const areDigits = (cells: Cells): boolean => cells.share((cell) => /^\d+$/.test(cell)) === 1;
+
+/** True if a column that nothing names as ids has dates without separators, which numbers of orders may look like. */
+export function mayBeDates(cells: Cells): boolean {
+  return areDigits(cells) && areTimes(cells);
+}
+
 /** What the values of a field's column look like; those of all others are no amounts. */
 const SHAPES: Readonly<Partial<Record<LayoutField, (cells: Cells) => boolean>>> = {
   email: (cells) =>
@@ -291,11 +298,16 @@ const SHAPES: Readonly<Partial<Record<LayoutField, (cells: Cells) => boolean>>> 
     cells.filled >= cells.rows * 0.95 &&
     // A time is no id, even one that no format reads: two orders may have the same.
     cells.share((cell) => cell.length <= 60 && !/\s{2}|@|\d:\d\d/.test(cell)) >= NEARLY_ALL &&
-    !areTimes(cells) &&
+    !(areTimes(cells) && !areDigits(cells)) &&
     cells.counts.size > Math.min(2, cells.rows - 1) &&
     !isMoneyWithDecimals(cells),
   codes: (cells) =>
     cells.share((cell) => cell.length <= 100 && /[\p{L}]/u.test(cell)) >= NEARLY_ALL && !isMoney(cells),
+  // What is another number on every row identifies the row, and no influencer.
+  links: (cells) =>
+    cells.filled < cells.rows ||
+    cells.counts.size < cells.filled ||
+    cells.share((cell) => /\d/.test(cell) && !/[/?=&]/.test(cell)) < 1,
 };
 
 /** Names that mean the state of an order, or that of an address. */
@@ -366,7 +378,7 @@ export function isMoney(cells: Cells, written = /\d/): boolean {
 export function isMoneyWithDecimals(cells: Cells): boolean {
   const isRead = (cell: string): boolean =>
     MONEY_FORMATS.slice(0, 2).some((format) => typeof parseMoney(cell, format) === 'string');
-  return cells.share((cell) => /[.,]\d\d$/.test(cell) && isRead(cell)) >= NEARLY_ALL;
+  return cells.share((cell) => /[.,]\d\d(?!\d)/.test(cell) && isRead(cell)) >= NEARLY_ALL;
 }
 
 const SAMPLES = 3;

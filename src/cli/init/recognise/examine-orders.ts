@@ -17,6 +17,7 @@ import {
   timesOf,
 } from './column-values.ts';
 import { type OrdersPreview, previewOrders } from './preview-orders.ts';
+import { footerOf } from './propose-layout.ts';
 import { openDetected, type ReadingMeans } from './recognise-file.ts';
 
 /** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
@@ -80,6 +81,13 @@ export async function examineOrders(
       value: { decimal: money.decimal, thousands: money.thousands, symbols: money.symbols },
       why: `amounts are written with a decimal ${money.decimal === ',' ? 'comma' : 'point'}`,
     });
+  const footer = measured.footer.filter((text) => !layout.footer.includes(text));
+  if (footer.length > 0)
+    changes.push({
+      path: ['footer'],
+      value: [...layout.footer, ...footer],
+      why: `rows after the last order begin with ${footer.map((text) => JSON.stringify(text)).join(' and ')}`,
+    });
   const times = timesOf(measured.times, layout.times.formats);
   if (times.formats === null) problems.push('No pattern can read the times.');
   else if (times.formats !== layout.times.formats)
@@ -94,6 +102,7 @@ export async function examineOrders(
     });
   const changed: Layout = {
     ...options.layout,
+    footer: [...layout.footer, ...footer],
     money: money ?? layout.money,
     times: { ...layout.times, formats: times.formats ?? layout.times.formats },
     codes: { ...layout.codes, split: [...layout.codes.split, ...separators] },
@@ -113,6 +122,7 @@ export async function examineOrders(
     // Until a person says which mark it is, amounts are shown as the layout reads them.
     source: { ...options.source, decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null },
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
+    isDateOpen: typeof dateOrder !== 'object',
     currency:
       hasCurrency && measured.currency.filled === measured.currency.rows
         ? null
@@ -132,10 +142,15 @@ export async function examineOrders(
   };
 }
 
+/** Rows at the end of a file among which those after the last order are looked for. */
+const FOOTER_ROWS = 10;
+
 type Measured = Readonly<Record<'money' | 'times' | 'codes' | 'currency', Cells>> & {
   /** The amounts of each file, which must show its decimal mark by itself. */
   readonly moneyOfFiles: Cells[];
   hasZoneColumn: boolean;
+  /** How the rows after the last order of a file begin. */
+  readonly footer: string[];
   readonly problems: string[];
 };
 
@@ -145,20 +160,30 @@ async function measure(
 ): Promise<Measured> {
   const measured: Measured = {
     ...{ money: new Cells(), times: new Cells(), codes: new Cells(), currency: new Cells() },
-    ...{ moneyOfFiles: [], hasZoneColumn: false, problems: [] },
+    ...{ moneyOfFiles: [], hasZoneColumn: false, footer: [], problems: [] },
   };
   let rows = 0;
   for (const { file, encoding } of files) {
     if (rows >= maxRows) break;
     let take: ((record: CsvRecord) => void) | null = null;
+    let end: readonly (Pick<CsvRecord, 'record'> & { readonly cells: readonly string[] | null })[] = [];
     measured.moneyOfFiles.push(new Cells());
     try {
-      for await (const { header, records } of openDetected(file, layout, { source, clients, encoding })) {
+      for await (const { header, records, lost } of openDetected(file, layout, {
+        source,
+        clients,
+        encoding,
+      })) {
         take ??= takerOf(resolveHeader(header, layout), layout, measured);
         for (const record of records) take(record);
+        end = [...end, ...records.slice(-FOOTER_ROWS), ...lost.slice(-FOOTER_ROWS)]
+          .sort((one, other) => one.record - other.record)
+          .slice(-FOOTER_ROWS);
         rows += records.length;
         if (rows >= maxRows) break;
       }
+      const { beginnings } = footerOf(end.map(({ cells }) => ({ cells: cells ?? [] })));
+      measured.footer.push(...beginnings.filter((text) => !measured.footer.includes(text)));
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       measured.problems.push(error.message);

@@ -1,3 +1,4 @@
+import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/file-age.ts';
@@ -100,11 +101,13 @@ export async function previewOrders(
   options: ExamineOptions & {
     readonly job: PreviewedJob;
     readonly dateOrder: DateOrder | null;
+    /** Whether it is not known, and only supposed. */
+    readonly isDateOpen: boolean;
     /** For amounts without a currency. Undefined if it is not known yet. */
     readonly currency: string | null | undefined;
   },
 ): Promise<OrdersPreview> {
-  const { files, maxRows, source, clients, job, dateOrder, currency } = options;
+  const { files, maxRows, source, clients, job, dateOrder, isDateOpen, currency } = options;
   const collected = new CollectedOrders(job, statusRules(layout, source, job.include));
   const isSummed = Object.keys(layout.grouping.sum).length > 0;
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
@@ -149,22 +152,29 @@ export async function previewOrders(
         if (collected.rows >= maxRows) break;
       }
       marks?.require();
-      state(stated, isSummed ? withDoubts(orders, missing) : orders, { age: ageOf(file), isSummed });
+      // As long as it is not known which of day and month comes first, dates are not judged.
+      const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
+      state(stated, isSummed ? withDoubts(orders, missing) : orders, {
+        ...{ age: ageOf(file), isSummed, writtenMs },
+      });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       heldFiles.push({ why: error.message, orders });
     }
   }
-  for (const { order } of stated.values()) collected.takeOrder(order);
+  for (const { order, writtenMs } of stated.values()) collected.takeOrder(order, writtenMs);
   for (const { why, orders } of heldFiles) {
     const others = orders.filter(({ orderId }) => !stated.has(orderId));
-    state(stated, others, { age: NO_AGE, isSummed: false });
+    state(stated, others, { age: NO_AGE, isSummed: false, writtenMs: Number.POSITIVE_INFINITY });
     collected.takeHeldFile(why, [...new Map(others.map((order) => [order.orderId, order])).values()]);
   }
   return collected.toPreview(collected.rows >= maxRows);
 }
 
-type StatedOrders = Map<string, { readonly order: StagedOrder; readonly age: FileAge }>;
+type StatedOrders = Map<
+  string,
+  { readonly order: StagedOrder; readonly age: FileAge; readonly writtenMs: number }
+>;
 
 /** The age of a file that is held. */
 const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
@@ -177,17 +187,21 @@ const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 function state(
   stated: StatedOrders,
   orders: readonly StagedOrder[],
-  { age, isSummed }: { readonly age: FileAge; readonly isSummed: boolean },
+  {
+    age,
+    isSummed,
+    writtenMs,
+  }: { readonly age: FileAge; readonly isSummed: boolean; readonly writtenMs: number },
 ): void {
   for (const order of orders) {
     const known = stated.get(order.orderId);
     const isNewer = known === undefined ? 1 : compareAges(age, known.age);
     const isSameFile = known?.age === age;
     if (known !== undefined && isSameFile && isSummed)
-      stated.set(order.orderId, { order: addUp(known.order, order), age });
-    else if (isNewer > 0) stated.set(order.orderId, { order, age });
+      stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs });
+    else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs });
     else if (isNewer === 0 && !isSameFile && known?.order.contentHash !== order.contentHash)
-      stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age });
+      stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age, writtenMs });
   }
 }
 
@@ -220,7 +234,7 @@ const SAMPLE = 10;
 class CollectedOrders {
   rows = 0;
   fallbackId: string | null = null;
-  readonly #judge: (order: StagedOrder) => ReturnType<Gate['judge']>;
+  readonly #judge: (order: StagedOrder, writtenMs: number) => ReturnType<Gate['judge']>;
   readonly #revenueOf: (order: StagedOrder) => DecimalText | null;
   readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
   readonly #credited = new Sums();
@@ -239,17 +253,19 @@ class CollectedOrders {
     const gate = gateOf(job);
     const { start } = job;
     const startMs = start === null ? null : zoneClock(start.timeZone).toInstantMs(Date.parse(start.day));
-    this.#judge = (order) => {
+    this.#judge = (order, exportedAtMs) => {
       const orderedAt = order.placedAt ?? order.paidAt;
       const isBefore = startMs !== null && orderedAt !== null && Date.parse(orderedAt) < startMs;
-      return isBefore ? { outcome: 'excluded', reason: 'before_start' } : gate.judge(order, statuses);
+      return isBefore
+        ? { outcome: 'excluded', reason: 'before_start' }
+        : gate.judge(order, { statuses, exportedAtMs });
     };
     this.#revenueOf = (order) => revenueOf(order, job.revenue);
   }
 
   /** Takes an order of a file that can be read. */
-  takeOrder(order: StagedOrder): void {
-    const stop = this.#judge(order);
+  takeOrder(order: StagedOrder, writtenMs: number): void {
+    const stop = this.#judge(order, writtenMs);
     this.#note(order).isCredited ||= stop === null;
     const currency = order.currency === NO_CURRENCY ? null : order.currency;
     const money = { amount: this.#revenueOf(order), currency };

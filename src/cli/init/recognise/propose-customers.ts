@@ -1,7 +1,14 @@
 import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
-import { isOfOtherChannel, isYes, smellOf } from '../../../intake/customers/map/consent-words.ts';
+import {
+  isAnswer,
+  isInUse,
+  isNo,
+  isOfOtherChannel,
+  isYes,
+  smellOf,
+} from '../../../intake/customers/map/consent-words.ts';
 import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
 import { describeColumn, type MeasuredColumn, timesOf } from './column-values.ts';
 import { headOf, list } from './proposed-text.ts';
@@ -30,7 +37,36 @@ type Consent = {
   readonly kind: 'words' | 'refusal';
   readonly given: readonly string[];
   readonly refused: readonly string[];
+  /** Words that say neither, beside a column that says yes. */
+  readonly neither: readonly string[];
 };
+
+/**
+ * The columns of which a person must say whether they ask for consent: their cells answer yes or no, and no other column
+ * is known to say yes. Empty if one does.
+ */
+export function mayBeConsent(
+  columns: readonly MeasuredColumn[],
+  stated: StatedRoles,
+): readonly UnclearColumn[] {
+  const isOpen = ({ header }: MeasuredColumn): boolean => !stated.has(foldHeader(header));
+  const read = columns.map((column) => readConsent(column, stated.get(foldHeader(column.header))));
+  if (read.some((consent) => consent !== null && consent.given.length > 0)) return [];
+  const found = columns.filter((column, at) => {
+    const isUnread = read[at] === null && isOpen(column) && !isOfOtherChannel(column.header);
+    return isUnread && [...column.cells.counts.keys()].some(isAnswer) && areAnswers(column);
+  });
+  return found.map((column) => ({
+    ...describeColumn(column),
+    why: 'its cells say yes or no, and its name does not say to what',
+    likely: found.length === 1 ? 'consent' : 'unused',
+    isOfCustomers: true,
+  }));
+}
+
+function areAnswers({ cells }: MeasuredColumn): boolean {
+  return cells.share((cell) => isAnswer(cell) || isNo(cell)) === 1;
+}
 
 /** Proposes a layout of customers, with comments for the person who checks it. */
 export function proposeCustomers(
@@ -40,7 +76,13 @@ export function proposeCustomers(
   const { email, name, stated } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
-  const read = others.flatMap((column) => readConsent(column, roleOf(column)) ?? []);
+  const found = others.flatMap((column) => readConsent(column, roleOf(column)) ?? []);
+  // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
+  const saysYes = found.some(({ given }) => given.length > 0);
+  const read = found.map((one) => {
+    const neither = saysYes && one.given.length === 0 ? one.refused.filter(isInUse) : [];
+    return { ...one, neither, refused: one.refused.filter((word) => !neither.includes(word)) };
+  });
   // A run reads such a column as a refusal, unless the layout says that it means neither.
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
@@ -57,12 +99,12 @@ export function proposeCustomers(
         why: roleOf(column) === undefined ? whyOf(column, column === email, consent) : 'as you said',
       };
     }),
-    assumed: (read.length < 2 ? [] : unasked).map(({ column, kind }) => ({
+    assumed: (read.length < 2 ? [] : unasked).map(({ column, kind, neither }) => ({
       ...describeColumn(column),
       why:
         kind === 'refusal'
           ? 'its name says that it takes permission away, so whoever has text in it is not submitted'
-          : 'none of its words is known to mean yes, so whoever has a word in it is not submitted',
+          : `none of its words is known to mean yes, so whoever has ${neither.length === 0 ? 'a word' : `another word than ${neither.join(', ')}`} in it is not submitted`,
       likely: 'excludes',
       isOfCustomers: true,
     })),
@@ -74,14 +116,20 @@ function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Cons
   if (role === 'unused') return null;
   const smell = smellOf(header);
   if (role === 'excludes' || (role === undefined && smell === 'refusal'))
-    return { column, kind: 'refusal', given: [], refused: [] };
+    return { column, kind: 'refusal', given: [], refused: [], neither: [] };
   const isAsked = role === 'consent';
   const mayBe = smell !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
   const { counts } = cells;
   if (!isAsked && (!mayBe || counts.size === 0 || counts.size > MAX_WORDS)) return null;
   const words = [...counts.keys()].slice(0, MAX_WORDS);
   const given = words.filter((word) => isYes(word, header, isAsked));
-  return { column, kind: 'words', given, refused: words.filter((word) => !given.includes(word)) };
+  return {
+    column,
+    kind: 'words',
+    given,
+    refused: words.filter((word) => !given.includes(word)),
+    neither: [],
+  };
 }
 
 function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Consent | undefined): string {
@@ -120,6 +168,7 @@ function customersText(
       ? `${notBlank(column)}     # any text is a refusal, unless it says no`
       : test(column, refused),
   );
+  const neither = sorted.flatMap(({ column, neither }) => test(column, neither));
   const dated = sorted.filter(({ column, kind }) => kind === 'refusal' && mayBeTimes(column));
   return joinLines(
     headOf(name),
@@ -136,7 +185,11 @@ function customersText(
     refused.length > 0 && ['  refused:     # no, and every word that is not known to mean yes', ...refused],
     dated.length > 0 &&
       `  refused_at: ${list(dated.map(({ column }) => column.header))}     # the time of the refusal`,
-    ignored.length > 0 && ['  neither:     # columns that do not matter', ...ignored.map(notBlank)],
+    ignored.length + neither.length > 0 && [
+      '  neither:     # what does not matter',
+      ...ignored.map(notBlank),
+      ...neither,
+    ],
     '',
   );
 }

@@ -5,13 +5,14 @@ import {
   CUSTOMER_ROLES,
   type StatedRoles,
 } from '../../../core/column-role.ts';
-import type { Layout } from '../../../core/layout.ts';
+import type { Layout, LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
+  type Assignment,
   type AssignOptions,
   assignColumns,
   type ColumnDecision,
@@ -26,9 +27,16 @@ import {
   otherReportOf,
   statusWordsOf,
 } from './column-names.ts';
-import { Cells, describeColumn, isMoneyWithDecimals, type MeasuredColumn } from './column-values.ts';
-import { proposeCustomers } from './propose-customers.ts';
-import { ordersText } from './proposed-text.ts';
+import {
+  Cells,
+  describeColumn,
+  isMoneyWithDecimals,
+  type MeasuredColumn,
+  PERSONAL,
+  shape,
+} from './column-values.ts';
+import { mayBeConsent, proposeCustomers } from './propose-customers.ts';
+import { ordersText, unknownStatesOf } from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
@@ -39,6 +47,8 @@ export type ProposedLayout = {
   readonly columns: readonly ColumnDecision[];
   /** Columns that are read as a no unless a person says otherwise. */
   readonly assumed: readonly UnclearColumn[];
+  /** Words for states of which only a person knows whether they mean that an order was paid. */
+  readonly unknownStates: readonly string[];
 };
 
 /** Why no layout can be proposed for a header, and the columns about which a person may say more. */
@@ -57,34 +67,41 @@ const SAYS_ORDER = 0.7;
  * without a column instead of guessing.
  */
 export function proposeLayout(
-  { header, records }: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
+  { header, records: rows }: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
   options: {
     readonly name: string;
     readonly layouts: readonly Layout[];
     /** Whether there are lines above the header. */
     readonly isBelowTitle?: boolean | undefined;
     readonly stated?: StatedRoles | undefined;
+    /** Words of states that a person has said to mean that an order was paid, folded. */
+    readonly paidWords?: ReadonlySet<string> | undefined;
   },
 ): ProposedLayout | NoLayout {
-  const { name, layouts, isBelowTitle = false, stated = new Map() } = options;
+  const { name, layouts, isBelowTitle = false, stated = new Map(), paidWords } = options;
+  const footer = footerOf(rows);
+  const records = rows.slice(0, rows.length - footer.rows);
   const columns = header.map((text, index): MeasuredColumn => {
     const cells = new Cells();
     for (const record of records) cells.add(record.cells[index] ?? '');
     return { header: text.trim(), index, cells };
   });
-  const words = statusWordsOf(layouts);
+  const words = statusWordsOf(layouts, paidWords);
   const score = nameScorer(layouts);
   const assigned = assignColumns(columns, { records, words, score, stated });
   const { chosen, unclear, decisions } = assigned;
   const [id, total, email] = [chosen.get('order_id'), chosen.get('total'), chosen.get('email')];
-  const money = total ?? findPayments(columns, score);
+  const namesSomebody = NAMES_SOMEBODY.some((field) => chosen.has(field));
+  const money = total ?? findPayments(columns, { score, mayBeAny: namesSomebody && email === undefined });
   const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
   const other = money === undefined && !saysOrder ? null : otherReportOf(header);
   if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
+  const open = money === undefined && !saysOrder ? null : whatIsMissing(columns, assigned, stated);
+  if (open !== null) return open;
   if (id !== undefined && total !== undefined) {
     const misused = rolesOutside(ORDER_ROLES, 'orders', { columns, stated });
     if (misused.length > 0) return whatIsUnclear(misused, 'orders');
-    if (!NAMES_SOMEBODY.some((field) => chosen.has(field)))
+    if (!namesSomebody)
       return refusal(
         'unknown_header',
         'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
@@ -92,8 +109,10 @@ export function proposeLayout(
     const items = itemRows(columns, { id, total, records, stated });
     if (items !== null) return items;
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
-    const text = ordersText({ ...assigned, words, name, isBelowTitle });
-    return { layout: toLayout(name, layoutSchema.parse(parse(text))), text, columns: decisions, assumed: [] };
+    const text = ordersText({ ...assigned, words, name, isBelowTitle, footer: footer.beginnings });
+    const unknownStates = unknownStatesOf(chosen.get('status'), words);
+    const layout = toLayout(name, layoutSchema.parse(parse(text)));
+    return { layout, text, columns: decisions, assumed: [], unknownStates };
   }
   if (saysOrder) return withoutTotal(columns, id);
   if (money !== undefined)
@@ -104,8 +123,26 @@ export function proposeLayout(
   if (email !== undefined) {
     const misused = rolesOutside(CUSTOMER_ROLES, 'customers', { columns, stated });
     if (misused.length > 0) return whatIsUnclear(misused, 'customers');
+    const others = columns.filter((column) => column !== email && column.header !== '');
+    const open = mayBeConsent(others, stated);
+    if (open.length > 0) return whatIsUnclear(open, 'customers');
     const proposed = proposeCustomers(columns, { email, name, stated });
-    return { layout: toLayout(name, layoutSchema.parse(parse(proposed.text))), ...proposed };
+    return {
+      layout: toLayout(name, layoutSchema.parse(parse(proposed.text))),
+      ...proposed,
+      unknownStates: [],
+    };
+  }
+  const addresses = columns.filter(
+    ({ header, cells }) => header !== '' && !stated.has(foldHeader(header)) && shape('email', cells) === 1,
+  );
+  if (addresses.length > 0 && !saysOrder) {
+    const why = 'it has e-mail addresses, and its name does not say whose';
+    const likely = addresses.length === 1 ? 'email' : 'unused';
+    const unclear = addresses.map(
+      ({ header }) => ({ header, samples: [], why, likely, isOfCustomers: true }) as const,
+    );
+    return whatIsUnclear(unclear, 'customers');
   }
   return refusal(
     'unknown_header',
@@ -143,6 +180,88 @@ function whatIsUnclear(unclear: readonly UnclearColumn[], what: 'orders' | 'cust
     unclear,
   );
 }
+
+/**
+ * Asks which columns the indispensable ones are that no name and no value shows. An order needs an id and an amount, and
+ * somebody to credit it to.
+ *
+ * @returns null if none is missing, or no column could be one that is.
+ */
+function whatIsMissing(
+  columns: readonly MeasuredColumn[],
+  { chosen, stops }: Pick<Assignment, 'chosen' | 'stops'>,
+  stated: StatedRoles,
+): NoLayout | null {
+  const taken = new Set([...chosen.values(), ...stops.map(({ column }) => column)]);
+  const free = columns.filter(
+    (column) => column.header !== '' && !taken.has(column) && !stated.has(foldHeader(column.header)),
+  );
+  const missing = INDISPENSABLE.filter(({ fields }) => !fields.some((field) => chosen.has(field)));
+  const found = missing.map(({ fields, what, mayBe }) => {
+    const [field] = fields;
+    const candidates = free.filter(mayBe);
+    return candidates.map((column): UnclearColumn => {
+      const why = `no name says which column has ${what}, and this one may`;
+      return { ...sampled(column), why, likely: candidates.length === 1 ? field : 'unused' };
+    });
+  });
+  if (missing.length === 0 || found.some((candidates) => candidates.length === 0)) return null;
+  const unclear = [...new Map(found.flat().map((one) => [one.header, one])).values()];
+  return whatIsUnclear(unclear, 'orders');
+}
+
+const INDISPENSABLE: readonly {
+  readonly fields: readonly [LayoutField & ColumnRole, ...LayoutField[]];
+  readonly what: string;
+  readonly mayBe: (column: MeasuredColumn) => boolean;
+}[] = [
+  {
+    fields: ['order_id'],
+    what: 'the ids of orders',
+    mayBe: ({ header, cells }) =>
+      cells.filled === cells.rows &&
+      cells.counts.size > Math.min(2, cells.rows - 1) &&
+      !PERSONAL.test(header) &&
+      cells.share((cell) => /\d/.test(cell) && !/@|\d:\d\d|\s{2}|^\d+[./-]\d+[./-]\d+$/.test(cell)) === 1 &&
+      !isMoneyWithDecimals(cells),
+  },
+  {
+    fields: ['total'],
+    what: 'the total of an order',
+    mayBe: ({ header, cells }) => amountNameOf(header) === null && isMoneyWithDecimals(cells),
+  },
+  {
+    fields: ['codes', ...NAMES_SOMEBODY],
+    what: 'the codes',
+    mayBe: ({ header, cells }) =>
+      amountNameOf(header) === null &&
+      cells.share((cell) => /^[\p{L}\p{N}_-]{3,30}$/u.test(cell)) === 1 &&
+      cells.share((cell) => /\p{L}\d/u.test(cell)) > 0,
+  },
+];
+
+/** The rows after the last order: sums, and numbers of rows. */
+export function footerOf(rows: readonly Pick<CsvRecord, 'cells'>[]): {
+  readonly rows: number;
+  /** How each begins, as `footer` of a layout has it. */
+  readonly beginnings: readonly string[];
+} {
+  const found = new Set<string>();
+  let count = 0;
+  for (const { cells } of rows.toReversed()) {
+    const first = cells.find((cell) => cell.trim() !== '')?.trim() ?? '';
+    const [, counted] = COUNTS_ROWS.exec(first) ?? [];
+    if (counted === undefined && !SUMS_UP.test(first)) break;
+    found.add(counted ?? first);
+    count += 1;
+  }
+  return { rows: count, beginnings: [...found].reverse() };
+}
+
+const SUMS_UP =
+  /^(?:(?:grand|sub|overall) ?)?(?:totals?|totaal|eindtotaal|totale|totales|totaux|totais|gesamt(?:summe|betrag)?|summe|suma|somme|soma|som|sum) *:?$/i;
+const COUNTS_ROWS =
+  /^\d+ +((?:records?|rows?|orders?|sales?|lines?|zeilen?|bestellungen|regels?|rijen|bestellingen|registros?|filas?|pedidos?|lignes?|commandes?|righe|ordini)(?!\p{L}).*)$/iu;
 
 /** Orders without a column that is named like a total. Their other amounts are listed, and none is taken. */
 function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): NoLayout {
@@ -215,11 +334,14 @@ function itemRows(
 }
 
 /**
- * Finds the amounts of payments in a file whose names are unknown: money beside a column of currencies. A list of
- * customers may have one of them, or the total that each customer has spent.
+ * Finds the amounts of payments in a file whose names are unknown: money beside a column of currencies, or `mayBeAny`. A
+ * list of customers may have one of them, or the total that each customer has spent.
  */
-function findPayments(columns: readonly MeasuredColumn[], score: NameScorer): MeasuredColumn | undefined {
+function findPayments(
+  columns: readonly MeasuredColumn[],
+  { score, mayBeAny }: { readonly score: NameScorer; readonly mayBeAny: boolean },
+): MeasuredColumn | undefined {
   const isCode = (cell: string): boolean => cell === cell.toUpperCase() && isCurrency(cell);
-  if (!columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;
+  if (!mayBeAny && !columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;
   return columns.find(({ header, cells }) => isMoneyWithDecimals(cells) && score(header, 'spent') === 0);
 }

@@ -51,9 +51,10 @@ export function ordersText(
     readonly words: StatusWords;
     readonly name: string;
     readonly isBelowTitle: boolean;
+    readonly footer: readonly string[];
   },
 ): string {
-  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle } = proposed;
+  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer } = proposed;
   const cellsOf = (fields: readonly LayoutField[]): readonly Cells[] =>
     fields.flatMap((field) => chosen.get(field)?.cells ?? []);
   const format = moneyFormatOf(merge(cellsOf(['total', 'subtotal', 'refunded']))) ?? MONEY_FORMATS[0];
@@ -81,6 +82,7 @@ export function ordersText(
   return joinLines(
     headOf(name),
     isBelowTitle && 'preamble_lines: search     # there are lines above the header',
+    footer.length > 0 && `footer: ${list(footer)}     # rows after the last order`,
     `lacks: ${list(lacks)}`,
     'columns:',
     FIELDS.flatMap((field) => {
@@ -104,13 +106,25 @@ export function ordersText(
   );
 }
 
-function statusText(
-  status: MeasuredColumn,
-  { credited: counted, meaningOf }: StatusWords,
+/** The words of a column of states that no list knows. A run holds their orders. */
+export function unknownStatesOf(
+  status: MeasuredColumn | undefined,
+  { all, credited, meaningOf }: StatusWords,
 ): readonly string[] {
-  const found = [...status.cells.counts.keys()].filter((word) => !word.includes('@')).slice(0, 50);
-  const credited = found.filter((word) => counted.has(meaningOf(word)));
-  const others = found.filter((word) => !credited.includes(word));
+  return status === undefined
+    ? []
+    : statesOf(status).filter((word) => !all.has(foldWord(word)) && !credited.has(meaningOf(word)));
+}
+
+function statesOf({ cells }: MeasuredColumn): readonly string[] {
+  return [...cells.counts.keys()].filter((word) => !word.includes('@')).slice(0, 50);
+}
+
+function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {
+  const found = statesOf(status);
+  const unknown = unknownStatesOf(status, words);
+  const credited = found.filter((word) => words.credited.has(words.meaningOf(word)));
+  const others = found.filter((word) => !credited.includes(word) && !unknown.includes(word));
   return [
     'status:',
     credited.length === 0
@@ -119,6 +133,11 @@ function statusText(
     ...(others.length === 0
       ? []
       : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `  # Not known, so these orders are held: ${list(unknown.map(foldWord))}. Move each to \`credited\` or \`known\`.`,
+        ]),
   ];
 }
 

@@ -63,6 +63,8 @@ export type RecogniseOptions = {
   readonly jobOf: (source: string) => PreviewedJob;
   /** What a person has said about columns of files that no layout knows. */
   readonly stated?: StatedRoles;
+  /** The words of states that a person has said to mean paid, folded. */
+  readonly paidWords?: ReadonlySet<string>;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
   readonly assumedEncoding?: string | null;
 };
@@ -198,7 +200,7 @@ function lacking({
 
 function propose(
   first: RecognisedFile,
-  { layouts, label, taken, stated }: GroupOptions,
+  { layouts, label, taken, stated, paidWords }: GroupOptions,
 ): ProposedLayout | NoLayout {
   const [stem = ''] = posix.basename(decodeURIComponent(first.file.uri)).split('.');
   const bundled = new Set(layouts.map(({ name }) => name));
@@ -209,6 +211,7 @@ function propose(
     layouts,
     isBelowTitle: first.isBelowTitle,
     stated,
+    paidWords,
   });
 }
 

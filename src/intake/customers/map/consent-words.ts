@@ -109,7 +109,7 @@ const WITHDRAWN =
 const DENIED = /^(?:not|never|without) (.+)$/iu;
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
-  /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto/iu;
+  /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming/iu;
 /** Headers of columns whose words say how a customer stands. */
 const STATUS_HEADER =
   /^(?:(?:e ?mail |subscription |subscriber |member |contact |marketing |list )*(?:status|state)|statut|estado|stato|abonnement ?status)$/iu;
@@ -128,7 +128,9 @@ const ASKING = new Set(
     'subscribed accepts accept accepted permission permissions given granted gdpr dsgvo to for of the is has our',
     'a customer customers subscriber contact status state receive receives promotional promotions updates',
     'einwilligung zur zum für abonniert abonné abonnée à au la le inscrit inscrite suscrito suscrita al boletín',
-    'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member',
+    'boletin iscritto iscritta alla subscription subscriptions subscribe mailing list member acepta acepto recibir',
+    'publicidad correo correos electrónico electrónicos electronico electronicos comunicaciones comerciales por de el',
+    'consentimiento consentement consentimento consenso nieuwsbrief nieuwsbrieven toestemming voor',
   ].flatMap((words) => words.split(' ')),
 );
 
@@ -163,6 +165,16 @@ function wordsOf(header: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .slice(0, MAX_CHARS);
+}
+
+/** True if a word answers yes, whatever the question is. */
+export function isAnswer(word: string): boolean {
+  return answers.has(foldCell(word));
+}
+
+/** True if a word says only that an address is in use. That is no consent, and takes none away. */
+export function isInUse(word: string): boolean {
+  return /^(?:active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u.test(foldCell(word));
 }
 
 /** True if a word says no, or that nothing happened. */

@@ -127,7 +127,7 @@ test('other amounts beside a total are named with the reason for which they are 
     ['Discount Amount', null, 'its name means a discount, which is no revenue'],
     ['Shipping', null, 'its name means shipping, which is no revenue'],
     ['Net', null, 'its name means an amount after something was taken off, which is no revenue'],
-    ['Colour', null, 'its name is that of no field of an order'],
+    ['Colour', null, 'no field has such a name'],
   ]);
   expect(proposed.columns[7]?.samples).toEqual(['red', 'blue']);
   expect(proposed.text).toContain('# - "Discount Amount": its name means a discount, which is no revenue');
@@ -317,4 +317,105 @@ test('only words that mean paid or completed everywhere are credited', async () 
   );
   expect(layout.status.credited).toEqual(['paid', 'completed']);
   expect(layout.status.known).toEqual(words.slice(2));
+});
+
+/** Exports of nobody's format, each with what a stranger expects. `asked`: the column that only a person knows. */
+const UNFAMILIAR: readonly (readonly [
+  string,
+  {
+    readonly text: string;
+    readonly columns?: object;
+    readonly layout?: object;
+    readonly asked?: readonly string[];
+  },
+])[] = [
+  [
+    'of Dutch bakeries, whose order numbers look like dates',
+    {
+      text: 'Bonnummer;Datum;Toestand;Totaal incl. btw;Munt;Actie;Terug\n20261001;03-10-2026 08:12;betaald;12,50;EUR;LOTTE10;0,00\n20261002;04-10-2026 09:40;afgehaald;1.012,95;EUR;LOTTE10;5,00\n20261003;05-10-2026 09:41;geannuleerd;9,00;EUR;;0,00\n',
+      columns: {
+        ...{ order_id: ['Bonnummer'], status: ['Toestand'], currency: ['Munt'], total: ['Totaal incl. btw'] },
+        ...{ refunded: ['Terug'], codes: ['Actie'], placed_at: ['Datum'] },
+      },
+      // What no list knows is held, and what means another state than paid is not credited.
+      layout: { status: { credited: ['betaald'], known: ['geannuleerd'] } },
+    },
+  ],
+  [
+    'of a marketplace, with title lines above the header and sums below the rows',
+    {
+      text: 'Seller report,,,,,\nPeriod: Oct,,,,,\n,,,,,\nSale ref,Sold on,Buyer country,Gross amount,Promo,Money back,Sale state\nMK-1,2026-10-02 10:11,NL,$34.00,SUNNY15,$0.00,Completed\nMK-2,2026-10-03 12:55,DE,$18.50,SUNNY15,$2.00,Completed\nMK-3,2026-10-04 12:55,DE,$18.50,,$0.00,Completed\nTotal,,,$71.00,,$2.00,\n3 record(s),,,,,,\n',
+      columns: {
+        ...{
+          order_id: ['Sale ref'],
+          status: ['Sale state'],
+          total: ['Gross amount'],
+          refunded: ['Money back'],
+        },
+        ...{ codes: ['Promo'], placed_at: ['Sold on'] },
+      },
+      layout: { preambleLines: 'search', footer: ['Total', 'record(s)'] },
+    },
+  ],
+  [
+    'whose currency, time and id only the values show',
+    {
+      text: 'Ref,When,Curr,Sum,Discount,State,Refund\nA-1,2026-10-02T10:11:26+01:00,GBP,34.00,NORA20,paid,0.00\nA-2,2026-10-03T10:11:26+01:00,EUR,18.50,,paid,0.00\nA-3,2026-10-05T10:11:26+01:00,GBP,60.00,NORA20,paid,15.00\n',
+      columns: {
+        ...{
+          order_id: ['Ref'],
+          placed_at: ['When'],
+          currency: ['Curr'],
+          total: ['Sum'],
+          codes: ['Discount'],
+        },
+        ...{ status: ['State'], refunded: ['Refund'] },
+      },
+      layout: { lacks: ['consent'] },
+    },
+  ],
+  [
+    'with amounts that nothing names',
+    {
+      text: 'Auftrag;Zustand;Wert A;Gutschein\n1;bezahlt;12,00 €;ANNE10\n2;bezahlt;99,50 €;\n3;bezahlt;20,00 €;ANNE10\n',
+      asked: ['Wert A total'],
+    },
+  ],
+  [
+    'with numbers of which one is the id',
+    {
+      text: 'Dag;Teller;Totaal;Munt;Bon;Staat\n02-10-2026;20261001;12,00;EUR;ANNE10;betaald\n03-10-2026;20261002;9,50;EUR;;betaald\n04-10-2026;20261003;2,00;EUR;ANNE10;betaald\n',
+      asked: ['Teller order_id'],
+    },
+  ],
+];
+
+test.each(UNFAMILIAR)(
+  'an export %s is understood, or asked about',
+  async (_, { text, columns, layout, asked }) => {
+    const found = await look(folderWith({ 'x.csv': text }));
+    if (asked !== undefined) {
+      const unclear = found.refused.flatMap((file) => file.unclear ?? []);
+      expect(unclear.map(({ header, likely }) => `${header} ${likely}`)).toEqual(asked);
+      return;
+    }
+    expect(found.refused).toEqual([]);
+    expect(ordersOf(found).layout).toMatchObject({ columns, ...layout });
+    expect(Object.keys(ordersOf(found).layout.columns).sort()).toEqual(Object.keys(columns ?? {}).sort());
+    expect(ordersOf(found).preview.rejected).toEqual([]);
+  },
+);
+
+test('sums below thousands of rows are found, too, and a row that is named like a sum among orders is an order', async () => {
+  const rows = Array.from({ length: 7_000 }, (_, at) => `${at},20.00,MIRA10,paid`);
+  const text = (end: string) => ['Order No,Total,Coupon,Status', ...rows, end, ''].join('\n');
+  const { layout, changes, preview } = ordersOf(
+    await look(folderWith({ 'x.csv': text('Total,14000.00,,') })),
+  );
+  expect([layout.footer, changes.map(({ path }) => path)]).toEqual([['Total'], [['footer']]]);
+  expect(preview).toMatchObject({ orders: 7_000, rejected: [] });
+  const within = ordersOf(
+    await look(folderWith({ 'x.csv': text('Total,1.00,MIRA10,paid\n9001,2.00,,paid') })),
+  );
+  expect([within.layout.footer, within.preview.orders]).toEqual([[], 7_002]);
 });

@@ -307,3 +307,30 @@ test('a list of customers may state the currency of each', async () => {
   const found = await look(folderWith({ 'people.csv': people }));
   expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', submitted: 2 });
 });
+
+const SPANISH = [
+  'Correo electrónico;Nombre;Fecha de alta;Estado;Acepta publicidad;Fecha de baja',
+  'ana@example.es;Ana;01/09/2026 10:00;activo;sí;',
+  'luis@example.es;Luis;13/09/2026 12:30;activo;sí;20/09/2026 09:00',
+  'eva@example.es;Eva;14/09/2026 11:00;baja;no;',
+  'pablo@example.es;Pablo;15/09/2026 11:00;rebotado;sí;',
+  'sara@example.es;Sara;16/09/2026 11:00;activo;;',
+  '',
+].join('\n');
+
+test('of a Spanish list, only who accepts advertising and neither left nor bounced is to be submitted', async () => {
+  const { sources } = await look(folderWith({ 'suscriptores.csv': SPANISH }));
+  expect(sources[0]?.examined).toMatchObject({
+    ...{ kind: 'customers', rows: 5, submitted: 1, needsConsent: false },
+    passedOver: { refused: 1, contradicting: 2, unknown: 1 },
+  });
+});
+
+test.each([
+  ['Acepta publicidad', 'Contento', [['Contento', 'consent']]],
+  ['Correo electrónico', 'Contacto', [['Contacto', 'email']]],
+])('a list in which %s is called %s is asked about, and not read', async (name, other, asked) => {
+  const { sources, refused } = await look(folderWith({ 'x.csv': SPANISH.replace(name, other) }));
+  expect(sources).toEqual([]);
+  expect(refused[0]?.unclear?.map(({ header, likely }) => [header, likely])).toEqual(asked);
+});

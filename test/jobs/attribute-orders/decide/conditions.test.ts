@@ -10,6 +10,7 @@ import {
   field,
   firstOf,
   isAbove,
+  isByExport,
   isKnown,
   isNull,
   isOneOf,
@@ -28,6 +29,9 @@ const database = useDatabase('a Postgres server');
 const TEXTS = [null, '', 'paid', 'unknown_test', 'renewal'];
 /** Amounts that are equal though they are written differently, and two that differ only beyond what a float can tell. */
 const AMOUNTS = [null, '0', '0.00', '-0.0001', '10', '10.0000', '90071992547409.9301', '90071992547409.9300'];
+/** Before the export, and around the 26 hours that clocks and zones may differ by. */
+const EXPORTED_AT = '2026-05-01T00:00:00Z';
+const TIMES = [null, '2026-04-30T00:00:00Z', '2026-05-02T02:00:00Z', '2026-05-02T02:00:01Z'];
 const STATUSES = [
   { credited: 'any', notCredited: [], mayLackColumn: true },
   { credited: ['paid'], notCredited: ['', 'renewal'], mayLackColumn: false },
@@ -56,6 +60,7 @@ const ATOMS: readonly Condition[] = [
   isAbove(total, refunded),
   isSame(total, refunded),
   isAbove(difference(total, firstOf(refunded, ZERO)), ZERO),
+  isByExport(field('placedAt')),
 ];
 
 test('a condition has the same answer, true, false or unknown, in Postgres and in a preview, however conditions are nested', async () => {
@@ -72,7 +77,8 @@ test('a condition has the same answer, true, false or unknown, in Postgres and i
   };
   const about = (status: string | null, exclusion: string | null, amounts: readonly (string | null)[]) => {
     const [total = null, refunded = null] = amounts;
-    return { statuses: pick(STATUSES), order: order('1', { status, exclusion, total, refunded }) };
+    const given = { status, exclusion, total, refunded, placedAt: pick(TIMES) };
+    return { statuses: pick(STATUSES), exportedAtMs: Date.parse(EXPORTED_AT), order: order('1', given) };
   };
   const pairs = AMOUNTS.flatMap((one) => AMOUNTS.map((other) => [one, other]));
   const asked = [
@@ -93,8 +99,8 @@ test('a condition has the same answer, true, false or unknown, in Postgres and i
       ({ condition, order: o, statuses: s }, at) => sql`
       select ${from + at}::integer as at, (${condition.sql}) as answer
       from (select ${o.status}::text as status, ${o.exclusion}::text as exclusion, ${o.total}::numeric(18,4) as total,
-        ${o.refunded}::numeric(18,4) as refunded) o,
-        (select ${s.credited === 'any'}::boolean as any_status, ${s.mayLackColumn}::boolean as no_status,
+        ${o.refunded}::numeric(18,4) as refunded, ${o.placedAt}::timestamptz as placed_at) o,
+        (select ${EXPORTED_AT}::timestamptz as exported_at, ${s.credited === 'any'}::boolean as any_status, ${s.mayLackColumn}::boolean as no_status,
           ${s.credited === 'any' ? [] : [...s.credited]}::text[] as credited, ${[...s.notCredited]}::text[] as not_credited) f`,
     );
     const { rows } = await sql<{

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { decideOrders } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import type { AttributionRules } from '../../../../jobs/attribute-orders/decide/decisions.ts';
 import { gateOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
@@ -79,7 +80,11 @@ const CHANGED: readonly Changed[] = [
   { what: 'no time', change: (order) => ({ ...order, placedAt: null, paidAt: null }) },
   {
     what: 'a time after the code ended',
-    change: (order) => ({ ...order, placedAt: null, paidAt: '2031-01-01T00:00:00Z' }),
+    change: (order) => ({ ...order, placedAt: null, paidAt: '2026-08-01T00:00:00Z' }),
+  },
+  {
+    what: 'a time after the export',
+    change: (order) => ({ ...order, placedAt: '2029-01-01T00:00:00Z', paidAt: null }),
   },
   { what: 'not whole', change: (order) => ({ ...order, doubt: 'incomplete' }) },
   { what: 'an unknown word that may exclude', change: (order) => ({ ...order, exclusion: 'unknown_test' }) },
@@ -161,7 +166,7 @@ async function ordersOf(layout: Layout): Promise<{
 
 test('nothing unknown, missing or in another spelling is credited, whatever the layout and the settings of the job, and a preview gives the same answer', async () => {
   const path = join(makeTestFolder(), 'codes.csv');
-  writeFileSync(path, `${HEADER}\nMIA10,,mia,D1,,2020-01-01,2030-01-01\n`);
+  writeFileSync(path, `${HEADER}\nMIA10,,mia,D1,,2020-01-01,2026-07-01\n`);
   const db = database();
   const wrong: string[] = [];
   let combinations = 0;
@@ -201,7 +206,8 @@ test('nothing unknown, missing or in another spelling is credited, whatever the 
         if (!isExample && outcome === 'attributed')
           wrong.push(`${layout.name} ${JSON.stringify(settings)}: ${what}: credited`);
         const order = orders[index];
-        const stop = order === undefined ? null : gate.judge(order, statuses);
+        const stop =
+          order === undefined ? null : gate.judge(order, { statuses, exportedAtMs: exportedAtMs(null) });
         const passed = BY_OTHER_ORDERS[what] ?? 'attributed null';
         const answer = stop === null ? passed : `${stop.outcome} ${stop.reason}`;
         const preview = stop?.outcome === 'excluded' ? answer : (BY_THE_CODE[what] ?? answer);

@@ -65,6 +65,7 @@ const HELD: readonly (readonly [reason: string, given: Given])[] = [
   ['incomplete', { doubt: 'incomplete' }],
   ['unknown_refund', { status: 'partially_refunded' }],
   ['unknown_time', { placedAt: null, paidAt: null }],
+  ['after_export', { placedAt: '2029-01-01T00:00:00Z' }],
   ['unknown_amount', { total: null, subtotal: null }],
   ['refund_out_of_range', { refunded: '-1.00' }],
 ];
