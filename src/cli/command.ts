@@ -58,13 +58,15 @@ export type ConfigOptions = {
    * not an option of any command.
    */
   readonly onMisled?: (misled: Misled) => void;
+  /** Called with the path of a configuration that nobody named. The program sets it, too. */
+  readonly onConfigFound?: (path: string) => void;
 };
 
 function addConfigOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <path>',
-      'configuration file (default: INFLUENCER_SYNC_CONFIG, else config/pipeline.yaml)',
+      'configuration file (default: INFLUENCER_SYNC_CONFIG, else the nearest pipeline.yaml)',
     )
     .option(
       '--env-file <path>',

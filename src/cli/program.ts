@@ -108,7 +108,11 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
         output = output.about(command.opts<ConfigOptions>());
         const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
           output.warn(renderWarning(`${message} ${help}`, output.terminal));
+        const onConfigFound: ConfigOptions['onConfigFound'] = (path) => {
+          if (!output.json) output.warn(`Configuration: ${path}`);
+        };
         command.setOptionValueWithSource('onMisled', onMisled, 'implied');
+        command.setOptionValueWithSource('onConfigFound', onConfigFound, 'implied');
       }
       exitCode = await action(output, ...args);
     };

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError, type Problem } from '../core/known-error.ts';
-import { packageFile } from '../core/package.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
@@ -16,8 +14,6 @@ import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineConfig, pipelineSchemaOf, toConfig } from './schema.ts';
 import { addServiceFile, findSetTwice } from './service-file.ts';
-
-const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
 
 /**
  * Reads `pipeline.yaml`: substitutes environment variables, checks everything, applies defaults and makes
@@ -112,7 +108,7 @@ function readConfigFile(path: string): string {
       message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
       where: shortPath(path),
       help: isMissing
-        ? `Name it with --config, or start with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nFor a trial without a configuration:  npx influencer-sync demo`
+        ? `Check what --config or INFLUENCER_SYNC_CONFIG names, or write one for your exports:  npx influencer-sync init ./exports\nFor a trial without a configuration:  npx influencer-sync demo`
         : 'Check that it is a file and that this user may read it.',
       safe: 'Nothing was read or sent.',
       exitCode: EXIT.configuration,

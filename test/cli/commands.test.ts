@@ -138,7 +138,13 @@ describe('the configuration of a command', () => {
     const context = await open({ INFLUENCER_SYNC_CONFIG: '' });
     writeFileSync(join(context.folder, 'my.env'), '');
     const named = '--config pipeline.yaml --env-file my.env';
+    const found = await context.run('explain', 'order', 'none');
+    expect(found.stderr.replace(/\s+/g, ' ')).toMatch(
+      /^Configuration: pipeline\.yaml Error: .*\(npx influencer-sync rejected\)/,
+    );
+    expect((await context.run('status', '--json')).stderr).toBe('');
     const unknown = await context.run('explain', 'order', 'none', ...named.split(' '));
+    expect(unknown.stderr).not.toContain('Configuration:');
     const said = unknown.stderr.replace(/\s+/g, ' ');
     expect(said).toContain(`(npx influencer-sync rejected ${named})`);
     expect(said).toContain(`(npx influencer-sync status ${named})`);

@@ -669,10 +669,10 @@ describe('problems of a configuration', () => {
     );
   });
 
-  test('name a command that shows an example if the file is missing', () => {
+  test('name the commands that lead on if the file is missing', () => {
     const details = refused(() => loadConfig(join(folder, 'nowhere.yaml'), {}));
     expect(details).toMatchObject({ code: 'config_missing', exitCode: 2 });
-    expect(details.help).toContain('config/pipeline.yaml');
+    expect(details.help).toContain('npx influencer-sync init ./exports');
     expect(details.help).toContain('npx influencer-sync demo');
   });
 

@@ -155,7 +155,7 @@ function followPage(page: string): void {
 function expectTheDemo(output: string): void {
   const lines = output.slice(output.indexOf('influencer-sync demo:')).trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(48);
-  expect(lines.filter((line) => line.length > 95)).toEqual([]);
+  expect(lines.filter((line) => line.length > 85)).toEqual([]);
   expect(output).toMatch(/mira\.glow\.test +4 +4 +229\.46 EUR +27\.12 EUR +█{12,}/);
   expect(output).toMatch(/unattributed +6 +unknown code 4/);
   expect(output).toContain('0 posted the second time');

@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../command.ts';
+import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
 /** `influencer-sync api <operation>`: the words after `api` are parsed according to the contract of the operation. */
 export const apiCommand: CommandDefinition = {
@@ -11,6 +11,6 @@ export const apiCommand: CommandDefinition = {
       .argument('[words...]')
       .helpOption(false)
       .allowUnknownOption(),
-  action: async (output, words: readonly string[]) =>
-    (await import('./perform-api.ts')).performApi(output, words),
+  action: async (output, words: readonly string[], { onConfigFound }: ConfigOptions) =>
+    (await import('./perform-api.ts')).performApi(output, words, onConfigFound),
 };

@@ -17,6 +17,7 @@ import {
   explainUnknownMembers,
   type UnknownMember,
 } from '../../service/unknown-members.ts';
+import type { ConfigOptions } from '../command.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
@@ -30,7 +31,11 @@ import { renderOperationHelp, renderOperations } from './operations.ts';
  * @throws KnownError (exit 2) before anything is sent; afterwards `service_refused`, `service_failed` or
  *   `answer_lost`.
  */
-export async function performApi(output: Output, words: readonly string[]): Promise<ExitCode> {
+export async function performApi(
+  output: Output,
+  words: readonly string[],
+  onConfigFound: ConfigOptions['onConfigFound'] = () => {},
+): Promise<ExitCode> {
   const read = readApiWords(words);
   if (read.operation === null) {
     for (const name of operationNames) output.emit(describe(name));
@@ -43,7 +48,7 @@ export async function performApi(output: Output, words: readonly string[]): Prom
     return EXIT.ok;
   }
   const input = await readInput(name, read, output);
-  const service = await findService(read, { needsKey: operationOf(name).sendsKey });
+  const service = await findService({ ...read, onConfigFound }, { needsKey: operationOf(name).sendsKey });
   const needsLive = !isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive;
   if (read.isDryRun) {
     const { description = specifiedService } = service;

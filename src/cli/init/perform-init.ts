@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { jobKinds } from '../../../jobs/index.ts';
 import { findLayoutFile, layoutFolders } from '../../config/layout-folders.ts';
+import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
@@ -13,8 +14,10 @@ import { searchBrands } from '../../service/account.ts';
 import { ApiError } from '../../service/api-error.ts';
 import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
+import { findConfig } from '../open/find-config.ts';
 import { openClient, readServiceVariables } from '../open/open-service.ts';
 import { readEnvFile } from '../open/read-env-file.ts';
+import { configOption } from '../terminal/complete-commands.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, usageError } from '../usage-error.ts';
 import {
@@ -227,9 +230,14 @@ type Finish = {
 
 /** Prints what is left to do, and the next command. */
 function finish(output: Output, { fates, found, owners, codes, hasService, options }: Finish): void {
-  const config = `${options.out === '.' ? '' : `${options.out.replace(/\/$/, '')}/`}pipeline.yaml`;
   const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
-  const option = ` --config ${config}${options.envFile === undefined ? '' : ` --env-file ${options.envFile}`}`;
+  const written = join(resolve(options.out), 'pipeline.yaml');
+  const isFound = findConfig(undefined).path === written;
+  const { envFile } = options;
+  const option = configOption({
+    ...(isFound ? {} : { config: shortPath(written) }),
+    ...(envFile === undefined ? {} : { envFile }),
+  });
   const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
   const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;

@@ -47,7 +47,7 @@ async function readConfig(
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
       show({ status: 'warning', about: 'environment', what: message, fix: help });
-    const config = await openConfig({ ...options, onMisled });
+    const config = await openConfig({ ...options, onMisled, onConfigFound: () => {} });
     const { sources, jobs } = config;
     const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;
     show({ status: 'ok', about: 'configuration', what });

@@ -28,20 +28,20 @@ import type { ConfigOptions } from '../command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, usageError } from '../usage-error.ts';
+import { findConfig, requireConfigPath } from './find-config.ts';
 import { readEnvFile } from './read-env-file.ts';
-
-/** Relative to the current folder. */
-export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
 
 /**
  * Reads the environment file, if one is given, and the configuration, including values that AWS stores.
- * Reports settings that have no effect.
+ * Reports settings that have no effect, and which configuration it found if nobody named one.
  *
  * @throws KnownError (exit 2) with all problems at once; `secret_store_unreachable` (exit 1).
  */
 export async function openConfig(options: ConfigOptions): Promise<PipelineConfig> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
-  const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
+  const search = findConfig(options.config);
+  const path = requireConfigPath(search);
+  if (!search.isNamed) options.onConfigFound?.(shortPath(path));
   for (const one of shadowed) options.onMisled?.(one);
   const stored = await fetchStored(() => findVariables(path));
   const config = withStateFolder(
@@ -175,7 +175,7 @@ export async function withMigratedDatabase<Result>(
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
     const folder = shortPath(config.database.dataFolder);
-    progress.note(`Creating an embedded database in ${folder}. This takes a few seconds, once.`);
+    progress.note(`Creating the database ${folder}. This takes a few seconds, once.`);
   }
   return withDatabase(
     config,

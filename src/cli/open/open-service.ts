@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { ApiSettings } from '../../config/schema.ts';
@@ -8,7 +7,8 @@ import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
 import type { ConfigOptions } from '../command.ts';
 import { refusal } from '../usage-error.ts';
-import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
+import { findConfig } from './find-config.ts';
+import { fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** The service that a command calls, without the settings that only jobs need. */
@@ -30,8 +30,7 @@ export async function findService(
 ): Promise<Service> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   for (const one of shadowed) options.onMisled?.(one);
-  const named = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || null);
-  if (named !== null || existsSync(DEFAULT_CONFIG_PATH)) {
+  if (findConfig(options.config).path !== null) {
     const { envFile: _read, ...rest } = options;
     const config = await openConfig(rest);
     return config.api.url !== '' && !needsKey ? config.api : requireService(config);

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { NAME } from '../../config/fields.ts';
 import { layoutNames } from '../../config/layout-folders.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { findConfig } from '../open/find-config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Shell } from './completion.ts';
 
@@ -101,19 +102,19 @@ function valuesOf(option: Option, config: string | null): readonly string[] {
   if (option.argChoices !== undefined) return option.argChoices;
   if (option.long === '--source') return namesIn(['sources'], config);
   if (option.long === '--layout')
-    return layoutNames(resolve(config ?? defaultConfig())).filter((name) => NAME.test(name));
+    return layoutNames(resolve(configPath(config) ?? 'pipeline.yaml')).filter((name) => NAME.test(name));
   if (option.long === '--job') return namesIn(['jobs'], config);
   return [];
 }
 
-function defaultConfig(): string {
-  return process.env.INFLUENCER_SYNC_CONFIG || 'config/pipeline.yaml';
+function configPath(named: string | null): string | null {
+  return findConfig(named ?? undefined).path;
 }
 
 /** The names in the section at a path. Keys that a person would not type are left out. */
 function namesIn(path: readonly string[], config: string | null): readonly string[] {
-  const file = config ?? defaultConfig();
-  if (!existsSync(file)) return [];
+  const file = configPath(config);
+  if (file === null || !existsSync(file)) return [];
   try {
     const content: unknown = parse(readFileSync(file, 'utf8'));
     const named = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : null), content);

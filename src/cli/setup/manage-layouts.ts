@@ -35,7 +35,8 @@ import {
   recogniseFile,
   subjectOf,
 } from '../init/recognise/recognise-file.ts';
-import { DEFAULT_CONFIG_PATH, openConfig } from '../open/open-config.ts';
+import { findConfig } from '../open/find-config.ts';
+import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
 import type { LayoutTestOptions } from './layouts.ts';
@@ -82,7 +83,7 @@ function foldersOf(options: ConfigOptions): readonly string[] {
 }
 
 function configPathOf({ config }: ConfigOptions): string {
-  return resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH));
+  return resolve(findConfig(config).path ?? 'pipeline.yaml');
 }
 
 /**
@@ -103,6 +104,7 @@ export async function testLayout(
       envFile: _envFile,
       json: _json,
       onMisled: _misled,
+      onConfigFound: _found,
       ...given
     } = options;
     const plain = { ...sourceAt(place), ...given };
@@ -161,7 +163,8 @@ async function configuredFor(
 ): Promise<{ readonly source: SourceSettings; readonly job: JobOfSource } | null> {
   if (!existsSync(configPathOf(options))) return null;
   try {
-    const config = await openConfig(options);
+    const { onConfigFound: _said, ...unsaid } = options;
+    const config = await openConfig(unsaid);
     const [source, other] = Object.values(config.sources).filter((one) => one.layout === layout.name);
     const job = source === undefined || other !== undefined ? null : jobOfSource(config, source.name);
     return source === undefined || job === null ? null : { source, job };

@@ -11,7 +11,7 @@ export const migrateCommand: CommandDefinition = {
       'also create the roles bi_reader (for analysts) and influencer_sync_app (for jobs), on a server',
     ),
   examples: [
-    ['migrate', 'the database of config/pipeline.yaml'],
+    ['migrate', 'the database of the nearest pipeline.yaml'],
     ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
     ['migrate --roles', 'also the roles, or their rights after an upgrade'],
   ],

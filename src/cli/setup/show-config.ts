@@ -21,7 +21,7 @@ type Setting = {
 
 /** Prints every setting with its origin. For a secret, only whether it is set. */
 export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = await openConfig(options);
+  const config = await openConfig({ ...options, onConfigFound: () => {} });
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
   const settings = settingsOf(config).map(
     ({ path, value }): Setting => ({

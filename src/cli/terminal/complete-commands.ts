@@ -1,3 +1,4 @@
+import { shellWord } from '../../core/text/shell-word.ts';
 import type { ConfigOptions } from '../command.ts';
 
 /**
@@ -29,10 +30,13 @@ export function completeCommands(text: string, option: string): string {
     .join('');
 }
 
-/** The options that name the configuration of a command, with a leading blank; empty for the default. */
+/**
+ * The options that name the configuration of a command as a person types them, with a leading blank. Empty for one that
+ * the next command finds by itself, too.
+ */
 export function configOption({ config, envFile }: ConfigOptions): string {
   return [
-    config === undefined ? '' : ` --config ${config}`,
-    envFile === undefined ? '' : ` --env-file ${envFile}`,
+    config === undefined ? '' : ` --config ${shellWord(config)}`,
+    envFile === undefined ? '' : ` --env-file ${shellWord(envFile)}`,
   ].join('');
 }

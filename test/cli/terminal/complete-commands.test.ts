@@ -31,7 +31,7 @@ test('a printer names the configuration of its command in what it prints, but no
   const base = createOutput({ stdout, stderr: stdout, json: false });
   const output = base.about({ config: 'a&b.yaml', envFile: '.env' });
   const text = 'npx influencer-sync review';
-  const option = '--config a&b.yaml --env-file .env';
+  const option = "--config 'a&b.yaml' --env-file .env";
   base.print(text);
   output.print(text);
   output.print(output.complete(text));
@@ -44,7 +44,7 @@ test('a printer names the configuration of its command in what it prints, but no
     `${text} ${option}`,
     `${text} ${option}`,
     text,
-    `<code>${text} --config a&amp;b.yaml --env-file .env</code>`,
+    `<code>${text} --config &#39;a&amp;b.yaml&#39; --env-file .env</code>`,
     '',
   ]);
 });
