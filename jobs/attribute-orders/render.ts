@@ -51,7 +51,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...describeFiles(summary),
       ...section('Codes that credited no influencer', {
         of: details.unownedCodesTotal,
-        note: 'by revenue',
+        note: 'highest revenue in each currency first',
         parts: [
           table(details.unownedCodes, [
             column('code', ({ code }) => markLookAlikes(code)),
@@ -132,8 +132,7 @@ function toBePosted(groups: readonly DispositionGroup[]): string {
 /** What each influencer earned, in total and in this run. */
 function describeCredits(details: OrderDetails): readonly Block[] {
   return section('Credited to influencers', {
-    count: details.creditsTotal,
-    note: 'highest total first; bars compare amounts in one currency',
+    note: 'by currency, highest total first; bars compare amounts in one currency',
     parts: [creditBars(details)],
   });
 }

@@ -410,7 +410,7 @@ describe('the summary of a run', () => {
         npx influencer-sync rejected --run 12
         npx influencer-sync rejected --run 12 --export fix.csv
 
-      Codes that credited no influencer (3): by revenue
+      Codes that credited no influencer (3): highest revenue in each currency first
         code     orders     revenue
         SUMMER5       2  150.00 EUR
         and 2 more

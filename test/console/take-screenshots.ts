@@ -11,7 +11,7 @@ import { findChromium } from './browser.ts';
 import { startSpreadShop } from './start-spread-shop.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const CONFIG = 'config/demo/pipeline.yaml';
+const CONFIG = 'influencer-sync-demo/pipeline.yaml';
 const VIEWPORT = { width: 1280, height: 900 };
 
 /** The path of the page in each screenshot, by the screenshot's name. */

@@ -17,7 +17,7 @@ describe('the embedded database', () => {
       exitCode: 0,
       finished: { status: 'ok', counts: { files: 1, orders: 20, entries: { accepted: 20 } } },
     });
-    expect(first.stdout).toContain('Creating an embedded database in .data. This takes a few seconds, once.');
+    expect(first.stdout).toContain('Creating the database .data. This takes a few seconds, once.');
     expect(existsSync(join(shop.folder, '.data'))).toBe(true);
     const second = await shop.run();
     expect(second).toMatchObject({

@@ -14,6 +14,8 @@ export type CommandBlock = {
   readonly needs: readonly string[];
   /** `<!-- until stopped -->`: the block keeps running while later blocks run. */
   readonly isServer: boolean;
+  /** `<!-- when stopped -->`: the reader stops what the page has started, with Ctrl-C, before this block. */
+  readonly isAfterServers: boolean;
   /** `<!-- exit 3 -->`. Defaults to 0. */
   readonly exitCode: number;
 };
@@ -31,6 +33,7 @@ export function readCommandBlocks(path: string): readonly CommandBlock[] {
       line: text.slice(0, match.index).split('\n').length + (marker === '' ? 0 : 1),
       needs: /^with: (.+)$/.exec(marker)?.[1]?.split(', ') ?? [],
       isServer: marker === 'until stopped',
+      isAfterServers: marker === 'when stopped',
       exitCode: Number(/^exit (\d+)$/.exec(marker)?.[1] ?? 0),
     };
   });

@@ -69,7 +69,7 @@ export async function runDemo(
     for (const { summary } of firstRuns)
       if (isOrdersReport(summary.report)) output.show(tellOrders(summary.report));
     output.print(
-      endDemo({ posted, reportPath: shortPath(reportPath), config: shortPath(path) }, output.terminal),
+      endDemo({ posted, reportPath: shortPath(reportPath), folder: shortPath(folder) }, output.terminal),
     );
     output.emit({ event: 'demo_finished', posted, posted_again: 0, report: reportPath });
     return EXIT.ok;

@@ -41,8 +41,8 @@ export function endDemo(
   {
     posted,
     reportPath,
-    config,
-  }: { readonly posted: number; readonly reportPath: string; readonly config: string },
+    folder,
+  }: { readonly posted: number; readonly reportPath: string; readonly folder: string },
   terminal: Terminal,
 ): string {
   return `
@@ -50,11 +50,11 @@ ${terminal.style('bold', 'The same job again')}: 0 orders posted. The sandbox st
 
 ${terminal.style('bold', 'The whole report')}, for a browser:  ${reportPath}
 ${terminal.style('bold', 'With your own exports')}:            npx influencer-sync init FOLDER
-${terminal.style('bold', 'Look around')}:
-  npx influencer-sync console --open --config ${config}
-  npx influencer-sync explain order 5601000000101 --config ${config}
-  npx influencer-sync rejected --config ${config}
-  npx influencer-sync statement --month 2026-05 --config ${config}
-  npx influencer-sync status --config ${config}
+${terminal.style('bold', 'Look around')}:                      cd ${folder}
+  npx influencer-sync console --open
+  npx influencer-sync explain order 5601000000101
+  npx influencer-sync rejected
+  npx influencer-sync statement --month 2026-05
+  npx influencer-sync status
 `;
 }

@@ -181,7 +181,7 @@ export async function withMigratedDatabase<Result>(
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
     const folder = shortPath(config.database.dataFolder);
-    progress.note(`Creating an embedded database in ${folder}. This takes a few seconds, once.`);
+    progress.note(`Creating the database ${folder}. This takes a few seconds, once.`);
   }
   return withDatabase(
     config,

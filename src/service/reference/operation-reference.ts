@@ -17,6 +17,7 @@ npx influencer-sync sandbox --port 4010 --key local-key
 \`\`\`
 
 \`\`\`sh
+mkdir try-operations && cd try-operations
 printf 'INFLUENCER_API_URL=http://127.0.0.1:4010\\nINFLUENCER_API_KEY=local-key\\n' > sandbox.env
 npx influencer-sync api account_hello --env-file sandbox.env
 \`\`\`

@@ -1,3 +1,0 @@
-import { describeDocument } from '../support/run-documents.ts';
-
-describeDocument('README.md');
