@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Role } from '../config/console-fields.ts';
 import type { PipelineConfig } from '../config/schema.ts';
+import type { Problem } from '../core/notify/notice.ts';
 import type { HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
@@ -23,9 +24,11 @@ export type Visit = {
   readonly params: Readonly<Record<string, string>>;
   /** The query of the address. */
   readonly query: URLSearchParams;
+  /** What waits for a person, most urgent first. Read only once. */
+  waiting(): Promise<readonly Problem[]>;
   /** The time of the request, from which relative times are calculated. */
   readonly now: Date;
-  /** IANA zone in which times are shown in addition to UTC, from the query, else from the configuration. */
+  /** IANA zone in which times are shown, from the query, else from the configuration. */
   readonly zone: string;
   /** Builds the address of a page of the console. Empty values are left out, and the chosen zone is kept. */
   link(path: string, query?: Readonly<Record<string, LinkValue>>): string;
@@ -47,12 +50,17 @@ export type ShownPage = {
   readonly status?: 404;
 };
 
+/** The places of the console, in the order of its header. Every page belongs to one of them. */
+export const PLACES = ['Home', 'Orders', 'Creators', 'Money', 'Fix', 'System'] as const;
+export type Place = (typeof PLACES)[number];
+
 /** A page of the console. To add one, create a file in `pages/` and add it to its index. */
 export type ConsolePage = {
   /** Path in Fastify's syntax: `/runs/:run`. */
   readonly path: string;
-  /** Name in the navigation; null if only other pages link to it. */
-  readonly navigation: string | null;
+  readonly place: Place;
+  /** Name among the tabs of its place; null if only other pages link to it. */
+  readonly tab: string | null;
   show(visit: Visit): Promise<Shown>;
 };
 

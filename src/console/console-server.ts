@@ -4,18 +4,20 @@ import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { packageFile } from '../core/package.ts';
 import { isTimeZone } from '../core/time/time-zone.ts';
+import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
 import { readChangeVersion } from '../reports/status/read-version.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import type { ProviderSignIn } from './access/provider.ts';
 import type { ConsoleOptions } from './add-console.ts';
-import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
+import type { Actor, ConsolePage, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
 import { pages } from './pages/index.ts';
 import { addActions } from './perform-action.ts';
 import { BadQuery, checkCharacters, idOf } from './read-query.ts';
+import { findWaiting } from './waiting.ts';
 
 export type ConsoleServerOptions = ConsoleOptions & {
   readonly authenticate: Authenticate;
@@ -117,6 +119,20 @@ function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
 type Served = ConsoleServerOptions & { readonly actorOf: (request: FastifyRequest) => Actor };
 
 function addPages(scope: FastifyInstance, served: Served): void {
+  // For the header of every page, so it may be some seconds old.
+  const countWaiting = cached(async () => (await findWaiting(served.readDb, served)).length);
+  const send = async (
+    reply: FastifyReply,
+    visit: Visit,
+    { status, ...shown }: ShownPage & { readonly notice?: string; readonly page?: ConsolePage },
+  ): Promise<FastifyReply> => {
+    if (status !== undefined) reply.code(status);
+    const waiting = shown.page?.path === '/' ? (await visit.waiting()).length : await countWaiting();
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(pageFrame(visit, { page: null, waiting, ...shown }));
+  };
   for (const page of pages)
     scope.get(page.path, async (request, reply) => {
       const visit = visitOf(request, served);
@@ -129,6 +145,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
         if ('download' in shown) return sendFile(reply, shown.download);
         return send(reply, visit, {
           ...shown,
+          page,
           ...(record === null ? {} : { notice: record.summary }),
         });
       } catch (error) {
@@ -138,6 +155,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
             reply.code(400),
             { ...visit, query: new URLSearchParams() },
             {
+              page,
               title: 'The address cannot be used',
               content: html`<p class="notice red" role="alert">${unusable}</p>`,
             },
@@ -145,7 +163,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
         if (!isCutOff(error)) throw error;
         const why =
           'The database did not answer in time. Narrow the filter, or try again when it has less to do.';
-        return send(reply.code(503), visit, { title: 'Not now', content: html`<p>${why}</p>` });
+        return send(reply.code(503), visit, { title: 'Not now', content: html`<p>${why}</p>`, page });
       }
     });
   addActions(scope, {
@@ -172,18 +190,6 @@ function addPages(scope: FastifyInstance, served: Served): void {
   });
 }
 
-function send(
-  reply: FastifyReply,
-  visit: Visit,
-  { status, ...shown }: ShownPage & { readonly notice?: string },
-): FastifyReply {
-  if (status !== undefined) reply.code(status);
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(pageFrame(visit, shown));
-}
-
 /** Sends a file as a download that the browser never displays, because others wrote its content. */
 function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
   return reply
@@ -193,11 +199,12 @@ function sendFile(reply: FastifyReply, { name, type, content }: Download): Fasti
     .send(content);
 }
 
-function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): Visit {
+function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: Served): Visit {
   const { pathname, searchParams: query } = new URL(request.url, 'http://console');
   const actor = actorOf(request);
   const chosen = query.get('zone');
   const zone = chosen !== null && isTimeZone(chosen) ? chosen : config.console.timeZone;
+  let waiting: ReturnType<typeof findWaiting> | null = null;
   return {
     db: readDb,
     config,
@@ -208,6 +215,10 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): 
     query,
     now: new Date(),
     zone,
+    waiting: () => {
+      waiting ??= findWaiting(readDb, { config, onError });
+      return waiting;
+    },
     link: (path, values = {}) =>
       linkTo(`${config.console.basePath}${path}`, chosen === null ? values : { ...values, zone }),
   };

@@ -82,6 +82,24 @@ export async function countOrders(
   return Number(rows[0]?.count ?? 0);
 }
 
+/**
+ * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, by which
+ * they are not counted.
+ */
+export async function countOutcomes(
+  db: Database,
+  { job = null, source = null, reason = null, deal = null, from = null, to = null }: OrderFilter,
+): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
+  if (deal !== null) return null;
+  const { rows } = await sql<{ disposition: string; orders: string }>`
+    select disposition, sum(orders) as orders from reporting.funnel_days
+    where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
+      and (${reason}::text is null or disposition_reason = ${reason})
+      and (${from}::date is null or day_utc >= ${from}::date) and (${to}::date is null or day_utc <= ${to}::date)
+    group by 1`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
 function matches(filter: OrderFilter) {
   const {
     job = null,

@@ -26,7 +26,6 @@ const titles = (read('src/reports') + read('jobs/attribute-orders')).replace(
   'What each deal',
 );
 const commands = read('src/cli');
-const sections = readFileSync('src/console/pages/money/sections.ts', 'utf8');
 const pages = read('src/console/pages');
 /** The definition of each view for dbt. */
 const dbt = readFileSync('deploy/dbt/sources.yml', 'utf8').split(/^ {6}- name: /m);
@@ -40,10 +39,8 @@ describe('every question about money', () => {
     const [name = '', part] = command.replaceAll('`', '').split(' ');
     expect(commands.includes(`name: '${name}'`), name).toBe(true);
     expect(part === undefined || commands.includes(`name: '${part}'`), part).toBe(true);
-    const [, section] = page.split('Money: ');
-    const isPage =
-      section === undefined ? pages.includes(`navigation: '${page}'`) : sections.includes(`'${section}'`);
-    expect(isPage, page).toBe(true);
+    const [place = '', tab = place] = page.split(': ');
+    expect(pages.includes(`place: '${place}',\n  tab: '${tab}',`), page).toBe(true);
     expect(titles.includes(panel), panel).toBe(true);
     const table = view.replace(/`bi\.|`/g, '');
     expect(dbt.find((one) => one.startsWith(`${table}\n`))).toContain('data_tests');

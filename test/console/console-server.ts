@@ -73,9 +73,13 @@ export async function startTestConsole(
   };
 }
 
-/** Returns the text that a user reads on a page: tags are removed and entities are decoded. */
+/**
+ * Returns the text that a user reads on a page: tags are removed and entities are decoded. Times are as their tooltips
+ * say them, in UTC.
+ */
 export function textOf(page: string): string {
   return page
+    .replace(/<time [^>]*title="([^"]*)">[^<]*<\/time>/g, ' $1 ')
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/&lt;/g, '<')

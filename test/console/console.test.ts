@@ -50,7 +50,7 @@ describe('every page', () => {
     }
   });
 
-  it('counts orders that wait for a person on the overview, and each count leads to exactly those orders', async () => {
+  it('names on Home what waits for a person, with its money, and each sentence leads to exactly those orders', async () => {
     const { shop } = await openConsoleShop();
     shop.drop(
       'june.csv',
@@ -62,16 +62,36 @@ describe('every page', () => {
     await shop.run();
     const { get } = await startTestConsole(shop);
     const { text } = await get('/');
-    const figures = [...text.matchAll(/<a class="figure[^"]*" href="([^"]*)">.*?class="value">([\d,]+)</gs)];
-    const counted = figures.flatMap(([, href = '', value = '']) =>
-      href.includes('/held') ? [{ href: href.replaceAll('&amp;', '&'), value }] : [],
+    const tasks = [...text.matchAll(/<li class="task (\w+)".*?<\/li>/gs)].map(([task, severity]) => ({
+      severity,
+      said: textOf(task),
+      href: /href="([^"]*)"/.exec(task)?.[1],
+    }));
+    expect(tasks.map(({ severity }) => severity)).toEqual([
+      'error',
+      ...Array.from({ length: tasks.length - 1 }, () => 'warning'),
+    ]);
+    const of = (title: string) => tasks.find(({ said }) => said.trim().startsWith(title));
+    expect(tasks[0]?.said).toMatch(
+      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Settle them/,
     );
-    expect(counted).toEqual([{ href: '/held', value: '1' }]);
-    const held = textOf((await get('/held')).text);
+    expect(tasks[0]?.href).toBe('/doubts?job=orders');
+    expect(of('Orders held')?.said).toMatch(/Orders held 10\.00 EUR 1 order of orders .*: ambiguous codes\./);
+    expect(of('Orders held')?.href).toBe('/held?job=orders');
+    expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR .* Assign the codes/);
+    expect(textOf(text)).toContain(`${tasks.length} things to look at`);
+    expect(text).toMatch(
+      new RegExp(`aria-current="page">Home<.*Fix <span class="waits"[^>]*>${tasks.length}<`, 's'),
+    );
+    const fix = (await get('/fix')).text;
+    expect(textOf(fix)).toMatch(/Orders of shop are held: ambiguous codes held orders 1 10\.00 EUR/);
+    expect(fix).toContain('href="/held?job=orders&amp;source=shop&amp;why=ambiguous_codes"');
+    expect(textOf((await get('/fix?kind=refused')).text)).toContain('Nothing of this kind waits.');
+    const held = textOf((await get('/held?job=orders')).text);
     expect(held).toContain('ambiguous codes 1 10.00 EUR');
   });
 
-  it('counts rejected rows on the overview up to 10,000', async () => {
+  it('counts rejected rows on Home up to 10,000', async () => {
     const shop = await openWorkshop();
     shop.drop('may.csv', toCsv([{ id: 'A1', revenue: 'many' }]));
     await shop.run();
@@ -84,9 +104,7 @@ describe('every page', () => {
         shop.db,
       );
     const countShown = async () =>
-      /href="\/rejected"><span class="label">Rejected rows<\/span> <span class="value">([^<]*)</.exec(
-        (await get('/')).text,
-      )?.[1];
+      /<p>([\d,+]+) rows? of (?:a file|files) could not be used/.exec((await get('/')).text)?.[1];
     expect(await countShown()).toBe('1');
     await reject(2, 10_000);
     expect(await countShown()).toBe('10,000');
@@ -139,24 +157,29 @@ describe('numbers and times', () => {
     const { get } = await startTestConsole(shop);
     const status = (await shop.cli('status')).stdout;
     expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
-    const overview = textOf((await get('/')).text);
-    expect(overview).toMatch(/In doubt 1 20\.00 EUR/);
-    expect(overview).toMatch(/orders 1 12\.50 EUR/);
-    const orders = textOf((await get('/orders?disposition=unattributed')).text);
-    expect(orders).toMatch(/2 orders, newest day first/);
-    expect(orders).toContain('NOBODY');
+    const home = textOf((await get('/')).text);
+    expect(home).toMatch(/In doubt 20\.00 EUR 1 order/);
+    expect(home).toMatch(/12\.50 EUR, 1 order until day 10/);
+    // The words of the page and those of the program both filter, in any case.
+    for (const query of ['disposition=unattributed', 'outcome=no+owner', 'outcome=No_Owner']) {
+      const orders = textOf((await get(`/orders?${query}`)).text);
+      expect(orders).toMatch(/2 orders, newest day first/);
+      expect(orders).toContain('NOBODY');
+    }
+    expect(textOf((await get('/orders?reason=Nothing')).text)).toContain('Nothing matches this filter.');
     const explained = (await shop.cli('explain', 'order', 'A1')).stdout;
     expect(explained).toContain('deal DEALMIA');
     expect(textOf((await get('/orders?order=A1')).text)).toMatch(
-      /Order A1 .* accepted .* 12\.50 EUR .* DEALMIA/,
+      /Order A1 .* credited .* 12\.50 EUR .* DEALMIA/,
     );
   });
 
-  it('are shown in the selected time zone beside UTC, both labelled', async () => {
+  it('are shown in the selected time zone, which the page names once, with UTC in the tooltip', async () => {
     const { get } = await startTestConsole((await openConsoleShop()).shop);
     const { text } = await get('/orders?zone=Asia/Tokyo');
-    expect(textOf(text)).toContain('2026-04-10 11:11 UTC 2026-04-10 20:11 Asia/Tokyo');
-    expect(text).toContain('href="/audit?zone=Asia%2FTokyo"');
+    expect(text).toMatch(/title="2026-04-10 11:11 UTC">10 Apr( 2026)? 20:11<\/time>/);
+    expect(textOf(text)).toContain('Times are in Asia/Tokyo.');
+    expect(text).toContain('href="/runs?zone=Asia%2FTokyo"');
     expect((await get('/orders?zone=Nowhere')).status).toBe(200);
   });
 });

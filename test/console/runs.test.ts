@@ -132,7 +132,7 @@ describe('the page of a run', () => {
     );
     const { get } = await startTestConsole(shop);
     const page = textOf((await get('/runs/2')).text);
-    expect(page).toMatch(/april\.csv shop sealed 4 0 run 1 , which ended before its report/);
+    expect(page).toMatch(/april\.csv shop read 4 0 run 1 , which ended before its report/);
     expect(page).toContain('It stored no counts.');
     expect(textOf((await get('/runs/1')).text)).toContain('The run ended before it counted');
   });

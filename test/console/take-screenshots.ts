@@ -16,7 +16,8 @@ const VIEWPORT = { width: 1280, height: 900 };
 
 /** The path of the page in each screenshot, by the screenshot's name. */
 const PICTURES: Readonly<Record<string, string>> = {
-  overview: '/',
+  home: '/',
+  fix: '/fix',
   runs: '/runs',
   run: '/runs/2',
   orders: '/orders',

@@ -1,6 +1,7 @@
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
-import type { Visit } from '../console-page.ts';
+import { formatCount } from '../../render/text.ts';
+import { type ConsolePage, PLACES, type Place, type Visit } from '../console-page.ts';
 import { pages } from '../pages/index.ts';
 import { queryWithout } from '../read-query.ts';
 import { instant } from './parts.ts';
@@ -11,20 +12,22 @@ import { instant } from './parts.ts';
  */
 const SCRIPT = 'script';
 
+export type Framed = {
+  readonly title: string;
+  readonly content: HtmlValue;
+  /** Message above the page: the result of the last action, or why it was refused. */
+  readonly notice?: HtmlValue;
+  /** The page, whose place and tab are marked. Null if there is no such page. */
+  readonly page: ConsolePage | null;
+  /** How many things on Home wait for a person. Null if it is not known. */
+  readonly waiting: number | null;
+};
+
 /**
  * Renders a whole page. It loads only resources of this server and contains no inline script; the content
  * security policy enforces both.
- *
- * @param options.notice message above the page: the result of the last action, or why it was refused.
  */
-export function pageFrame(
-  visit: Visit,
-  {
-    title,
-    content,
-    notice,
-  }: { readonly title: string; readonly content: HtmlValue; readonly notice?: HtmlValue },
-): string {
+export function pageFrame(visit: Visit, { title, content, notice, page, waiting }: Framed): string {
   const asset = (name: string): string => visit.link(`/assets/${name}`);
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -43,33 +46,62 @@ export function pageFrame(
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="home" href="${visit.link('/')}">influencer-sync</a>
-<nav aria-label="Pages"><ul>
-${pages
-  .filter(({ navigation }) => navigation !== null)
-  .map(
-    ({ path, navigation }) => html`<li><a href="${visit.link(path)}">${navigation}</a></li>
+<nav class="places" aria-label="Places"><ul>
+${PLACES.map(
+  (place) => html`<li>${placeLink(place, { visit, page, waiting })}</li>
 `,
-  )}</ul></nav>
-<form class="find" method="get" action="${visit.link('/orders')}" role="search" aria-label="Find an order">
-<label for="find">Order</label> <input id="find" name="order" type="search" placeholder="id or #name" autocomplete="off" data-key="/">
-<button type="submit">Find</button>
+)}</ul></nav>
+<form class="find" method="get" action="${visit.link('/search')}" role="search" aria-label="Search">
+<input name="q" type="search" aria-label="Search orders, creators, deals, codes, files, runs" placeholder="Search: order, creator, code …" autocomplete="off" list="found" data-suggest="${visit.link('/search', { suggest: 'yes' })}"><datalist id="found"></datalist>
+<button type="submit">Search</button>
 </form>
 </header>
 <main id="main" tabindex="-1">
+${page === null ? null : tabList(page, visit)}
 ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
 <h1>${title}</h1>
 ${content}
 </main>
 <footer>
-<p>As of ${instant(visit.now, visit)}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
+<p class="live" hidden><span class="lost" hidden role="status">Not connected: this page may be old.</span> <button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
+<p>As of ${instant(visit.now, visit)}. Times are in ${visit.zone}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
 ${zoneForm(visit)}
 ${visit.config.console.oidc === null ? null : html`<form method="post" action="${visit.link('/sign-out')}"><button type="submit">Sign out</button></form>`}
-<p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
-<dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>find an order</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
+<dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>x</kbd></dt><dd>choose the row</dd><dt><kbd>g</kbd> then <kbd>h</kbd> <kbd>o</kbd> <kbd>c</kbd> <kbd>m</kbd> <kbd>f</kbd> <kbd>s</kbd></dt><dd>go to Home, Orders, Creators, Money, Fix, System</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
 </footer>
 </body>
 </html>
 `.toString();
+}
+
+function placeLink(
+  place: Place,
+  { visit, page, waiting }: Pick<Framed, 'page' | 'waiting'> & { readonly visit: Visit },
+): Html {
+  const path = tabsOf(place)[0]?.path ?? '/';
+  const badge =
+    place === 'Fix' && waiting !== null && waiting > 0
+      ? html` <span class="waits" title="${formatCount(waiting)} waiting for a person">${formatCount(waiting)}</span>`
+      : null;
+  const inner = html`${place}${badge}`;
+  const key = place.charAt(0).toLowerCase();
+  if (page?.place !== place) return html`<a href="${visit.link(path)}" data-go="${key}">${inner}</a>`;
+  return html`<a href="${visit.link(path)}" data-go="${key}" aria-current="${page.path === path ? 'page' : 'true'}">${inner}</a>`;
+}
+
+function tabsOf(place: Place): readonly ConsolePage[] {
+  return pages.filter((page) => page.place === place && page.tab !== null);
+}
+
+/** Links to the pages of a place. None if there is only one. */
+function tabList({ place, path: current }: ConsolePage, visit: Visit): Html | null {
+  const tabs = tabsOf(place);
+  if (tabs.length < 2) return null;
+  return html`<nav class="tabs" aria-label="${place}">${tabs.map(({ path, tab }) =>
+    path === current
+      ? html`<a href="${visit.link(path)}" aria-current="page">${tab}</a>`
+      : html`<a href="${visit.link(path)}">${tab}</a>`,
+  )}</nav>`;
 }
 
 /** Form for the time zone, which is part of the address like every choice. */
@@ -77,6 +109,6 @@ function zoneForm(visit: Visit): Html {
   const others = Object.entries(queryWithout(visit, 'zone', 'done'));
   return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">
 ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<label>Show times also in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>
+<label>Show times in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>
 </form>`;
 }

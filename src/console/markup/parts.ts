@@ -33,23 +33,36 @@ export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string 
   return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
-/** An instant in UTC and, if another zone is chosen, in that zone. Empty for null. */
+/** An instant in the zone that the foot of the page names, with UTC as its tooltip. Empty for null. */
 export function instant(
   at: Date | string | null,
   { zone }: Pick<Shows, 'zone'>,
   { seconds = false }: { readonly seconds?: boolean } = {},
 ): Html {
   if (at === null) return html``;
-  const iso = new Date(at).toISOString();
-  const shown = formatInstant(at).slice(0, seconds ? 19 : 16);
-  if (zone === 'UTC') return html`<time datetime="${iso}">${shown} UTC</time>`;
-  return html`<time datetime="${iso}">${shown} UTC <small>${zonedTime(new Date(at), zone)} ${zone}</small></time>`;
+  const when = new Date(at);
+  return html`<time datetime="${when.toISOString()}" title="${formatInstant(at).slice(0, seconds ? 19 : 16)} UTC">${zonedTime(when, zone, { seconds })}</time>`;
 }
 
-/** The local time in a zone, such as `2026-04-10 11:15`. */
-export function zonedTime(at: Date, zone: string): string {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
-  return format.format(at);
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The local time in a zone: `10 Apr 11:15`, with the year if it is another than now: `10 Apr 2025 11:15`. */
+export function zonedTime(
+  at: Date,
+  zone: string,
+  { seconds = false }: { readonly seconds?: boolean } = {},
+): string {
+  const isOfNow = at.getUTCFullYear() === new Date().getUTCFullYear();
+  const key = `${zone} ${isOfNow} ${seconds}`;
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat('en-GB', {
+      ...{ timeZone: zone, day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+      ...(isOfNow ? {} : { year: 'numeric' }),
+      ...(seconds ? { second: '2-digit' } : {}),
+    });
+  formats.set(key, format);
+  return format.format(at).replace(/,| at/, '').replace('Sept', 'Sep');
 }
 
 /** A count that a query limited: `10,000+` above `limit`. */
@@ -115,7 +128,8 @@ export function pagedTable<Row>(
   },
 ): Html {
   const { visit, keyOf } = options;
-  return html`${table(rows.slice(0, PAGE_ROWS), columns, options)}
+  const none = visit.query.has('after') ? 'The list has no more rows.' : emptyText(visit, options.none);
+  return html`${table(rows.slice(0, PAGE_ROWS), columns, { ...options, none })}
 ${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
 }
 
@@ -129,12 +143,34 @@ export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): H
   return dealId === null ? null : anchor(dealLink(visit, dealId), dealId);
 }
 
+/** A choice that narrows a list, with its count in the label. */
+export function facet(href: string, label: HtmlValue, isChosen: boolean): Html {
+  return isChosen
+    ? html`<a href="${href}" aria-current="true">${label}</a>`
+    : html`<a href="${href}">${label}</a>`;
+}
+
+/** Parameters of a query that choose what a page shows, and not which rows. */
+const NO_FILTER = ['zone', 'done', 'after', 'show', 'by', 'in'];
+
+/** Whether the address narrows the list of the page. */
+function isFiltered({ query }: Pick<Visit, 'query'>): boolean {
+  return [...query].some(([name, value]) => value.trim() !== '' && !NO_FILTER.includes(name));
+}
+
+/** What to say of a list without rows: all is well, or the filter leaves nothing. */
+function emptyText(visit: Pick<Visit, 'query'>, none: string): string {
+  return isFiltered(visit) ? 'Nothing matches this filter.' : none;
+}
+
 /** A field of a filter form. An empty choice means all. */
 export type FilterField = {
   readonly name: string;
   readonly label: string;
   /** Options of a select field; without them, it is a text field. */
   readonly options?: readonly string[];
+  /** The chosen value, if the query may name it in another way. Default: as the query has it. */
+  readonly value?: string | null;
   readonly type?: 'text' | 'date';
   /** Whether the select field has no option `all`. */
   readonly required?: boolean;
@@ -148,7 +184,7 @@ export function filterForm(visit: Visit, path: string, fields: readonly FilterFi
   const zone = visit.query.get('zone');
   return html`<form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
 ${zone === null ? null : html`<input type="hidden" name="zone" value="${zone}">`}
-${fields.map((field) => filterField(field, visit.query.get(field.name) ?? ''))}
+${fields.map((field) => filterField(field, (field.value === undefined ? visit.query.get(field.name) : field.value) ?? ''))}
 <button type="submit">Filter</button> <a href="${visit.link(path)}">Clear</a>
 </form>
 `;
@@ -210,6 +246,32 @@ export function factList(facts: readonly (readonly [name: string, value: string 
 `;
 }
 
+/** What the console calls the states of the program. Filters take both. */
+const WORDS: Readonly<Record<string, string>> = {
+  accepted: 'credited',
+  in_doubt: 'unclear',
+  ready: 'waiting',
+  rejected: 'refused',
+  unattributed: 'no owner',
+  organic: 'no code',
+  sealed: 'read',
+};
+
+/** The word for a state: `unclear` for `in_doubt`. */
+export function wordOf(state: string): string {
+  return WORDS[state] ?? state.replaceAll('_', ' ');
+}
+
+/** The state that a person names by its word or by itself, in any case. Null for null. */
+export function stateOf(text: string | null): string | null {
+  if (text === null) return null;
+  const asked = text.trim().toLowerCase();
+  return (
+    Object.keys(WORDS).find((state) => WORDS[state] === asked.replaceAll('_', ' ')) ??
+    asked.replaceAll(' ', '_')
+  );
+}
+
 const TONES = {
   green: ['ok', 'accepted', 'done', 'sealed', 'read', 'resolved', 'sent'],
   yellow: ['issues', 'ready', 'held', 'skipped', 'paused', 'warn', 'warning', 'pending', 'stopping'],
@@ -219,7 +281,7 @@ const TONES = {
 /** A state as a coloured word. The word alone is sufficient. */
 export function badge(state: string): Html {
   const [tone] = Object.entries(TONES).find(([, states]) => states.includes(state)) ?? ['plain'];
-  return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
+  return html`<span class="badge ${tone}">${wordOf(state)}</span>`;
 }
 
 /** The events of an entry in chronological order. */

@@ -10,7 +10,8 @@ const PATH = '/audit';
 /** All changes by people, in the console and with commands. */
 export const auditPage: ConsolePage = {
   path: PATH,
-  navigation: 'Audit',
+  place: 'System',
+  tab: 'Audit',
   async show(visit) {
     const rows = await listAudit(visit.db, {
       limit: PAGE_ROWS + 1,

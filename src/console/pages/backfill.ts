@@ -28,7 +28,8 @@ const SHOWN_FILES = 50;
 /** One backfill: its plan by month, its progress, and the actions for it. */
 export const backfillPage: ConsolePage = {
   path: '/backfills/:backfill',
-  navigation: null,
+  place: 'System',
+  tab: null,
   async show(visit) {
     const { backfill: id = '' } = visit.params;
     const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];

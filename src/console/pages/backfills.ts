@@ -15,7 +15,8 @@ const PATH = '/backfills';
 /** All backfills with their progress. */
 export const backfillsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Backfills',
+  place: 'System',
+  tab: 'Backfills',
   async show(visit) {
     const job = textOf(visit, 'job');
     const found = await listBackfills(visit.db, {

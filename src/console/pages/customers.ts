@@ -14,7 +14,8 @@ const SHOWN_REFUSALS = 20;
 /** The states of customers, and the influencers among them. No e-mail address is shown. */
 export const customersPage: ConsolePage = {
   path: PATH,
-  navigation: 'Customers',
+  place: 'Orders',
+  tab: 'Customers',
   async show(visit) {
     const [followers = '', platform = '', userId = '', brandId = ''] = keyOf(visit, 4) ?? [];
     const [groups, lookups, refusals, influencers] = await Promise.all([

@@ -21,7 +21,8 @@ const VERSIONS = 100;
 /** One deal: its sales according to this project and to the service, and its history. */
 export const dealPage: ConsolePage = {
   path: '/deals/:deal',
-  navigation: null,
+  place: 'Creators',
+  tab: null,
   async show(visit) {
     const { deal: dealId = '' } = visit.params;
     const [deal, months, clicks, versions] = await Promise.all([

@@ -12,7 +12,8 @@ const STATES = ['active', 'inactive', 'gone'] as const;
 /** The deals in the mirror, and how complete the mirror is. */
 export const dealsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Deals',
+  place: 'Creators',
+  tab: 'Deals',
   async show(visit) {
     const state = textOf(visit, 'state');
     const [rows, coverage] = await Promise.all([

@@ -26,7 +26,8 @@ const PATH = '/held';
  */
 export const heldPage: ConsolePage = {
   path: PATH,
-  navigation: 'Held orders',
+  place: 'Fix',
+  tab: 'Held orders',
   async show(visit) {
     const filter = filterOf(visit);
     const groups = await listHeldGroups(visit.db, filter);
@@ -44,7 +45,7 @@ ${table(
   groups,
   [
     column('Source', ({ source }) => source),
-    column('Held because', (group) => anchor(visit.link(PATH, queryOf(group)), describeReason(group))),
+    column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
     number('Orders', ({ orders }) => formatCount(orders)),
     number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
@@ -79,7 +80,8 @@ export function readStatus(text: string | null): string | null {
   return text === NO_STATUS ? '' : text;
 }
 
-function queryOf({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
+/** The query of the address that shows a group. */
+export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<Record<string, string>> {
   return {
     job,
     source,

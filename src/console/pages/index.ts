@@ -1,5 +1,4 @@
 import type { ConsolePage } from '../console-page.ts';
-import { assignCodePage } from './assign-code.ts';
 import { auditPage } from './audit.ts';
 import { backfillPage } from './backfill.ts';
 import { backfillsPage } from './backfills.ts';
@@ -7,17 +6,20 @@ import { bulkPage } from './bulk/bulk.ts';
 import { bulksPage } from './bulk/bulks.ts';
 import { checksPage } from './checks/checks.ts';
 import { findingPage } from './checks/finding.ts';
-import { codesPage } from './codes.ts';
+import { assignCodePage } from './codes/assign-code.ts';
+import { codesPage } from './codes/codes.ts';
+import { exportCodesPage } from './codes/export-codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
 import { dealsPage } from './deals.ts';
 import { doubtsPage } from './doubts/doubts.ts';
-import { exportCodesPage } from './export-codes.ts';
 import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
 import { rejectedPage } from './files/rejected.ts';
 import { rejectedRowPage } from './files/rejected-row.ts';
+import { fixPage } from './fix.ts';
 import { heldPage } from './held.ts';
+import { homePage } from './home.ts';
 import { conflictsPage } from './money/conflicts.ts';
 import { customersWonPage } from './money/customers-won.ts';
 import { leaksPage } from './money/leaks.ts';
@@ -26,48 +28,50 @@ import { returnsPage } from './money/returns.ts';
 import { noticesPage } from './notices.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
-import { overviewPage } from './overview.ts';
 import { runPage } from './run.ts';
 import { runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
+import { searchPage } from './search.ts';
 import { statementPage } from './statements/statement.ts';
 import { statementsPage } from './statements/statements.ts';
 import { workersPage } from './workers.ts';
 
-/** All pages, in the order of the navigation. */
+/** All pages. The first tab of a place is where the header leads; its other tabs have this order. */
 export const pages: readonly ConsolePage[] = [
-  overviewPage,
-  runsPage,
-  runPage,
+  homePage,
+  searchPage,
   ordersPage,
   orderPage,
-  doubtsPage,
-  heldPage,
-  bulksPage,
-  bulkPage,
-  rejectedPage,
-  rejectedRowPage,
-  filesPage,
-  filePage,
-  checksPage,
-  findingPage,
-  codesPage,
-  assignCodePage,
-  exportCodesPage,
+  conflictsPage,
   customersPage,
   dealsPage,
   dealPage,
-  statementsPage,
-  statementPage,
+  codesPage,
+  assignCodePage,
+  exportCodesPage,
+  leaksPage,
   returnsPage,
   customersWonPage,
-  leaksPage,
-  conflictsPage,
+  statementsPage,
+  statementPage,
   reconciliationPage,
+  fixPage,
+  doubtsPage,
+  heldPage,
+  rejectedPage,
+  rejectedRowPage,
+  checksPage,
+  findingPage,
+  bulksPage,
+  bulkPage,
+  runsPage,
+  runPage,
   schedulesPage,
   workersPage,
   backfillsPage,
   backfillPage,
+  filesPage,
+  filePage,
   noticesPage,
   auditPage,
 ];

@@ -12,7 +12,7 @@ import {
 } from '../../reports/notices/list-notices.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { problemTable } from '../markup/problem-table.ts';
+import { taskList } from '../markup/task-list.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/notices';
@@ -20,7 +20,8 @@ const PATH = '/notices';
 /** Open problems, sent notices, and whether each was delivered. */
 export const noticesPage: ConsolePage = {
   path: PATH,
-  navigation: 'Notices',
+  place: 'System',
+  tab: 'Notices',
   async show(visit) {
     const [problems, troubles, notices] = await Promise.all([
       listOpenProblems(visit.db),
@@ -40,7 +41,7 @@ export const noticesPage: ConsolePage = {
           : `Notices are sent through ${channels.map(({ name }) => name).join(', ')}.`
       }</p>
 <h2>Open problems</h2>
-${problemTable(problems, visit)}
+${taskList(problems, visit)}
 ${troubleTable(troubles, visit)}
 <h2>Notices</h2>
 ${filterForm(visit, PATH, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}

@@ -13,7 +13,8 @@ import { anchor, badge, dealAnchor, factList, instant, lifeList, missing } from 
 /** The history of one order, from the line in the file to the service's answer. */
 export const orderPage: ConsolePage = {
   path: '/orders/:source/:order',
-  navigation: null,
+  place: 'Orders',
+  tab: null,
   async show(visit) {
     const { source = '', order = '' } = visit.params;
     const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });

@@ -1,21 +1,29 @@
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { countOrders, listOrders, type OrderFilter, type OrderKey } from '../../reports/list-orders.ts';
-import { explainOrder } from '../../reports/lives/explain-order.ts';
-import type { ConsolePage, Shown, Visit } from '../console-page.ts';
+import { formatCount } from '../../render/text.ts';
+import {
+  countOrders,
+  countOutcomes,
+  listOrders,
+  type OrderFilter,
+  type OrderKey,
+} from '../../reports/list-orders.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
 import {
   amountList,
   anchor,
   badge,
   countUpTo,
   dealAnchor,
+  facet,
   filterForm,
   instant,
   orderLink,
   pagedTable,
-  table,
+  stateOf,
+  wordOf,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/orders';
 const DISPOSITIONS = [
@@ -29,64 +37,61 @@ const DISPOSITIONS = [
   'organic',
 ];
 
-/** Orders by outcome, or the orders with a given id or name. */
+/** Orders by outcome. */
 export const ordersPage: ConsolePage = {
   path: PATH,
-  navigation: 'Orders',
+  place: 'Orders',
+  tab: 'Orders',
   async show(visit) {
     const order = textOf(visit, 'order');
-    return order === null ? showList(visit) : find(visit, order);
-  },
-};
-
-async function find(visit: Visit, order: string): Promise<Shown> {
-  const lives = await explainOrder(visit.db, { order });
-  const [only] = lives;
-  if (only !== undefined && lives.length === 1) return { redirect: orderLink(visit, only) };
-  return {
-    title: `Orders called ${order}`,
-    content: table(
-      lives,
-      [
-        column('Order', (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId)),
-        column('Id', ({ orderId }) => orderId),
-        column('Source', ({ source }) => source),
-      ],
-      {
-        about: 'Orders found',
-        none: 'Neither the files that were read nor the ledger have this order. Blanks, quotes and invisible characters around or in an id do not matter, anything else must match; you can enter a name with or without #.',
-      },
-    ),
-    ...(lives.length === 0 ? { status: 404 } : {}),
-  };
-}
-
-async function showList(visit: Visit): Promise<Shown> {
-  const filter: OrderFilter = {
-    job: textOf(visit, 'job'),
-    source: textOf(visit, 'source'),
-    disposition: textOf(visit, 'disposition'),
-    reason: textOf(visit, 'reason'),
-    deal: textOf(visit, 'deal'),
-    from: dayOf(visit, 'from'),
-    to: dayOf(visit, 'to'),
-  };
-  const [rows, count] = await Promise.all([
-    listOrders(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
-    countOrders(visit.db, { ...filter, limit: COUNT_LIMIT }),
-  ]);
-  return {
-    title: 'Orders',
-    content: html`<p>${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest day first, as of the last refresh of the reports.</p>
+    if (order !== null) return { redirect: visit.link('/search', { q: order }) };
+    const outcome = stateOf(textOf(visit, 'outcome') ?? textOf(visit, 'disposition'));
+    const filter: OrderFilter = {
+      job: textOf(visit, 'job'),
+      source: textOf(visit, 'source'),
+      reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
+      deal: textOf(visit, 'deal'),
+      from: dayOf(visit, 'from'),
+      to: dayOf(visit, 'to'),
+    };
+    const [rows, count, outcomes] = await Promise.all([
+      listOrders(visit.db, {
+        ...{ ...filter, disposition: outcome },
+        ...{ limit: PAGE_ROWS + 1, after: readKey(visit) },
+      }),
+      countOrders(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT }),
+      countOutcomes(visit.db, filter),
+    ]);
+    const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
+    return {
+      title: 'Orders',
+      content: html`<nav class="facets" aria-label="Outcomes">${facet(visit.link(PATH, others), 'all', outcome === null)}${DISPOSITIONS.flatMap(
+        (state) => {
+          const orders = outcomes?.find(({ disposition }) => disposition === state)?.orders ?? 0;
+          if (outcomes !== null && orders === 0 && state !== outcome) return [];
+          const word = wordOf(state);
+          return facet(
+            visit.link(PATH, { ...others, outcome: word }),
+            html`${word}${outcomes === null ? null : html` <small>${formatCount(orders)}</small>`}`,
+            state === outcome,
+          );
+        },
+      )}</nav>
 ${filterForm(visit, PATH, [
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    options: DISPOSITIONS.map(wordOf),
+    value: outcome === null ? null : wordOf(outcome),
+  },
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
-  { name: 'disposition', label: 'Outcome', options: DISPOSITIONS },
   { name: 'reason', label: 'Reason' },
   { name: 'deal', label: 'Deal' },
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
+<p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest day first, as of the last refresh of the reports.</p>
 ${pagedTable(
   rows,
   [
@@ -100,7 +105,7 @@ ${pagedTable(
     column('By', ({ matchedBy, matchedValue }) =>
       matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
     ),
-    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    column('Creator', ({ influencerHandle }) => influencerHandle),
     column('Deal', ({ dealId }) => (dealId === null ? null : dealAnchor(visit, dealId))),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
     column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
@@ -108,12 +113,13 @@ ${pagedTable(
   {
     visit,
     about: 'Orders',
-    none: 'No order matches the filter.',
+    none: 'There are no orders yet.',
     keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
   },
 )}`,
-  };
-}
+    };
+  },
+};
 
 /** Null if the query has no valid key; the list then starts at the beginning. */
 function readKey(visit: Visit): OrderKey | null {

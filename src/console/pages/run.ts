@@ -25,7 +25,8 @@ const DRAWN_FILES = 8;
 /** One run: its files, its results, its activity, and a comparison with the previous run. */
 export const runPage: ConsolePage = {
   path: '/runs/:run',
-  navigation: null,
+  place: 'System',
+  tab: null,
   async show(visit) {
     const { db } = visit;
     const { run: id = '' } = visit.params;

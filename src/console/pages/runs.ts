@@ -28,7 +28,8 @@ const PROBLEM_LENGTH = 160;
 /** When jobs ran or should have run, and what each run did. */
 export const runsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Runs',
+  place: 'System',
+  tab: 'Runs',
   async show(visit) {
     const { db } = visit;
     const job = textOf(visit, 'job');

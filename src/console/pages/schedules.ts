@@ -22,7 +22,8 @@ const SHOWN_SLOTS = 3;
 /** When each job runs next, and the results of its slots. */
 export const schedulesPage: ConsolePage = {
   path: PATH,
-  navigation: 'Schedules',
+  place: 'System',
+  tab: 'Schedules',
   async show(visit) {
     const { db } = visit;
     const key = keyOf(visit, 2);

@@ -25,7 +25,8 @@ const SHOWN_WORKERS = 200;
 /** Which processes do parts of runs, what waits for them, and what failed. */
 export const workersPage: ConsolePage = {
   path: '/workers',
-  navigation: 'Workers',
+  place: 'System',
+  tab: 'Workers',
   async show(visit) {
     const { db, config } = visit;
     const [workers, queues, failed] = await Promise.all([

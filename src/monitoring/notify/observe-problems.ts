@@ -9,7 +9,7 @@ import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import { type ListedRun, listRuns } from '../../reports/runs/list-runs.ts';
 import type { RunnableKind } from '../../runs/runnable-kind.ts';
 import { problemFinders } from './problems/index.ts';
-import type { JobRun, Situation } from './problems/problem-finder.ts';
+import type { JobRun, ProblemFinder, Situation } from './problems/problem-finder.ts';
 
 /** The result of observing a deployment once. */
 export type Observation = {
@@ -32,12 +32,20 @@ export type ObserveOptions = {
   readonly onTrouble: (kind: ProblemKind, error: unknown) => void;
 };
 
-/** Searches for every kind of problem, one after the other. Changes nothing. */
-export async function observeProblems(db: Database, options: ObserveOptions): Promise<Observation> {
-  const situation = await readSituation(db, options);
+/**
+ * Searches for every kind of problem, one after the other. Changes nothing.
+ *
+ * @param finders the kinds to search for. If there are any, a person looks, and no notice is sent.
+ */
+export async function observeProblems(
+  db: Database,
+  options: ObserveOptions,
+  finders: readonly ProblemFinder[] | null = null,
+): Promise<Observation> {
+  const situation = await readSituation(db, { ...options, isWatched: finders !== null });
   const problems: Problem[] = [];
   const determined: ProblemKind[] = [];
-  for (const { kind, severity, find } of problemFinders) {
+  for (const { kind, severity, find } of finders ?? problemFinders) {
     try {
       problems.push(
         ...(await find(situation)).map((found) => ({ kind, job: null, severity, amounts: [], ...found })),
@@ -50,13 +58,17 @@ export async function observeProblems(db: Database, options: ObserveOptions): Pr
   return { at: situation.at, problems, determined, jobs: Object.keys(options.config.jobs) };
 }
 
-async function readSituation(db: Database, { config, kinds }: ObserveOptions): Promise<Situation> {
+async function readSituation(
+  db: Database,
+  { config, kinds, isWatched }: ObserveOptions & { readonly isWatched: boolean },
+): Promise<Situation> {
   const held = new Map<string, Promise<readonly HeldFile[]>>();
   let lastRuns: Promise<readonly JobRun[]> | null = null;
   return {
     db,
     config,
     kinds,
+    isWatched,
     at: await readDatabaseClock(db),
     lastRuns: () => {
       lastRuns ??= readLastRuns(db, { config, kinds });

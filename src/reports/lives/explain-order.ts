@@ -74,14 +74,22 @@ export async function explainOrder(
   db: Database,
   options: { readonly order: string; readonly source?: string },
 ): Promise<readonly OrderLife[]> {
+  const rows = await findOrders(db, options);
+  return Promise.all(rows.map((life) => readLife(db, life)));
+}
+
+/** Finds the orders with an id or a name, as `explainOrder` does, without their history. */
+export async function findOrders(
+  db: Database,
+  options: { readonly order: string; readonly source?: string },
+): Promise<readonly Found[]> {
   const { source = null } = options;
   const order = withoutGlobalId(options.order);
   // Names have no index, because it would slow down the reading of every order. So the id is tried first,
   // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
   const found = await find(db, { order, source });
-  const rows = found.length > 0 ? found : await findOtherwise(db, { order, source });
-  return Promise.all(rows.map((life) => readLife(db, life)));
+  return found.length > 0 ? found : await findOtherwise(db, { order, source });
 }
 
 type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };
@@ -105,12 +113,17 @@ const JOBS = sql`
     select (select a.job from intake.attributions a where a.job > j.job order by a.job limit 1) from jobs j where j.job is not null
   )`;
 
+/** An id or name as it is written, folded, and in either case, because people do not write what a shop writes. */
+function spellings(order: string): readonly string[] {
+  return [...new Set([order, foldOrderId(order), order.toUpperCase(), order.toLowerCase()])];
+}
+
 async function findById(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
   const { rows } = await sql<Found>`
     with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
       select o.source, o.order_id, o.order_name from sources s
-      join intake.orders o on o.source = s.source and o.order_id in (${order}, ${foldOrderId(order)}) and o.is_current
+      join intake.orders o on o.source = s.source and o.order_id = any(${spellings(order)}::text[]) and o.is_current
       union all
       select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
     ) known
@@ -122,7 +135,7 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
 async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
   const { rows } = await sql<Found>`
     select source, order_id as "orderId", max(order_name) as "orderName" from intake.orders
-    where order_name in (${order}, '#' || ${order}) and (${source}::text is null or source = ${source}::text)
+    where order_name = any(${spellings(order).flatMap((each) => [each, `#${each}`])}::text[]) and (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
   return rows;
 }

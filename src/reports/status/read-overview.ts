@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 
-/** Orders of one job and day with one disposition. */
-export type OutcomeOfDay = {
-  readonly day: string;
-  readonly job: string;
-  readonly disposition: string;
-  readonly orders: number;
-};
-
 /** Credited orders, by job and currency. */
 export type Credited = {
   readonly job: string;
+  readonly currency: string;
+  readonly orders: number;
+  readonly amount: string;
+};
+
+/** Credited orders of one day, in one currency. */
+export type CreditedDay = {
+  readonly day: string;
   readonly currency: string;
   readonly orders: number;
   readonly amount: string;
@@ -37,15 +37,6 @@ export async function findLastDay(db: Database, now: Date): Promise<string | nul
 /** Days in UTC, both included. */
 export type Days = { readonly from: string; readonly to: string };
 
-/** Counts the orders of each day by disposition, as of the last refresh of the reports. */
-export async function readOutcomesByDay(db: Database, { from, to }: Days): Promise<readonly OutcomeOfDay[]> {
-  const { rows } = await sql<Omit<OutcomeOfDay, 'orders'> & { orders: string }>`
-    select to_char(day_utc, 'YYYY-MM-DD') as day, job, disposition, sum(orders) as orders from reporting.funnel_days
-    where day_utc between ${from}::date and ${to}::date
-    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
-}
-
 /** Sums the revenue that the service has accepted for the orders of these days. */
 export async function readCredited(db: Database, { from, to }: Days): Promise<readonly Credited[]> {
   const { rows } = await sql<Omit<Credited, 'orders'> & { orders: string }>`
@@ -55,26 +46,20 @@ export async function readCredited(db: Database, { from, to }: Days): Promise<re
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
+/** Sums that revenue by day. */
+export async function readCreditedDays(db: Database, { from, to }: Days): Promise<readonly CreditedDay[]> {
+  const { rows } = await sql<Omit<CreditedDay, 'orders'> & { orders: string }>`
+    select to_char(day_utc, 'YYYY-MM-DD') as day, currency, sum(orders) as orders, sum(amount) as amount
+    from reporting.funnel_days
+    where disposition = 'accepted' and day_utc between ${from}::date and ${to}::date
+    group by 1, 2 order by 2, 1`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
 /** Reads the health of each job that has run. */
 export async function readJobHealth(db: Database): Promise<readonly JobHealth[]> {
   const { rows } = await sql<Omit<JobHealth, 'missedSlots'> & { missedSlots: string }>`
     select job, kind, last_run_id as "lastRunId", last_status as "lastStatus", last_ok_at as "lastOkAt", missed_slots as "missedSlots"
     from bi.run_health order by job`.execute(db);
   return rows.map((row) => ({ ...row, missedSlots: Number(row.missedSlots) }));
-}
-
-/** Orders of one disposition that wait for a person. */
-export type WaitingOrders = {
-  readonly disposition: string;
-  readonly currency: string;
-  readonly orders: number;
-  readonly amount: string;
-};
-
-/** Sums orders that are held or that the service refused, as of the last refresh of the reports. */
-export async function readWaitingOrders(db: Database): Promise<readonly WaitingOrders[]> {
-  const { rows } = await sql<Omit<WaitingOrders, 'orders'> & { orders: string }>`
-    select disposition, currency, sum(orders) as orders, sum(amount) as amount from reporting.funnel_days
-    where disposition in ('held', 'rejected') group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }

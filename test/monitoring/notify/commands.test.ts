@@ -85,14 +85,13 @@ it('status lists open problems that have no section of their own', async () => {
   expect(status).toMatchObject({ problems: [{ kind: 'key_refused', job: null }], channel_troubles: [] });
 });
 
-it('the overview of the console lists open problems, each with its page and the next command', async () => {
+it('Home of the console lists the problems that notices report, each with its page', async () => {
   const { shop } = await openDrill();
   expect((await shop.run()).exitCode).toBe(2);
   const { get } = await startTestConsole(shop);
   const { text } = await get('/influencers/');
-  expect(text).toContain('<h2>Open problems</h2>');
-  expect(text).toContain('<a href="/influencers/runs/1">Job failed</a>');
-  expect(text).toContain('<code>npx influencer-sync runs --job orders</code>');
+  expect(text).toMatch(/Job failed<\/strong>.*Run 1 of orders failed with exit code 2/s);
+  expect(text).toContain('href="/influencers/runs/1">See the run</a>');
 });
 
 it('config show masks the settings that give write access to a channel', async () => {

@@ -259,7 +259,7 @@ it('every problem of input and results opens and is resolved: a late file, unown
           expect(receiver.received.at(-1)?.json).toMatchObject({
             amounts: [{ amount: '12.00', currency: 'EUR' }],
             summary: expect.stringMatching(
-              /^1 order of orders names an influencer but is held, .*: similar_id\./,
+              /^1 order of orders names an influencer but is held, .*: similar id\./,
             ),
           });
           const decision = ['--held', '--exclude', '--reason', 'the same order', '--yes'];

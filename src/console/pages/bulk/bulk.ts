@@ -54,7 +54,8 @@ function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 's
 /** One bulk action: the frozen selection, the form that confirms it, its progress, and its results. */
 export const bulkPage: ConsolePage = {
   path: '/bulk/:bulk',
-  navigation: null,
+  place: 'Fix',
+  tab: null,
   async show(visit) {
     const { bulk: id = '' } = visit.params;
     const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;

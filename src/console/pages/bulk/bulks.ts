@@ -12,7 +12,8 @@ const PATH = '/bulk';
 /** All previewed bulk actions and their results. */
 export const bulksPage: ConsolePage = {
   path: PATH,
-  navigation: null,
+  place: 'Fix',
+  tab: 'Decided together',
   async show(visit) {
     const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
     return {

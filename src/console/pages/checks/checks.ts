@@ -23,7 +23,8 @@ const PATH = '/checks';
 /** Open findings, and the results of all checks for the latest file of each source. */
 export const checksPage: ConsolePage = {
   path: PATH,
-  navigation: 'Checks',
+  place: 'Fix',
+  tab: 'Unusual files',
   async show(visit) {
     const source = textOf(visit, 'source');
     const { db, config, now } = visit;

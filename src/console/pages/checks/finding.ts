@@ -10,7 +10,8 @@ import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts
 /** One finding of a check, and the form to acknowledge it. */
 export const findingPage: ConsolePage = {
   path: '/checks/:finding',
-  navigation: null,
+  place: 'Fix',
+  tab: null,
   async show(visit) {
     const { finding: id = '' } = visit.params;
     const ofFile = /^\d{1,18}$/.test(id) ? await listFindingsBeside(visit.db, id) : [];

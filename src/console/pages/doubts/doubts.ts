@@ -29,7 +29,8 @@ const MAX_REASONS = 50;
 /** Entries in doubt, and entries that were credited more than once. */
 export const doubtsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Doubts',
+  place: 'Fix',
+  tab: 'Unclear',
   async show(visit) {
     const entry = idOf(visit, 'entry');
     return entry === null ? showList(visit) : showDoubt(visit, entry);

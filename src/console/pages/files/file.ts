@@ -10,7 +10,8 @@ import { rejectedLink, whyOf } from './files.ts';
 /** One reading of a file, and the actions for it. */
 export const filePage: ConsolePage = {
   path: '/files/:file',
-  navigation: null,
+  place: 'System',
+  tab: null,
   async show(visit) {
     const { file: id = '' } = visit.params;
     const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;

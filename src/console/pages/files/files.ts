@@ -19,7 +19,8 @@ const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
 /** The last reading of each file name. */
 export const filesPage: ConsolePage = {
   path: PATH,
-  navigation: 'Files',
+  place: 'System',
+  tab: 'Files',
   async show(visit) {
     const filter = {
       source: textOf(visit, 'source'),

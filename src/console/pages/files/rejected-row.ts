@@ -17,7 +17,8 @@ const MAX_ROWS = 20;
 /** One rejected row, as in its file. */
 export const rejectedRowPage: ConsolePage = {
   path: '/rejected/:file/:record',
-  navigation: null,
+  place: 'Fix',
+  tab: null,
   async show(visit) {
     const { file = '', record = '' } = visit.params;
     const [row] =

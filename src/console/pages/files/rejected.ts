@@ -26,7 +26,8 @@ const DOWNLOAD_LIMIT_MS = 60_000;
 /** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
 export const rejectedPage: ConsolePage = {
   path: PATH,
-  navigation: 'Rejected rows',
+  place: 'Fix',
+  tab: 'Rejected rows',
   async show(visit) {
     const filter = readFilter(visit);
     if (visit.query.get('download') === 'csv') return download(visit, filter);

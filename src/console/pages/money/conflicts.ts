@@ -9,7 +9,6 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
 import { dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { readMonths } from './return-filter.ts';
-import { moneySections } from './sections.ts';
 
 const PATH = '/money/conflicts';
 /** Number of months that the page shows by default, because comparing the rules over years takes too long for a page. */
@@ -18,7 +17,8 @@ const SHOWN_MONTHS = 3;
 /** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
 export const conflictsPage: ConsolePage = {
   path: PATH,
-  navigation: null,
+  place: 'Orders',
+  tab: 'Conflicts',
   async show(visit) {
     const kind = CONFLICT_KINDS.find((one) => one === textOf(visit, 'kind')) ?? null;
     const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
@@ -29,8 +29,7 @@ export const conflictsPage: ConsolePage = {
     ]);
     return {
       title: 'Orders with evidence for several creators',
-      content: html`${moneySections(visit)}
-<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
+      content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
 ${filterForm(visit, PATH, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },

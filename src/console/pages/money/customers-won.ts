@@ -9,7 +9,6 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, dealAnchor, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
-import { moneySections } from './sections.ts';
 
 const PATH = '/money/customers';
 const MONTHS_OF_A_YEAR = 12;
@@ -17,7 +16,8 @@ const MONTHS_OF_A_YEAR = 12;
 /** Page of the new customers that deals won, with the revenue from them since. */
 export const customersWonPage: ConsolePage = {
   path: PATH,
-  navigation: null,
+  place: 'Money',
+  tab: 'Customers won',
   async show(visit) {
     const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
     const isReview = textOf(visit, 'show') === 'own';
@@ -29,8 +29,7 @@ export const customersWonPage: ConsolePage = {
     const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
     return {
       title: 'Customers won',
-      content: html`${moneySections(visit)}
-<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${months}. Customers are known only if a source has <code>customer_key</code>.</p>
+      content: html`<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${months}. Customers are known only if a source has <code>customer_key</code>.</p>
 ${filterForm(visit, PATH, RETURN_FIELDS)}
 ${table(
   described,

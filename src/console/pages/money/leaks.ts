@@ -8,7 +8,6 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
-import { moneySections } from './sections.ts';
 
 const PATH = '/money/leaks';
 const STATES = ['open', 'acknowledged'] as const;
@@ -16,7 +15,8 @@ const STATES = ['open', 'acknowledged'] as const;
 /** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
 export const leaksPage: ConsolePage = {
   path: PATH,
-  navigation: null,
+  place: 'Creators',
+  tab: 'Leaked codes',
   async show(visit) {
     const state = STATES.find((one) => one === textOf(visit, 'state')) ?? null;
     const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
@@ -28,8 +28,7 @@ export const leaksPage: ConsolePage = {
     const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
     return {
       title: 'Codes that may have leaked',
-      content: html`${moneySections(visit)}
-<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+      content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
 ${pagedTable(
   rows,

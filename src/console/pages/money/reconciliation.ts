@@ -27,7 +27,6 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { moneySections } from './sections.ts';
 
 const PATH = '/money/reconciliation';
 const SHOWN = ['unexplained'] as const;
@@ -38,7 +37,8 @@ const SHOWN = ['unexplained'] as const;
  */
 export const reconciliationPage: ConsolePage = {
   path: PATH,
-  navigation: null,
+  place: 'Money',
+  tab: 'Reconciliation',
   async show(visit) {
     const dealId = textOf(visit, 'deal');
     return dealId === null ? showDeals(visit) : showDeal(visit, dealId);
@@ -54,8 +54,7 @@ async function showDeals(visit: Visit) {
   });
   return {
     title: 'Posted orders compared with those that the service counts',
-    content: html`${moneySections(visit)}
-<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
+    content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${filterForm(visit, PATH, [
   { name: 'show', label: 'Only', options: SHOWN },
   { name: 'deal', label: 'Deal' },
@@ -104,7 +103,7 @@ async function showDeal(visit: Visit, dealId: string) {
   if (deal === undefined)
     return {
       title,
-      content: html`${moneySections(visit)}<p class="none">There is nothing to compare for this deal.</p>`,
+      content: html`<p class="none">There is nothing to compare for this deal.</p>`,
       status: 404 as const,
     };
   const fewerIn = (deal.unexplained ?? 0) < 0 ? [dealId] : [];
@@ -116,35 +115,36 @@ async function showDeal(visit: Visit, dealId: string) {
     amount === null ? 'unknown' : formatMoney(amount, accountCurrency);
   return {
     title,
-    content: html`${moneySections(visit)}
-${factList([
-  ['Deal', html`${dealAnchor(visit, dealId)} ${deal.influencerHandle}`],
-  ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
-  ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
-  ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
-  ['Posted', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
-  ['Before', countOf(deal.before)],
-  ['Others', formatCount(deal.others)],
-  [
-    'May be',
-    `${formatCount(mayBe(deal))}: ${deal.doubts} in doubt, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
-  ],
-  [
-    'What this suggests about the doubts',
-    hint === null
-      ? null
-      : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small> ${hint.doubtIds.map((entryId) => html`${anchor(visit.link('/doubts', { entry: entryId }), `Entry ${entryId}`)} `)}`,
-  ],
-  ['Accepted since it was read', formatCount(deal.afterwards)],
-  [
-    'In another currency',
-    deal.otherCurrency === 0 ? null : `${plural(deal.otherCurrency, 'order')}, so no amount can be compared`,
-  ],
-  [
-    'Unexplained',
-    `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
-  ],
-])}
+    content: html`${factList([
+      ['Deal', html`${dealAnchor(visit, dealId)} ${deal.influencerHandle}`],
+      ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
+      ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
+      ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
+      ['Posted', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
+      ['Before', countOf(deal.before)],
+      ['Others', formatCount(deal.others)],
+      [
+        'May be',
+        `${formatCount(mayBe(deal))}: ${deal.doubts} in doubt, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
+      ],
+      [
+        'What this suggests about the doubts',
+        hint === null
+          ? null
+          : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small> ${hint.doubtIds.map((entryId) => html`${anchor(visit.link('/doubts', { entry: entryId }), `Entry ${entryId}`)} `)}`,
+      ],
+      ['Accepted since it was read', formatCount(deal.afterwards)],
+      [
+        'In another currency',
+        deal.otherCurrency === 0
+          ? null
+          : `${plural(deal.otherCurrency, 'order')}, so no amount can be compared`,
+      ],
+      [
+        'Unexplained',
+        `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
+      ],
+    ])}
 ${payoutTable(payouts)}
 ${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
 ${[...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => disputeTable(kind, { group, visit }))}`,

@@ -8,7 +8,6 @@ import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, dealLink, filterForm, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
-import { moneySections } from './sections.ts';
 
 const PATH = '/money';
 /**
@@ -20,7 +19,8 @@ const SHOWN_MONTHS = { one: 1, several: 3 } as const;
 /** Page of the revenue and cost of deals, creators, brands, campaigns and months. */
 export const returnsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Money',
+  place: 'Money',
+  tab: 'Returns',
   async show(visit) {
     const chosen = textOf(visit, 'by');
     const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
@@ -38,8 +38,7 @@ export const returnsPage: ConsolePage = {
     });
     return {
       title: 'What creators brought and cost',
-      content: html`${moneySections(visit)}
-<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
+      content: html`<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
 ${filterForm(visit, PATH, [
   { name: 'by', label: 'For each', options: RETURN_GROUPS, required: true },
   ...RETURN_FIELDS,

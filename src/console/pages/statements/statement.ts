@@ -37,7 +37,8 @@ import { describeSums } from './describe-sums.ts';
  */
 export const statementPage: ConsolePage = {
   path: '/statements/:month',
-  navigation: null,
+  place: 'Money',
+  tab: null,
   async show(visit) {
     const { month = '' } = visit.params;
     if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');

@@ -12,7 +12,8 @@ const PATH = '/statements';
 /** Page that lists the closed monthly statements, and opens the statement of any month. */
 export const statementsPage: ConsolePage = {
   path: PATH,
-  navigation: 'Statements',
+  place: 'Money',
+  tab: 'Statements',
   async show(visit) {
     const chosen = textOf(visit, 'month');
     if (chosen !== null && isMonth(chosen)) return { redirect: visit.link(`${PATH}/${chosen}`) };

@@ -24,8 +24,8 @@ import {
 } from './runs.ts';
 import { surroundings } from './surroundings.ts';
 
-/** All kinds of problems, in the order of docs/notices.md. */
-export const problemFinders: readonly ProblemFinder[] = [
+/** Kinds of problems that the database alone shows. */
+export const keptProblems: readonly ProblemFinder[] = [
   jobFailed,
   jobStalled,
   jobLate,
@@ -49,8 +49,10 @@ export const problemFinders: readonly ProblemFinder[] = [
   mirrorDrifted,
   codesUnowned,
   eventsUnread,
-  ...surroundings,
 ];
+
+/** All kinds of problems, in the order of docs/notices.md. */
+export const problemFinders: readonly ProblemFinder[] = [...keptProblems, ...surroundings];
 
 /** The finder of a kind. Undefined if an older or newer version stored that kind. */
 export function finderOf(kind: string): ProblemFinder | undefined {

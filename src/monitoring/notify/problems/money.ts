@@ -5,6 +5,7 @@ import { plural } from '../../../core/text/plural.ts';
 import { compare } from '../../../ledger/continuity/compare-ledger.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../../reports/doubts/list-doubts.ts';
+import { describeReason } from '../../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
@@ -98,7 +99,7 @@ export const ordersHeld: ProblemFinder = {
     return [...byJob].flatMap(([job, groups]): readonly Found[] => {
       const held = groups.reduce((sum, { orders }) => sum + orders, 0);
       if (config.jobs[job] === undefined || held === 0) return [];
-      const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(({ reason }) => reason))];
+      const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(describeReason))];
       return [
         {
           job,
@@ -133,7 +134,7 @@ export const totalsDiffer: ProblemFinder = {
       ),
       summary: `For ${plural(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
       command: 'npx influencer-sync reconcile',
-      page: '/deals',
+      page: '/money/reconciliation?show=unexplained',
     }));
   },
   over: () => 'The orders that the service counts are explained for every deal.',
@@ -163,17 +164,18 @@ export const codesUnowned: ProblemFinder = {
   kind: 'codes_unowned',
   severity: 'warning',
   title: 'Codes without an owner',
-  async find({ db, config }) {
+  async find({ db, config, isWatched }) {
     const { unownedCodesAbove: limits } = config.notify;
-    if (Object.keys(limits).length === 0) return [];
+    if (Object.keys(limits).length === 0 && !isWatched) return [];
     const above = (await sumUnownedCodes(db)).filter(
-      ({ amount, currency }) => limits[currency] !== undefined && isMore(amount, limits[currency]),
+      ({ amount, currency }) =>
+        isWatched || (limits[currency] !== undefined && isMore(amount, limits[currency])),
     );
     return [...Map.groupBy(above, ({ job }) => job)].map(([job, sums]) => ({
       job,
       since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
       amounts: addUp(sums),
-      summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue. It exceeds notify.unowned_codes_above.`,
+      summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue.${isWatched ? '' : ' It exceeds notify.unowned_codes_above.'}`,
       command:
         'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
       page: '/codes',

@@ -22,6 +22,8 @@ export type Situation = {
   readonly lastRuns: () => Promise<readonly JobRun[]>;
   /** Files of a job's sources that are held for it. Read only once. */
   readonly heldFiles: (job: JobSettings) => Promise<readonly HeldFile[]>;
+  /** Whether a person looks, and not a notice: limits below which nobody is told do not apply. */
+  readonly isWatched: boolean;
   /** Returns the free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;
 };

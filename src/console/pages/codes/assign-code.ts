@@ -1,19 +1,20 @@
-import { foldCode } from '../../core/text/fold.ts';
-import type { Html } from '../../core/text/html.ts';
-import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
-import { plural } from '../../render/text.ts';
-import { listAssignedCodes, listUnownedCodes } from '../../reports/codes/list-codes.ts';
-import { listOrders } from '../../reports/list-orders.ts';
-import type { ConsolePage } from '../console-page.ts';
-import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, instant, missing, orderLink, table } from '../markup/parts.ts';
-import { textOf } from '../read-query.ts';
+import { foldCode } from '../../../core/text/fold.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { plural } from '../../../render/text.ts';
+import { listAssignedCodes, listUnownedCodes } from '../../../reports/codes/list-codes.ts';
+import { listOrders } from '../../../reports/list-orders.ts';
+import type { ConsolePage } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { amountList, anchor, instant, missing, orderLink, table } from '../../markup/parts.ts';
+import { textOf } from '../../read-query.ts';
 
 /** Assigns an owner to one code, and shows the orders with it. */
 export const assignCodePage: ConsolePage = {
   path: '/codes/assign',
-  navigation: null,
+  place: 'Creators',
+  tab: null,
   async show(visit) {
     const job = textOf(visit, 'job');
     const code = textOf(visit, 'code');

@@ -1,9 +1,9 @@
-import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
-import { renderCsv } from '../../render/csv.ts';
-import { listOwnedCodes } from '../../reports/codes/list-codes.ts';
-import type { ConsolePage } from '../console-page.ts';
-import { missing } from '../markup/parts.ts';
-import { textOf } from '../read-query.ts';
+import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
+import { renderCsv } from '../../../render/csv.ts';
+import { listOwnedCodes } from '../../../reports/codes/list-codes.ts';
+import type { ConsolePage } from '../../console-page.ts';
+import { missing } from '../../markup/parts.ts';
+import { textOf } from '../../read-query.ts';
 
 /** More codes than any account has. */
 const MOST = 100_000;
@@ -14,7 +14,8 @@ const MOST = 100_000;
  */
 export const exportCodesPage: ConsolePage = {
   path: '/codes/export',
-  navigation: null,
+  place: 'Creators',
+  tab: null,
   async show(visit) {
     const job = textOf(visit, 'job');
     if (job === null || visit.config.jobs[job] === undefined)

@@ -1,18 +1,26 @@
-import type { Html } from '../../core/text/html.ts';
-import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
-import { formatCount, markLookAlikes } from '../../render/text.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, markLookAlikes } from '../../../render/text.ts';
 import {
   type AssignedCode,
   listAssignedCodes,
   listOwnedCodes,
   listUnownedCodes,
   type OwnedCode,
-} from '../../reports/codes/list-codes.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
-import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+} from '../../../reports/codes/list-codes.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import {
+  amountList,
+  anchor,
+  dealAnchor,
+  filterForm,
+  instant,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -31,7 +39,8 @@ const ABOUT: Readonly<Record<View, string>> = {
 /** Codes without an owner, by revenue, and codes with an owner. */
 export const codesPage: ConsolePage = {
   path: PATH,
-  navigation: 'Codes',
+  place: 'Creators',
+  tab: 'Codes',
   async show(visit) {
     const asked = textOf(visit, 'show');
     const view = VIEWS.find((one) => one === asked) ?? 'unowned';

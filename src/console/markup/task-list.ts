@@ -1,0 +1,62 @@
+import { formatAmounts } from '../../core/money.ts';
+import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
+import type { Html } from '../../core/text/html.ts';
+import { titleOf } from '../../monitoring/notify/problems/index.ts';
+import { html } from '../../render/html/html.ts';
+import { formatDuration } from '../../render/text.ts';
+import type { Visit } from '../console-page.ts';
+import { instant } from './parts.ts';
+
+/** What the button of a problem does. Default: it shows what is known about it. */
+const ACTS: Partial<Record<ProblemKind, string>> = {
+  job_failed: 'See the run',
+  job_stalled: 'See the run',
+  key_refused: 'See the run',
+  service_away: 'See the run',
+  needs_attention: 'See the run',
+  budget_low: 'See the run',
+  mirror_drifted: 'See the run',
+  backfill_stopped: 'See the backfill',
+  job_late: 'See the schedule',
+  job_missed: 'Run it now',
+  mirror_stale: 'See its runs',
+  rows_rejected: 'Correct the rows',
+  files_held: 'Decide about the files',
+  files_unusual: 'Look at the files',
+  files_late: 'Look at the sources',
+  doubts: 'Settle them',
+  credited_twice: 'Acknowledge them',
+  entries_refused: 'Correct the cause',
+  orders_held: 'Decide about the orders',
+  totals_differ: 'Compare the totals',
+  codes_unowned: 'Assign the codes',
+};
+
+/** One list of what waits for a person, most urgent first: a sentence with its money, since when, and the next step. */
+export function taskList(problems: readonly Problem[], visit: Visit): Html {
+  if (problems.length === 0) return html`<p class="none">Nothing needs a person now.</p>`;
+  return html`<ol class="tasks">${problems.map(
+    (
+      problem,
+      index,
+    ) => html`<li class="task ${problem.severity}" data-row>${taskMarkup(problem, visit, index === 0)}</li>
+`,
+  )}</ol>
+`;
+}
+
+function taskMarkup(
+  { kind, summary, amounts, since, page, command }: Problem,
+  visit: Visit,
+  isFirst: boolean,
+): Html {
+  const age = formatDuration((visit.now.getTime() - since.getTime()) / 1000);
+  const act =
+    page === '/'
+      ? html`<code>${command}</code>`
+      : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
+  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${formatAmounts(amounts)}</span>
+<p>${summary}</p>
+<small>since ${instant(since, visit)}, ${age}</small></div>
+<div class="act">${act}</div>`;
+}

@@ -1,0 +1,133 @@
+import { formatMoney, sumMoney } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
+import { isMonth } from '../../core/time/month.ts';
+import { nextSlots } from '../../ops/schedule/next-slots.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../render/text.ts';
+import {
+  type CreditedDay,
+  findLastDay,
+  type JobHealth,
+  readCreditedDays,
+  readJobHealth,
+} from '../../reports/status/read-overview.ts';
+import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, badge, countOf, instant } from '../markup/parts.ts';
+import { taskList } from '../markup/task-list.ts';
+import { COUNT_LIMIT, textOf } from '../read-query.ts';
+
+/** What needs a person now, the health of each job in a line, and this month against the last. */
+export const homePage: ConsolePage = {
+  path: '/',
+  place: 'Home',
+  tab: 'Home',
+  async show(visit) {
+    const { db } = visit;
+    const chosen = textOf(visit, 'month');
+    const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
+    const month = chosen !== null && isMonth(chosen) ? chosen : newest.slice(0, 7);
+    const [waiting, health, backlog, credited] = await Promise.all([
+      visit.waiting(),
+      readJobHealth(db),
+      readOpenBacklog(db, { limit: COUNT_LIMIT }),
+      readCreditedDays(db, { from: `${before(month)}-01`, to: `${month}-${daysOf(month)}` }),
+    ]);
+    return {
+      title:
+        waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
+      content: html`${taskList(waiting, visit)}
+<h2>Jobs</h2>
+${jobList(health, backlog, visit)}
+${await monthOf(credited, month, visit)}`,
+    };
+  },
+};
+
+function jobList(health: readonly JobHealth[], backlog: readonly Backlog[], visit: Visit): Html {
+  const jobs = Object.values(visit.config.jobs);
+  const slots = nextSlots(jobs, visit.now);
+  return html`<ul class="health">${jobs.map(({ name }) => {
+    const found = health.find(({ job }) => job === name);
+    const slot = slots.find(({ job }) => job === name);
+    const waits = backlog.filter(({ job, state }) => job === name && state === 'ready');
+    const count = waits.reduce((sum, { entries }) => sum + entries, 0);
+    const facts = [
+      found === undefined ? 'has not run yet' : lastOf(found, visit),
+      slot === undefined
+        ? null
+        : slot.after === null
+          ? html`next ${instant(slot.at, visit)}`
+          : `next after ${slot.after}`,
+      (found?.missedSlots ?? 0) === 0
+        ? null
+        : anchor(
+            visit.link('/schedules', { job: name, state: 'missed' }),
+            `${formatCount(found?.missedSlots ?? 0)} missed in 7 days`,
+          ),
+      count === 0
+        ? null
+        : anchor(
+            visit.link('/orders', { job: name, outcome: 'waiting' }),
+            `${countOf(
+              count,
+              waits.some(({ isPart }) => isPart),
+            )} waiting to be sent`,
+          ),
+    ].filter((fact) => fact !== null);
+    return html`<li>${anchor(visit.link('/runs', { job: name }), name)} <span>${facts.map((fact, index) => html`${index === 0 ? null : ', '}${fact}`)}</span></li>
+`;
+  })}</ul>
+`;
+}
+
+function lastOf({ lastRunId, lastStatus, lastOkAt }: JobHealth, visit: Visit): Html {
+  const run = anchor(visit.link(`/runs/${lastRunId}`), html`run ${lastRunId}`);
+  const age = lastOkAt === null ? null : formatDuration((visit.now.getTime() - lastOkAt.getTime()) / 1000);
+  return html`${badge(lastStatus)} ${run}${age === null ? ', never finished' : `, last finished ${age} ago`}`;
+}
+
+/** The month before one: `2026-03` gives `2026-02`. */
+function before(month: string): string {
+  return new Date(Date.parse(`${month}-01`) - 1).toISOString().slice(0, 7);
+}
+
+/** The last day of a month: 28 for `2026-02`. */
+function daysOf(month: string): number {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 0)).getUTCDate();
+}
+
+/** The credited revenue of a month by day beside the month before, for each currency. */
+async function monthOf(credited: readonly CreditedDay[], month: string, visit: Visit): Promise<Html> {
+  const last = before(month);
+  const title = html`<h2>Credited revenue <small>${month} by day (bars), ${last} (line); days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
+  if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;
+  const { monthChart } = await import('../markup/month-chart.ts');
+  return html`${title}
+${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) => {
+  const of = (wanted: string) => list.filter(({ day }) => day.startsWith(wanted));
+  const byDay = (days: readonly CreditedDay[]) =>
+    new Map(days.map(({ day, amount }) => [Number(day.slice(8)), amount]));
+  const sum = (days: readonly CreditedDay[]) =>
+    `${formatMoney(sumMoney(days.map(({ amount }) => amount)), currency)}, ${plural(
+      days.reduce((total, { orders }) => total + orders, 0),
+      'order',
+    )}`;
+  const until = Math.max(0, ...of(month).map(({ day }) => Number(day.slice(8))));
+  const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
+  return html`<p><strong>${sum(of(month))}</strong> <small>until day ${until}${of(last).length === 0 ? null : `; ${sum(past)} at that day of ${last}, ${sum(of(last))} in all`}</small></p>
+${monthChart(
+  { now: byDay(of(month)), before: byDay(of(last)) },
+  {
+    currency,
+    days: daysOf(month),
+    label: `Credited revenue in ${currency} by day of ${month}`,
+    href: (day) => {
+      const date = `${month}-${String(day).padStart(2, '0')}`;
+      return visit.link('/orders', { outcome: 'credited', from: date, to: date });
+    },
+  },
+)}`;
+})}`;
+}

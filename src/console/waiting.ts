@@ -1,0 +1,53 @@
+import { jobKinds } from '../../jobs/index.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { Problem } from '../core/notify/notice.ts';
+import type { Database } from '../db/connect.ts';
+import { observeProblems } from '../monitoring/notify/observe-problems.ts';
+import { keptProblems } from '../monitoring/notify/problems/index.ts';
+import { countRejected } from '../reports/files/list-rejected.ts';
+import { listOpenProblems } from '../reports/notices/list-notices.ts';
+import { countUpTo } from './markup/parts.ts';
+import { COUNT_LIMIT } from './read-query.ts';
+
+/**
+ * Finds what waits for a person, errors first, then the oldest: the problems that notices report, in the same words,
+ * whether or not a channel is configured. What only a running `serve` can see, such as a full disk, is as it was
+ * last recorded.
+ */
+export async function findWaiting(
+  db: Database,
+  { config, onError }: { readonly config: PipelineConfig; readonly onError: (error: unknown) => void },
+): Promise<readonly Problem[]> {
+  const observed = { config, kinds: jobKinds, onTrouble: (_: unknown, error: unknown) => onError(error) };
+  const [{ problems, at }, kept, rejected] = await Promise.all([
+    observeProblems(db, observed, keptProblems),
+    listOpenProblems(db),
+    countRejected(db, { limit: COUNT_LIMIT }),
+  ]);
+  const others = kept.filter(({ kind }) => keptProblems.every((finder) => finder.kind !== kind));
+  const rows = problems.filter(({ kind }) => kind === 'rows_rejected');
+  const found = [
+    ...problems.filter(({ kind }) => kind !== 'rows_rejected'),
+    ...others,
+    // A run reports its own rows; until they are corrected, those of earlier runs wait as well.
+    ...(rejected === 0 ? [] : [allRejected(rejected, rows, at)]),
+  ];
+  // Codes without an owner are old and many; they never hide what happened today.
+  const rank = ({ severity, kind }: Problem) => (severity === 'error' ? 0 : kind === 'codes_unowned' ? 2 : 1);
+  return found.toSorted(
+    (one, other) => rank(one) - rank(other) || one.since.getTime() - other.since.getTime(),
+  );
+}
+
+function allRejected(count: number, rows: readonly Problem[], at: Date): Problem {
+  return {
+    kind: 'rows_rejected',
+    job: null,
+    severity: 'warning',
+    since: new Date(Math.min(at.getTime(), ...rows.map(({ since }) => since.getTime()))),
+    amounts: [],
+    summary: `${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'row of a file' : 'rows of files'} could not be used, so their orders are not known.`,
+    command: 'npx influencer-sync rejected',
+    page: '/rejected',
+  };
+}
