@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { exportRejected } from '../../src/cli/files/export-rejected.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/intake/read/fetch-raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../reports/seed.ts';
@@ -67,20 +68,42 @@ function widestLine(output: string): number {
 const noEnv = {};
 
 describe('help of the commands', () => {
-  test('lists every command and the exit codes', async () => {
+  test('lists every command in one line of 80 columns, those of every day first', async () => {
     const { code, stdout } = await start(['--help'], { cwd: '/', env: noEnv });
     expect(code).toBe(0);
-    for (const word of [
-      'status',
-      'runs',
-      'explain',
-      'review',
-      'rejected',
-      'migrate',
-      'sandbox',
-      'Exit codes',
-    ])
-      expect(stdout).toContain(word);
+    expect(stdout).toContain('Exit codes');
+    expect(widestLine(stdout)).toBeLessThanOrEqual(80);
+    const listed = stdout.slice(stdout.indexOf('Every day:'), stdout.indexOf('\n\nnpx influencer-sync'));
+    const lines = listed.split('\n').filter((line) => line.startsWith(' '));
+    expect(lines.filter((line) => !/^ {2}[a-z-]+ +[a-z]/.test(line))).toEqual([]);
+    const names = lines.map((line) => line.trim().split(' ')[0]);
+    const everyDay = ['init', 'doctor', 'plan', 'run', 'status', 'explain', 'review', 'console'];
+    expect(names.slice(0, everyDay.length)).toEqual(everyDay);
+    const known = createProgram(() => async () => {}).commands.map((command) => command.name());
+    expect([...names].sort()).toEqual(known.filter((name) => name !== 'complete-words').sort());
+  });
+
+  test('is searched by help: commands, pages and errors, and what is named exactly is shown', async () => {
+    const help = async (...words: string[]) => start(['help', ...words], { cwd: '/', env: noEnv });
+    const refunds = await help('refund');
+    expect(refunds.stdout).toMatch(/^Command +About\nstatement +show what influencers earned/);
+    expect(refunds.stdout).toMatch(/\ndocs\/statements\.md +What influencers earned\n/);
+    expect(widestLine(refunds.stdout)).toBeLessThanOrEqual(80);
+    expect((await help('migrated', 'table')).stdout).toMatch(/\ndatabase_not_migrated +/);
+    expect((await help('database_lost')).stdout).toMatch(/^database_lost: The connection to the database/);
+    expect((await help('codes', 'check')).stdout).toMatch(/^Usage: influencer-sync codes check /);
+    expect((await help('docs/layouts.md')).stdout).toBe(readFileSync('docs/layouts.md', 'utf8'));
+    expect(await help('xyzzy')).toMatchObject({ code: 2, stdout: '' });
+    expect(await start(['ledger'], { cwd: '/', env: noEnv })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('ledger seeds'),
+    });
+  });
+
+  test('names the command that shows the page which an error cites, where that file is not', async () => {
+    const context = await open();
+    writeFileSync(join(context.folder, 'service.yaml'), 'x: [');
+    expect((await context.run('status')).stderr).toContain('npx influencer-sync help docs/service.md');
   });
 
   test.each([['status'], ['runs'], ['explain', 'order'], ['review'], ['rejected'], ['migrate']])(
