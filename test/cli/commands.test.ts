@@ -305,8 +305,43 @@ describe('listings', () => {
     expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
     expect(stdout).toContain('answered attempt 1: accepted, HTTP 200, deal D1');
     expect(await context.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
+    expect((await context.run('explain', 'order', 'jane@shop.test')).stderr).not.toContain('jane@');
     expect((await context.run('explain', 'ordr', '1')).stderr).toContain('"ordr" cannot be explained.');
     expect((await context.run('explain', 'clicks')).stderr).toContain('Say which clicks to explain.');
+  });
+
+  test('explain whatever has an id, all of it if there are several, and ask if there are many', async () => {
+    const context = await open();
+    const { db, seeded } = context;
+    await sql`insert into intake.code_lists (job, content_hash) values (${JOB}, 'h')`.execute(db);
+    await sql`insert into intake.codes (job, line_no, code, code_folded, influencer_handle, handle_folded, target)
+      values (${JOB}, 2, 'MIA10', 'mia10', 'Mia.Test', 'mia.test', 'handle:mia.test')`.execute(db);
+    const explain = async (...words: string[]) => context.run('explain', ...words);
+    const { stdout: both } = await explain(seeded.runId);
+    expect(both).toMatch(new RegExp(`^Entry ${seeded.runId}\\. [\\s\\S]*\\nRun ${seeded.runId}\\n`));
+    expect((await explain('run', seeded.runId)).stdout).toMatch(/^Run /);
+    expect((await explain('1001')).stdout).toMatch(/^Order 1001 /);
+    expect((await explain('Mia10')).stdout).toMatch(/^Code MIA10, .*\n\nOwners\n[\s\S]* Mia\.Test /);
+    expect((await explain('@mia.test')).stdout).toMatch(/^Creator Mia\.Test\.\n[\s\S]* MIA10 /);
+    expect((await explain('other.csv')).stdout).toMatch(/^File other\.csv: held\n[\s\S]*Export it again/);
+    const [event] = eventsOf((await explain('entry', seeded.doubtId, '--json')).stdout);
+    expect(event).toMatchObject({ event: 'entry', entry_id: seeded.doubtId });
+    expect(event).not.toHaveProperty('body');
+    await sql`insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, rows_read, order_rows,
+        rejected_rows, run_id, hold_code, hold_message, hold_help)
+      select source, 'file:///' || folder || '/other.csv', version, size_bytes, layout, layout_hash, state, rows_read, order_rows,
+        rejected_rows, run_id, hold_code, hold_message, hold_help
+      from intake.source_files cross join generate_series(1, 4) folder where uri like '%/other.csv'`.execute(
+      db,
+    );
+    const many = await explain('other.csv');
+    expect(many).toMatchObject({ code: 2, stdout: '' });
+    expect(many.stderr).toContain('npx influencer-sync explain file file:///4/other.csv\n');
+    for (const text of ['nothing', 'nothing-of@shop.test'])
+      expect(await explain(text), text).toMatchObject({
+        code: 2,
+        stderr: expect.not.stringContaining('of@shop.test'),
+      });
   });
 
   test('end silently if the reader of their output exits early', async () => {

@@ -67,21 +67,33 @@ export type OrderLife = {
  * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
  * does not know it.
  *
- * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
- *   order has such an id.
+ * @param options see `findOrders`.
  */
 export async function explainOrder(
   db: Database,
   options: { readonly order: string; readonly source?: string },
 ): Promise<readonly OrderLife[]> {
+  const rows = await findOrders(db, options);
+  return Promise.all(rows.map((life) => readLife(db, life)));
+}
+
+/**
+ * Finds orders by their id or name.
+ *
+ * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
+ *   order has such an id.
+ */
+export async function findOrders(
+  db: Database,
+  options: { readonly order: string; readonly source?: string },
+): Promise<readonly Found[]> {
   const { source = null } = options;
   const order = withoutGlobalId(options.order);
   // Names have no index, because it would slow down the reading of every order. So the id is tried first,
   // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
   const found = await find(db, { order, source });
-  const rows = found.length > 0 ? found : await findOtherwise(db, { order, source });
-  return Promise.all(rows.map((life) => readLife(db, life)));
+  return found.length > 0 ? found : findOtherwise(db, { order, source });
 }
 
 type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };
