@@ -15,9 +15,13 @@ type Action = (output: Output, ...args: readonly unknown[]) => Promise<ExitCode>
 /** The definition of one command. */
 export type CommandDefinition = {
   readonly name: string;
+  /** At most 63 columns, for the list of commands. By default, the description. */
+  readonly summary?: string;
   readonly description: string;
   /** Whether help omits the command, because only this project's own programs use it. */
   readonly isHidden?: boolean;
+  /** Whether its parent does this without a second word. */
+  readonly isDefault?: boolean;
   /** False if it reads no configuration and so has no options that name one. */
   readonly readsConfig?: boolean;
   /** Adds arguments and further options. */
@@ -32,9 +36,13 @@ export type CommandDefinition = {
 
 /** Adds a command to the program or to another command. */
 export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
-  const { name, description, isHidden = false, readsConfig = true, takes } = definition;
+  const { name, description, summary = description, takes } = definition;
+  const { isHidden = false, isDefault = false, readsConfig = true } = definition;
   const { examples = [], notes, commands = [], action } = definition;
-  const command = parent.command(name, { hidden: isHidden }).description(description);
+  const command = parent
+    .command(name, { hidden: isHidden, isDefault })
+    .description(description)
+    .summary(summary);
   if (readsConfig) addConfigOptions(command);
   takes?.(command);
   const lines = examples.flatMap(([example, meaning]) => [

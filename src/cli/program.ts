@@ -13,6 +13,7 @@ import { demoCommand } from './demo/demo.ts';
 import { checksCommand } from './files/checks.ts';
 import { filesCommand } from './files/files.ts';
 import { rejectedCommand } from './files/rejected.ts';
+import { helpCommand } from './help/help.ts';
 import { initCommand } from './init/init.ts';
 import { doctorCommand } from './inspect/doctor.ts';
 import { explainCommand } from './inspect/explain.ts';
@@ -41,44 +42,47 @@ import { layoutsCommand } from './setup/layouts.ts';
 import { migrateCommand } from './setup/migrate.ts';
 import { createOutput } from './terminal/output.ts';
 
-/** All commands, in the order of the help text. */
-const commands: readonly CommandDefinition[] = [
-  demoCommand,
-  initCommand,
-  runCommand,
-  planCommand,
-  backfillCommand,
-  serveCommand,
-  workCommand,
-  consoleCommand,
-  statusCommand,
-  runsCommand,
-  jobsCommand,
-  doctorCommand,
-  notifyCommand,
-  filesCommand,
-  checksCommand,
-  explainCommand,
-  reviewCommand,
-  queryCommand,
-  statementCommand,
-  returnsCommand,
-  reconcileCommand,
-  leaksCommand,
-  conflictsCommand,
-  forgetCommand,
-  pruneCommand,
-  hashKeyCommand,
-  rejectedCommand,
-  ledgerCommand,
-  migrateCommand,
-  apiCommand,
-  webhooksCommand,
-  layoutsCommand,
-  codesCommand,
-  configCommand,
-  completionCommand,
-  completeWordsCommand,
+/** All commands, in the order of the help text: those of every day first, those that are rarely used last. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
+  [
+    'Every day:',
+    [
+      initCommand,
+      doctorCommand,
+      planCommand,
+      runCommand,
+      statusCommand,
+      explainCommand,
+      reviewCommand,
+      consoleCommand,
+    ],
+  ],
+  [
+    'Files and settings:',
+    [filesCommand, rejectedCommand, checksCommand, codesCommand, layoutsCommand, configCommand],
+  ],
+  [
+    'Schedules and history:',
+    [serveCommand, jobsCommand, runsCommand, notifyCommand, backfillCommand, workCommand],
+  ],
+  [
+    'Money and figures:',
+    [statementCommand, returnsCommand, reconcileCommand, leaksCommand, conflictsCommand, queryCommand],
+  ],
+  ['The service, and trials without it:', [demoCommand, apiCommand, webhooksCommand]],
+  [
+    'Rarely:',
+    [
+      helpCommand,
+      completionCommand,
+      migrateCommand,
+      ledgerCommand,
+      forgetCommand,
+      pruneCommand,
+      hashKeyCommand,
+      completeWordsCommand,
+    ],
+  ],
 ];
 
 /** What the program needs from its process. */
@@ -92,9 +96,13 @@ const INTRODUCTION = `Reads the order and customer exports of shops, and tells a
 service which orders an influencer earned: each order once, and none lost.`;
 
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need correction,
-4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
-or is another one, 8 no data of a customer to forget, 130 interrupted`;
+npx influencer-sync <command> --help shows its options and examples, and
+npx influencer-sync help <word> finds commands, pages and error codes.
+
+Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need
+correction, 4 key refused, 5 already running, 6 orders in doubt, 7 the database
+lost claims or is another one, 8 no data of a customer to forget,
+130 interrupted`;
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
@@ -121,7 +129,9 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     return exitCode;
   } catch (error) {
     // Commander has already printed the help text or the problem with the command line.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
+    // A command that only groups others lists them, which is no mistake.
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.ok : EXIT.configuration;
     if (error instanceof KnownError) {
       output.fail(error.details);
       return error.details.exitCode;
@@ -145,8 +155,23 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help to see its arguments)')
+    .helpCommand(false)
+    // Arguments are in the help of the command, so that each is described in one line here.
+    .configureHelp({ subcommandTerm: termOf })
     .addHelpText('after', EXIT_CODES);
-  for (const command of commands) addCommand(program, command, act);
-  program.addCommand(sandboxCommand().copyInheritedSettings(program));
+  for (const [heading, commands] of GROUPS) {
+    program.commandsGroup(heading);
+    for (const command of commands) addCommand(program, command, act);
+    // It is a program of its own, with the commands of the sandbox.
+    if (commands.includes(demoCommand)) program.addCommand(sandboxCommand().copyInheritedSettings(program));
+  }
   return program;
+}
+
+/** A command in a list: by its name, behind another command with its arguments. */
+function termOf(command: Command): string {
+  const { registeredArguments: taken, parent } = command;
+  const isOfProgram = parent?.parent === null;
+  const shown = taken.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+  return [command.name(), ...(isOfProgram ? [] : shown)].join(' ');
 }

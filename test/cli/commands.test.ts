@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { exportRejected } from '../../src/cli/files/export-rejected.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/intake/read/fetch-raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../reports/seed.ts';
@@ -67,20 +68,42 @@ function widestLine(output: string): number {
 const noEnv = {};
 
 describe('help of the commands', () => {
-  test('lists every command and the exit codes', async () => {
+  test('lists every command in one line of 80 columns, those of every day first', async () => {
     const { code, stdout } = await start(['--help'], { cwd: '/', env: noEnv });
     expect(code).toBe(0);
-    for (const word of [
-      'status',
-      'runs',
-      'explain',
-      'review',
-      'rejected',
-      'migrate',
-      'sandbox',
-      'Exit codes',
-    ])
-      expect(stdout).toContain(word);
+    expect(stdout).toContain('Exit codes');
+    expect(widestLine(stdout)).toBeLessThanOrEqual(80);
+    const listed = stdout.slice(stdout.indexOf('Every day:'), stdout.indexOf('\n\nnpx influencer-sync'));
+    const lines = listed.split('\n').filter((line) => line.startsWith(' '));
+    expect(lines.filter((line) => !/^ {2}[a-z-]+ +[a-z]/.test(line))).toEqual([]);
+    const names = lines.map((line) => line.trim().split(' ')[0]);
+    const everyDay = ['init', 'doctor', 'plan', 'run', 'status', 'explain', 'review', 'console'];
+    expect(names.slice(0, everyDay.length)).toEqual(everyDay);
+    const known = createProgram(() => async () => {}).commands.map((command) => command.name());
+    expect([...names].sort()).toEqual(known.filter((name) => name !== 'complete-words').sort());
+  });
+
+  test('is searched by help: commands, pages and errors, and what is named exactly is shown', async () => {
+    const help = async (...words: string[]) => start(['help', ...words], { cwd: '/', env: noEnv });
+    const refunds = await help('refund');
+    expect(refunds.stdout).toMatch(/^Command +About\nstatement +show what influencers earned/);
+    expect(refunds.stdout).toMatch(/\ndocs\/statements\.md +What influencers earned\n/);
+    expect(widestLine(refunds.stdout)).toBeLessThanOrEqual(80);
+    expect((await help('migrated', 'table')).stdout).toMatch(/\ndatabase_not_migrated +/);
+    expect((await help('database_lost')).stdout).toMatch(/^database_lost: The connection to the database/);
+    expect((await help('codes', 'check')).stdout).toMatch(/^Usage: influencer-sync codes check /);
+    expect((await help('docs/layouts.md')).stdout).toBe(readFileSync('docs/layouts.md', 'utf8'));
+    expect(await help('xyzzy')).toMatchObject({ code: 2, stdout: '' });
+    expect(await start(['ledger'], { cwd: '/', env: noEnv })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('ledger seeds'),
+    });
+  });
+
+  test('names the command that shows the page which an error cites, where that file is not', async () => {
+    const context = await open();
+    writeFileSync(join(context.folder, 'service.yaml'), 'x: [');
+    expect((await context.run('status')).stderr).toContain('npx influencer-sync help docs/service.md');
   });
 
   test.each([['status'], ['runs'], ['explain', 'order'], ['review'], ['rejected'], ['migrate']])(
@@ -282,8 +305,43 @@ describe('listings', () => {
     expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
     expect(stdout).toContain('answered attempt 1: accepted, HTTP 200, deal D1');
     expect(await context.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
+    expect((await context.run('explain', 'order', 'jane@shop.test')).stderr).not.toContain('jane@');
     expect((await context.run('explain', 'ordr', '1')).stderr).toContain('"ordr" cannot be explained.');
     expect((await context.run('explain', 'clicks')).stderr).toContain('Say which clicks to explain.');
+  });
+
+  test('explain whatever has an id, all of it if there are several, and ask if there are many', async () => {
+    const context = await open();
+    const { db, seeded } = context;
+    await sql`insert into intake.code_lists (job, content_hash) values (${JOB}, 'h')`.execute(db);
+    await sql`insert into intake.codes (job, line_no, code, code_folded, influencer_handle, handle_folded, target)
+      values (${JOB}, 2, 'MIA10', 'mia10', 'Mia.Test', 'mia.test', 'handle:mia.test')`.execute(db);
+    const explain = async (...words: string[]) => context.run('explain', ...words);
+    const { stdout: both } = await explain(seeded.runId);
+    expect(both).toMatch(new RegExp(`^Entry ${seeded.runId}\\. [\\s\\S]*\\nRun ${seeded.runId}\\n`));
+    expect((await explain('run', seeded.runId)).stdout).toMatch(/^Run /);
+    expect((await explain('1001')).stdout).toMatch(/^Order 1001 /);
+    expect((await explain('Mia10')).stdout).toMatch(/^Code MIA10, .*\n\nOwners\n[\s\S]* Mia\.Test /);
+    expect((await explain('@mia.test')).stdout).toMatch(/^Creator Mia\.Test\.\n[\s\S]* MIA10 /);
+    expect((await explain('other.csv')).stdout).toMatch(/^File other\.csv: held\n[\s\S]*Export it again/);
+    const [event] = eventsOf((await explain('entry', seeded.doubtId, '--json')).stdout);
+    expect(event).toMatchObject({ event: 'entry', entry_id: seeded.doubtId });
+    expect(event).not.toHaveProperty('body');
+    await sql`insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, rows_read, order_rows,
+        rejected_rows, run_id, hold_code, hold_message, hold_help)
+      select source, 'file:///' || folder || '/other.csv', version, size_bytes, layout, layout_hash, state, rows_read, order_rows,
+        rejected_rows, run_id, hold_code, hold_message, hold_help
+      from intake.source_files cross join generate_series(1, 4) folder where uri like '%/other.csv'`.execute(
+      db,
+    );
+    const many = await explain('other.csv');
+    expect(many).toMatchObject({ code: 2, stdout: '' });
+    expect(many.stderr).toContain('npx influencer-sync explain file file:///4/other.csv\n');
+    for (const text of ['nothing', 'nothing-of@shop.test'])
+      expect(await explain(text), text).toMatchObject({
+        code: 2,
+        stderr: expect.not.stringContaining('of@shop.test'),
+      });
   });
 
   test('end silently if the reader of their output exits early', async () => {

@@ -109,8 +109,10 @@ describe('the package, installed from its archive into an empty folder', () => {
     const files = readdirSync(join(project, 'node_modules', 'influencer-sync'), { recursive: true }).map(
       String,
     );
-    expect(files.filter((file) => /(^|\/)(test|bench|docs)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
-    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md']));
+    expect(files.filter((file) => /(^|\/)(test|bench)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md', 'docs/troubleshooting.md']),
+    );
   });
 
   it('installs exactly the locked versions when it is unpacked, as the steps for systemd do, and runs', async () => {

@@ -34,6 +34,7 @@ type Flags = {
  */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
+    .summary('run a copy of the service on this machine, without an account')
     .description('run a copy of the service on this machine, for trials and tests without an account')
     .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4010)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

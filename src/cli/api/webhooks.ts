@@ -17,6 +17,7 @@ import type { ReceiveOptions } from './receive-webhooks.ts';
  */
 export const webhooksCommand: CommandDefinition = {
   name: 'webhooks',
+  summary: 'receive events of the service; register addresses for them',
   description:
     'receive events from the service; register, list or delete the addresses to which it sends them',
   takes: (command) =>

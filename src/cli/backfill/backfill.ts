@@ -20,6 +20,7 @@ export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { read
 /** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
+  summary: 'credit the orders of a past period, by a plan that you see',
   description: 'credit the orders of a past period: make a plan, then execute exactly that plan',
   takes: (command) =>
     addShareOptions(

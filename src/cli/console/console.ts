@@ -12,6 +12,7 @@ type ConsoleCommandOptions = ConfigOptions & {
 
 export const consoleCommand: CommandDefinition = {
   name: 'console',
+  summary: 'show all of it in a browser, and decide there',
   description: 'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
   takes: (command) =>
     command

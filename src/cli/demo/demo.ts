@@ -5,6 +5,7 @@ type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };
 
 export const demoCommand: CommandDefinition = {
   name: 'demo',
+  summary: 'run all jobs on bundled exports; nothing leaves this machine',
   description:
     'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
   readsConfig: false,

@@ -11,6 +11,7 @@ type AcknowledgeOptions = ConfigOptions & { readonly reason: string };
 
 export const checksCommand: CommandDefinition = {
   name: 'checks',
+  summary: "list the checks of each source's files, and what they found",
   description: 'list the checks of the files of each source, and what they found',
   takes: (command) => command.option('--source <name>', 'one source only'),
   examples: [

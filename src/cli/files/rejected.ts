@@ -16,6 +16,7 @@ type Options = ConfigOptions & {
 
 export const rejectedCommand: CommandDefinition = {
   name: 'rejected',
+  summary: 'list rows that could not be used, or export them to correct',
   description:
     'list rows that could not be used, each with its reason; or export them so that you can correct them',
   takes: (command) =>

@@ -10,6 +10,7 @@ import type { Output } from '../terminal/output.ts';
 
 export const doctorCommand: CommandDefinition = {
   name: 'doctor',
+  summary: 'check what a run depends on, and say how to fix problems',
   description: 'check everything that a run depends on, and say how to fix problems',
   takes: (command) =>
     command.option(

@@ -1,20 +1,29 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
+import { maskAddresses, mayHaveAddress } from '../../core/text/mask-addresses.ts';
+import { shellWord } from '../../core/text/shell-word.ts';
 import type { Database } from '../../db/connect.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
+import type { Subject } from '../../reports/lives/find-subjects.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
 export const explainCommand: CommandDefinition = {
   name: 'explain',
-  description: 'explain the state of an order or a customer',
+  summary: 'explain what an id names: order, code, deal, file, run, …',
+  description: 'explain what has an id: an order, entry, creator, deal, code, file or run; or a customer',
   takes: (command) =>
     command
-      .argument('[what]', 'order, customer, or the records of another kind of job, for example clicks')
-      .argument('[text]', 'which one'),
-  action: explainByKind,
+      .argument('[id]', 'an id, code, handle or file name; or a kind of thing, such as entry, deal or clicks')
+      .argument('[text]', 'which one of this kind'),
+  examples: [
+    ['explain 5551234567890', 'whatever has this id'],
+    ['explain MIA10', 'who owns a code, and when it is used'],
+    ['explain entry 17', 'an entry, if other things have this number, too'],
+  ],
+  action: explainById,
   commands: [
     {
       name: 'order',
@@ -62,7 +71,7 @@ async function explainOneOrder(
   if (lives.length === 0)
     throw new KnownError({
       code: 'order_not_found',
-      message: `No file has an order ${JSON.stringify(id)}.`,
+      message: `No file has an order ${quoted(id)}.`,
       help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
       exitCode: EXIT.configuration,
     });
@@ -114,54 +123,103 @@ async function traceRows(db: Database, config: PipelineConfig, typed: string): P
   return Array.fromAsync(traceCustomer(db, reading)).finally(clients.close);
 }
 
-/** Explains records of the other kinds of jobs: `explain clicks MIA10`. */
-async function explainByKind(
+/** Most things with one id that are shown at once. */
+const SHOWN = 4;
+
+/** Explains what has an id, whatever it is: `explain 5601`, `explain MIA10`; or only as one kind: `explain entry 17`. */
+async function explainById(
   output: Output,
   what: string | undefined,
   text: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { didOf, jobKinds } = await import('../../../jobs/index.ts');
+  const { findSubjects, SUBJECT_KINDS } = await import('../../reports/lives/find-subjects.ts');
+  const { readSubject } = await import('../../reports/lives/subjects.ts');
   const { describeExplained } = await import('../../reports/lives/lives.ts');
-  const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
-  const chosen = explained.find((one) => one.what === what);
-  if (chosen === undefined || text === undefined) throw notExplained(what, explained);
+  const records = jobKinds.flatMap(({ explain }) => explain ?? []);
+  const words: readonly string[] = [...SUBJECT_KINDS, ...records.map((one) => one.what)];
+  if (what === undefined || (text === undefined ? words.includes(what) : !words.includes(what)))
+    throw notExplained(what, words, records);
+  const id = text ?? what;
+  if (mayHaveAddress(id) && !id.startsWith('@')) return explainOneCustomer(output, id, options);
+  const isWanted = (kind: string): boolean => text === undefined || kind === what;
   const { read } = await openCommand(output, options);
-  const found = await read((db) => chosen.find(db, text));
-  if (found.length === 0) throw nothingKnown(chosen.what, text);
-  for (const one of found) output.emit({ event: chosen.what, ...one });
-  output.show(found.flatMap(describeExplained));
+  const { subjects, lives, others } = await read(async (db) => {
+    const found = await findSubjects(db, id, SUBJECT_KINDS.filter(isWanted));
+    return {
+      subjects: found,
+      lives: found.length > SHOWN ? [] : await Promise.all(found.map((one) => readSubject(db, one, didOf))),
+      others: await Promise.all(
+        records
+          .filter((one) => isWanted(one.what))
+          .map(async (one) => ({ kind: one.what, found: await one.find(db, id) })),
+      ),
+    };
+  });
+  const alike = others.filter(({ found }) => found.length > 0);
+  if (subjects.length + alike.length === 0) throw nothingKnown(text === undefined ? null : what, id);
+  if (subjects.length > SHOWN) throw severalFound(id, subjects);
+  for (const [index, { data }] of lives.entries())
+    for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
+  for (const { kind, found } of alike) for (const one of found) output.emit({ event: kind, ...one });
+  output.show([
+    ...lives.flatMap(({ blocks }) => blocks),
+    ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
+  ]);
   return EXIT.ok;
+}
+
+/** What a person typed, which may contain an address. */
+function quoted(text: string): string {
+  return JSON.stringify(maskAddresses(text));
+}
+
+function severalFound(id: string, subjects: readonly Subject[]): KnownError {
+  const commands = subjects.map(({ kind, id: own, source, name }) => {
+    const which = kind === 'file' ? name : own;
+    return `npx influencer-sync explain ${kind} ${shellWord(which)}${source === null ? '' : ` --source ${shellWord(source)}`}`;
+  });
+  return new KnownError({
+    code: 'id_ambiguous',
+    message: `${subjects.length} things have the id ${quoted(id)}. Say which one:`,
+    help: commands.join('\n'),
+    exitCode: EXIT.configuration,
+  });
 }
 
 function notExplained(
   what: string | undefined,
-  explained: readonly { readonly what: string; readonly argument: string }[],
+  words: readonly string[],
+  records: readonly { readonly what: string; readonly argument: string }[],
 ): KnownError {
   const known = [
+    '<id, name, code, handle or file>',
     'order <id>',
     'customer',
-    ...explained.map(({ what: name, argument }) => `${name} <${argument}>`),
+    ...records.map(({ what: name, argument }) => `${name} <${argument}>`),
   ];
-  const isKnown = explained.some((one) => one.what === what);
   return new KnownError({
     code: 'usage',
     message:
       what === undefined
         ? 'Say what to explain.'
-        : isKnown
+        : words.includes(what)
           ? `Say which ${what} to explain.`
-          : `${JSON.stringify(what)} cannot be explained. These can:`,
+          : `${quoted(what)} cannot be explained. These can:`,
     help: known.map((form) => `npx influencer-sync explain ${form}`).join('\n'),
     exitCode: EXIT.configuration,
   });
 }
 
-function nothingKnown(what: string, text: string): KnownError {
+function nothingKnown(what: string | null, text: string): KnownError {
   return new KnownError({
-    code: `${what}_not_found`,
-    message: `No file that was read names ${JSON.stringify(text)}, and nothing was sent for it.`,
-    help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
+    code: `${what ?? 'id'}_not_found`,
+    message:
+      what === null
+        ? `Nothing that was read, sent or mirrored has the id ${quoted(text)}.`
+        : `No file that was read names ${quoted(text)}, and nothing was sent for it.`,
+    help: 'Its row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
     exitCode: EXIT.configuration,
   });
 }

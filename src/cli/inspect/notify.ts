@@ -11,12 +11,13 @@ type HistoryOptions = ConfigOptions & { readonly limit: number };
 
 export const notifyCommand: CommandDefinition = {
   name: 'notify',
-  description: 'test the channels of notices, and list the notices that were sent',
+  summary: 'list the notices that were sent, or test their channels',
+  description: 'list the notices that were sent, or test the channels that receive them',
   readsConfig: false,
   examples: [
     ['notify test', 'send a test notice to every channel'],
     ['notify test ops', 'send one to this channel only'],
-    ['notify history', 'the last 20 notices, and the channels that received them'],
+    ['notify', 'the last 20 notices, and the channels that received them'],
   ],
   commands: [
     {
@@ -31,6 +32,7 @@ export const notifyCommand: CommandDefinition = {
     },
     {
       name: 'history',
+      isDefault: true,
       description: 'list notices and their deliveries, newest first',
       takes: (command) => command.option('--limit <count>', 'maximum notices to list', parseCount, 20),
       examples: [

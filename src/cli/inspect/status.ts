@@ -10,6 +10,7 @@ const COUNTED = 10_000;
 
 export const statusCommand: CommandDefinition = {
   name: 'status',
+  summary: 'show what waits, is held or in doubt, and what runs next',
   description: 'show the state: backlog, doubts, last and next runs, held files, active processes',
   takes: (command) =>
     command.option(

@@ -17,6 +17,7 @@ type SeedOptions = ConfigOptions & { readonly reason: string };
  */
 export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
+  summary: 'record orders credited elsewhere; recover a restored database',
   description: 'record orders that were credited elsewhere, or recover claims that a restored database lost',
   readsConfig: false,
   examples: [

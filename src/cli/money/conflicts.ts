@@ -13,6 +13,7 @@ type ConflictsOptions = ConfigOptions & MonthOptions & { readonly deal?: string;
 
 export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
+  summary: 'list orders with evidence for several creators',
   description: 'list orders with evidence for several creators, and what each rule would credit',
   takes: (command) =>
     addMonthOptions(command)

@@ -9,6 +9,7 @@ type AcknowledgeLeakOptions = ConfigOptions & { readonly reason: string };
 
 export const leaksCommand: CommandDefinition = {
   name: 'leaks',
+  summary: 'list codes that may have leaked',
   description: 'list codes that may have leaked: people use them who do not come from the creator',
   examples: [
     ['leaks', 'codes with unusual orders in the last four weeks, and the figures'],

@@ -8,6 +8,7 @@ type ReconcileOptions = ConfigOptions & { readonly deal?: string };
 
 export const reconcileCommand: CommandDefinition = {
   name: 'reconcile',
+  summary: 'compare posted orders with those that the service counts',
   description: 'compare the orders that were posted with those that the service counts, deal by deal',
   takes: (command) => command.option('--deal <id>', 'one deal'),
   examples: [

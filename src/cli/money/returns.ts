@@ -20,6 +20,7 @@ const DEFAULT_ROWS = 50;
 
 export const returnsCommand: CommandDefinition = {
   name: 'returns',
+  summary: 'show what deals, creators or brands brought and cost',
   description: 'show what deals, creators, brands or campaigns brought and cost, net of refunds',
   takes: (command) =>
     addMonthOptions(

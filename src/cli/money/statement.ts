@@ -20,6 +20,7 @@ type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: s
 
 export const statementCommand: CommandDefinition = {
   name: 'statement',
+  summary: 'show what influencers earned in a month, net of refunds',
   description: 'show what influencers earned in a month, net of refunds and cancellations',
   takes: (command) =>
     command

@@ -9,6 +9,7 @@ type ForgetOptions = ConfigOptions & { readonly dryRun?: boolean; readonly reaso
 /** `influencer-sync forget`: deletes all data of one customer, and no export submits that customer again. */
 export const forgetCommand: CommandDefinition = {
   name: 'forget',
+  summary: 'delete the data of a customer, and print a certificate',
   description: 'forget a customer: delete their data, print a certificate, and never submit them again',
   takes: (command) =>
     command

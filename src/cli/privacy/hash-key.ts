@@ -15,6 +15,7 @@ type HashKeyOptions = ConfigOptions & { readonly reason: string };
 /** `influencer-sync hash-key`: manages the replacement of the key with which customers are hashed. */
 export const hashKeyCommand: CommandDefinition = {
   name: 'hash-key',
+  summary: 'show who is known only under the previous key',
   description: 'show how many customers are known only under the previous key',
   examples: [
     ['hash-key', 'which key is in force, and whether the previous one is still needed'],

@@ -16,6 +16,7 @@ type PruneOptions = ConfigOptions & { readonly yes?: boolean };
 /** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
 export const pruneCommand: CommandDefinition = {
   name: 'prune',
+  summary: 'list data older than `retention`; with --yes, delete it',
   description: 'list data that is older than `retention` in the configuration; with --yes, delete it',
   takes: (command) => command.option('--yes', 'delete it; without this, nothing is changed'),
   examples: [

@@ -31,6 +31,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
 
 export const reviewCommand: CommandDefinition = {
   name: 'review',
+  summary: 'list doubts and held orders; decide about one or many',
   description:
     'list orders in doubt and held orders, with what is known about each; or decide about one or many',
   takes(command) {

@@ -15,6 +15,7 @@ const DECISIONS: Readonly<Record<JobDecision, string>> = {
 
 export const jobsCommand: CommandDefinition = {
   name: 'jobs',
+  summary: 'list the jobs: last and next run, and whether they are paused',
   description: 'list the jobs: when each runs next, how its last run ended, and whether it is paused',
   examples: [
     ['jobs', 'every job of the configuration'],

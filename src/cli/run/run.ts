@@ -4,6 +4,7 @@ import { type CommandDefinition, type ConfigOptions, parseCount } from '../comma
 import type { Output } from '../terminal/output.ts';
 
 export type RunCommandOptions = ConfigOptions & {
+  readonly dryRun?: boolean;
   readonly limit?: number;
   readonly file?: string;
   readonly allowEmpty?: boolean;
@@ -20,6 +21,7 @@ export const runCommand: CommandDefinition = {
     addReadOptions(
       command
         .argument('<job>', 'name of the job in the configuration')
+        .option('--dry-run', 'show what it would do, and send nothing: the same as `plan`')
         .option(
           '--limit <count>',
           'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
@@ -37,6 +39,7 @@ export const runCommand: CommandDefinition = {
       )
       .option('--report <file.html>', 'write the results of the run to a page for the browser'),
   examples: [
+    ['run attribute-orders --dry-run', 'show what it would do: the short form of `plan attribute-orders`'],
     ['run attribute-orders', 'the whole job'],
     ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
     ["run attribute-orders --reason 'the worker had no memory'", 'again, after units of work failed'],
@@ -48,11 +51,12 @@ export const runCommand: CommandDefinition = {
     ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
   ],
   action: (output, jobName: string, options: RunCommandOptions) =>
-    perform(output, jobName, { options, isPlan: false }),
+    perform(output, jobName, { options, isPlan: options.dryRun === true }),
 };
 
 export const planCommand: CommandDefinition = {
   name: 'plan',
+  summary: 'show what `run` would do: reads all, and sends nothing',
   description: 'show what `run` would do now; reads everything, stores nothing and sends nothing',
   takes: (command) => addReadOptions(command.argument('<job>', 'name of the job in the configuration')),
   examples: [

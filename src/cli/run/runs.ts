@@ -7,6 +7,7 @@ type Options = ConfigOptions & { readonly job?: string; readonly limit: number }
 
 export const runsCommand: CommandDefinition = {
   name: 'runs',
+  summary: 'list runs, newest first, and runs that did not happen',
   description: 'list runs, newest first, and runs that were due but did not happen',
   takes: (command) =>
     command

@@ -4,6 +4,7 @@ export type ServeOptions = ConfigOptions & { readonly port?: number };
 
 export const serveCommand: CommandDefinition = {
   name: 'serve',
+  summary: 'run jobs on their schedules, with the console and metrics',
   description:
     'run jobs on their schedules until stopped, serve the console and metrics, and receive events if configured',
   takes: (command) =>

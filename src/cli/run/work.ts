@@ -14,6 +14,7 @@ type WorkOptions = ConfigOptions & {
 
 export const workCommand: CommandDefinition = {
   name: 'work',
+  summary: 'do work for runs on other machines (work.engine: pg-boss)',
   description:
     'do work for runs on other machines until stopped: read sources, post orders, submit customers and mirror deals (needs work.engine: pg-boss)',
   takes: (command) =>

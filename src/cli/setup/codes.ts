@@ -13,11 +13,12 @@ export const codesCommand: CommandDefinition = {
   name: 'codes',
   description: 'check codes.csv against the service',
   readsConfig: false,
-  examples: [['codes check', 'before the first run, and after you change codes.csv']],
+  examples: [['codes', 'before the first run, and after you change codes.csv']],
   notes: 'Only reads. Exits with 2 if the service does not know an owner or a brand.',
   commands: [
     {
       name: 'check',
+      isDefault: true,
       description: 'ask the service whether it knows the owners and brands in codes.csv',
       takes: (command) =>
         command.option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, 500),

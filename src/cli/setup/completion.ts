@@ -6,6 +6,7 @@ export type Shell = (typeof SHELLS)[number];
 
 export const completionCommand: CommandDefinition = {
   name: 'completion',
+  summary: 'print the completion script of a shell',
   description: 'print a script that completes commands, jobs, sources and layouts in a shell',
   readsConfig: false,
   takes: (command) => command.addArgument(new Argument('<shell>', 'of which shell').choices(SHELLS)),

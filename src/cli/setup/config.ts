@@ -2,16 +2,17 @@ import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
 export const configCommand: CommandDefinition = {
   name: 'config',
-  description: 'show the configuration as the tool reads it',
+  description: 'show every setting, and where its value comes from',
   readsConfig: false,
   examples: [
-    ['config show', 'every setting with its value on this machine'],
-    ['config show --json', 'one setting per line, for a program'],
+    ['config', 'every setting with its value on this machine'],
+    ['config --json', 'one setting per line, for a program'],
   ],
   notes: 'Secrets are masked: it says only whether they are set.',
   commands: [
     {
       name: 'show',
+      isDefault: true,
       description:
         'print every setting and where its value comes from: the file, the environment or the default',
       action: async (output, options: ConfigOptions) =>

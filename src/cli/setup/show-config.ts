@@ -140,8 +140,8 @@ function mask(path: readonly string[], value: unknown, { database }: PipelineCon
 
 function format(value: unknown): string {
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '(none)';
-  if (Array.isArray(value)) return value.map(String).join(', ');
-  return withoutCredentials(String(value));
+  if (Array.isArray(value)) return value.map(format).join(', ');
+  return withoutCredentials(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
 /** Removes credentials from URLs; any setting may contain some. */

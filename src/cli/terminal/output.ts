@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { KnownErrorDetails } from '../../core/known-error.ts';
+import { packageFile } from '../../core/package.ts';
 import type { Progress } from '../../core/progress.ts';
 import { toPrintable, toPrintableJson } from '../../core/text/printable.ts';
 import type { Block } from '../../render/block.ts';
@@ -99,7 +101,7 @@ export function createOutput(options: {
           : createLineProgress(stderr);
       },
       fail(problem) {
-        const completed = { ...problem, help: complete(problem.help) };
+        const completed = { ...problem, help: complete(withPages(problem)) };
         const { cause: _cause, exitCode, ...details } = completed;
         emit({ event: 'error', ...details, exit_code: exitCode });
         write(stderr, errorTerminal, complete(renderKnownError(completed, errorTerminal)));
@@ -142,4 +144,12 @@ function ignoreClosedPipe(stream: Stream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
   });
+}
+
+/** The help of an error, with the command that shows the page that it names, where the folder has no such file. */
+function withPages({ help, problems = [] }: KnownErrorDetails): string {
+  const text = [help, ...problems.map((problem) => problem.help)].join('\n');
+  const page = /\bdocs\/[a-z/-]+\.md/.exec(text)?.[0];
+  if (page === undefined || existsSync(page) || !existsSync(packageFile(page))) return help;
+  return `${help}\nTo read that page:  npx influencer-sync help ${page}`;
 }

@@ -67,8 +67,7 @@ export type OrderLife = {
  * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
  * does not know it.
  *
- * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
- *   order has such an id.
+ * @param options see `findOrders`.
  */
 export async function explainOrder(
   db: Database,
@@ -78,7 +77,12 @@ export async function explainOrder(
   return Promise.all(rows.map((life) => readLife(db, life)));
 }
 
-/** Finds the orders with an id or a name, as `explainOrder` does, without their history. */
+/**
+ * Finds orders by their id or name.
+ *
+ * @param options.order the id, also as `gid://shopify/Order/5601`, or the name (`#1001`). The `#` may be left out if no
+ *   order has such an id.
+ */
 export async function findOrders(
   db: Database,
   options: { readonly order: string; readonly source?: string },
@@ -89,7 +93,7 @@ export async function findOrders(
   // unless the text can only be a name.
   const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
   const found = await find(db, { order, source });
-  return found.length > 0 ? found : await findOtherwise(db, { order, source });
+  return found.length > 0 ? found : findOtherwise(db, { order, source });
 }
 
 type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };

@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { packageFile } from '../../core/package.ts';
+import { wrap } from '../../core/text/wrap.ts';
+import { renderTable } from '../../render/table.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Something that the help can show. */
+type Topic = {
+  readonly kind: 'command' | 'page' | 'error';
+  /** What a person types behind `help`. */
+  readonly name: string;
+  readonly about: string;
+  /** All of its text, in lower case. */
+  readonly text: string;
+};
+
+const KINDS = [
+  ['command', 'Command'],
+  ['page', 'Page'],
+  ['error', 'Error'],
+] as const;
+
+/** Most matches of each kind. */
+const SHOWN = 5;
+
+/** Prints a page or an error by its name, else the best matches for words among commands, pages and errors. */
+export async function searchHelp(output: Output, asked: string, program: Command): Promise<ExitCode> {
+  const topics = [...commandTopics(program), ...pageTopics(), ...errorTopics()];
+  const named = topics.find(({ name }) => name === asked || name === `docs/${asked}.md`);
+  if (named?.kind === 'page') {
+    output.write(readFileSync(packageFile(named.name)));
+    return EXIT.ok;
+  }
+  const found = named === undefined ? rank(topics, asked) : [named];
+  for (const { kind, name, about } of found) output.emit({ event: 'help_topic', kind, name, about });
+  if (found.length === 0)
+    throw usageError(
+      `Nothing in the help has the words "${asked}".`,
+      'Try one word, or see all commands:  npx influencer-sync --help',
+    );
+  const [only] = found;
+  if (only?.kind === 'error' && found.length === 1) {
+    const { columns: width } = output.terminal;
+    output.print(wrap(`${only.name}: ${only.about}`, { width, indent: '  ', firstIndent: '' }));
+    return EXIT.ok;
+  }
+  const { terminal } = output;
+  for (const [kind, title] of KINDS) {
+    const rows = found.filter((one) => one.kind === kind).map(({ name, about }) => [name, about]);
+    const columns = [{ title, cutAt: 'never' as const }, { title: 'About' }];
+    if (rows.length > 0) output.print(`${renderTable(columns, rows, { terminal })}\n\n`);
+  }
+  output.print(`To read one:  npx influencer-sync help ${found[0]?.name ?? ''}`);
+  return EXIT.ok;
+}
+
+/** The topics with all of the words, those with one in their name or title first; at most a few of each kind. */
+function rank(topics: readonly Topic[], asked: string): readonly Topic[] {
+  const words = asked
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const scored = topics.flatMap((topic) => {
+    if (!words.every((word) => topic.text.includes(word))) return [];
+    const title = `${topic.name} ${topic.about}`.toLowerCase();
+    const score = words.reduce(
+      (sum, word) => sum + (title.includes(word) ? 1_000 : 0) + Math.min(countOf(topic.text, word), 999),
+      0,
+    );
+    return [{ topic, score }];
+  });
+  scored.sort((one, other) => other.score - one.score);
+  return KINDS.flatMap(([kind]) =>
+    scored
+      .filter(({ topic }) => topic.kind === kind)
+      .slice(0, SHOWN)
+      .map(({ topic }) => topic),
+  );
+}
+
+function countOf(text: string, word: string): number {
+  return text.split(word).length - 1;
+}
+
+function commandTopics(command: Command, before = ''): readonly Topic[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .flatMap((child) => {
+      const name = `${before}${child.name()}`;
+      const text = child.helpInformation().toLowerCase();
+      return [
+        { kind: 'command', name, about: child.summary() || child.description(), text } as const,
+        ...commandTopics(child, `${name} `),
+      ];
+    });
+}
+
+/** The pages that the package carries. */
+function pageTopics(): readonly Topic[] {
+  return ['docs/', 'docs/runbooks/'].flatMap((folder) => {
+    if (!existsSync(packageFile(folder))) return [];
+    return readdirSync(packageFile(folder))
+      .filter((file) => file.endsWith('.md'))
+      .sort()
+      .map((file): Topic => {
+        const name = `${folder}${file}`;
+        const text = readFileSync(packageFile(name), 'utf8');
+        const about = /^# (.+)$/m.exec(text)?.[1] ?? file;
+        return { kind: 'page', name, about, text: text.toLowerCase() };
+      });
+  });
+}
+
+/** The errors that docs/troubleshooting.md lists, which is written from the code. */
+function errorTopics(): readonly Topic[] {
+  const page = packageFile('docs/troubleshooting.md');
+  if (!existsSync(page)) return [];
+  return [...readFileSync(page, 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (.*) \| (.*) \|$/gm)].map(
+    ([line, name = '', message = '', help = '']): Topic => ({
+      kind: 'error',
+      name,
+      about: `${message} ${help}`.replaceAll('<br>', ' '),
+      text: line.toLowerCase(),
+    }),
+  );
+}
