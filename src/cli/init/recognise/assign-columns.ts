@@ -15,6 +15,7 @@ import {
   areCurrencies,
   Cells,
   describeColumn,
+  hasFewWords,
   isMoney,
   type MeasuredColumn,
   mayBeDates,
@@ -221,6 +222,13 @@ export function assignColumns(
         const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
         return left !== '' && right !== '' && left !== right;
       });
+    const mayBeStates = status === undefined ? free().filter(hasFewWords) : [];
+    for (const column of mayBeStates.filter(({ header }) => !isOfAnother(header, 'status')))
+      ask(
+        column,
+        'no column is known to say which orders were paid, and it has a few words that come again',
+        mayBeStates.length === 1 ? 'status' : 'unused',
+      );
     for (const column of free()) {
       const { header, cells } = column;
       if (cells.filled === 0) continue;
