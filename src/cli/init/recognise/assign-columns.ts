@@ -109,7 +109,7 @@ const BY_VALUES: readonly {
   {
     field: 'codes',
     fits: ({ header, cells }) =>
-      amountNameOf(header) === null &&
+      !isOfAnother(header, 'codes') &&
       cells.filled > cells.counts.size &&
       cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\d/.test(cell)) > 0,

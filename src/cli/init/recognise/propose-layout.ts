@@ -22,6 +22,7 @@ import {
 import {
   amountNameOf,
   isCurrency,
+  isOfAnother,
   type NameScorer,
   nameScorer,
   otherReportOf,
@@ -250,7 +251,7 @@ const INDISPENSABLE: readonly {
     fields: ['codes', ...NAMES_SOMEBODY],
     what: 'the codes',
     mayBe: ({ header, cells }) =>
-      amountNameOf(header) === null &&
+      !isOfAnother(header, 'codes') &&
       cells.share((cell) => /^[\p{L}\p{N}_-]{3,30}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\p{L}\d/u.test(cell)) > 0,
   },

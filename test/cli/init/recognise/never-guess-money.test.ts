@@ -390,7 +390,7 @@ const UNFAMILIAR: readonly (readonly [
   [
     'with thousands behind a blank, and a refund that nothing names',
     {
-      text: 'Numer;Kwota A;Waluta;Kod;Stan;Oddane\n1001/A;120,50;PLN;OLA10;paid;\n1002/A;1 020,00;PLN;;paid;\n1003/A;80,00;PLN;OLA10;paid;80,00\n',
+      text: 'Numer;Kwota A;Waluta;Rabattkod;Stan;Oddane\n1001/A;120,50;PLN;OLA10;paid;\n1002/A;1 020,00;PLN;;paid;\n1003/A;80,00;PLN;OLA10;paid;80,00\n',
       asked: ['Kwota A total'],
     },
   ],
