@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { encode } from 'iconv-lite';
@@ -74,6 +74,8 @@ test('the files that init writes for real exports pass doctor and plan, and the 
   expect(codes).toContain('MIRA10,,mira.glow.test,ETUNQ6ZTW1,,,');
   expect(codes).toContain('pilar10,5207,pilar.plants.test,KT4IHW6M0Q,,,');
   expect(readFileSync(join(folder, 'my-shop/codes-without-owner.csv'), 'utf8')).toContain('SPRINGSALE,,,,,,');
+  // The account's dealflows of the brand are offered, and none is chosen.
+  expect(written).toMatch(/^ {4}# dealflow_id: D_FSSI4P #/m);
 
   const config = ['--config', 'my-shop/pipeline.yaml'];
   const doctor = await run('doctor', ...config);
@@ -357,7 +359,7 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
   const ended = performInit(
     output,
     [join(folder, 'exports')],
-    { out: join(folder, 'shop'), currency: new Map([['', 'EUR']]), brand: '4819' },
+    { out: join(folder, 'shop'), currency: new Map([['', 'EUR']]), brand: new Map([['', '4819']]) },
     terminal.asking,
   );
   await terminal.answer('What is the column "Zwrot"', '\r');
@@ -458,7 +460,7 @@ test('on a terminal, init asks about a second column that smells of refusal', as
   const ended = performInit(
     output,
     [join(folder, 'exports')],
-    { out: join(folder, 'shop'), brand: '4819' },
+    { out: join(folder, 'shop'), brand: new Map([['', '4819']]) },
     terminal.asking,
   );
   // The refusal is offered first, and the fourth role is that the column does not matter.
@@ -531,6 +533,52 @@ test('init shows the orders that a run would hold, with reason, amount and next 
   expect(stdout).toContain('Never posted: cancelled (1), zero revenue (1).');
   expect(stdout).toMatch(/LENA5\s+0\s+2\n/);
   expect(read('shop/codes-without-owner.csv')).toContain('LENA5');
+});
+
+test('shops of two brands get jobs of their own, and codes name their brand', async () => {
+  const { folder, run, read } = open();
+  for (const shop of ['nl', 'uk']) {
+    mkdirSync(join(folder, 'exports', shop));
+    writeFileSync(join(folder, 'exports', shop, 'orders.csv'), WOO);
+  }
+  rmSync(join(folder, 'exports/orders.csv'));
+  const args = ['init', 'exports', '--out', 'shop', '--time-zone', 'Europe/Amsterdam', '--yes'];
+  const asked = await run(args);
+  expect(asked.stderr).toContain('--brand uk-woocommerce-orders=ID');
+  const brands = ['--brand', '4819', '--brand', 'uk-woocommerce-orders=5207', '--owner', 'MIRA10=mira.glow'];
+  expect((await run([...args, ...brands])).exitCode).toBe(0);
+  expect(read('shop/pipeline.yaml')).toMatch(
+    / {2}attribute-orders:\n.*\n {4}source: woocommerce-orders\n {4}brand_id: 4819\n(?:.*\n)+ {2}attribute-orders-5207:\n.*\n {4}source: uk-woocommerce-orders\n {4}brand_id: 5207\n/,
+  );
+  expect(read('shop/codes.csv').split('\n')[1]).toBe('MIRA10,,mira.glow,,,,');
+  const unknown = await run([...args, ...brands, '--owner', 'MIRA11=mira.glow']);
+  expect([unknown.exitCode, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining('"mira11", which no order has'),
+  ]);
+});
+
+test('on a terminal, the day is offered first for dates in Europe, and nothing is assumed', async () => {
+  const { folder } = open({
+    'o.csv': 'Order No,Total,Coupon,Status,Order Date\n1,20.00,MIRA10,paid,02/03/2026 10:00\n',
+  });
+  onTestFinished(replaceEnvironment(environmentOf({})));
+  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const terminal = openTerminal();
+  const given = { currency: new Map([['', 'EUR']]), brand: new Map([['', '4819']]) };
+  const ended = performInit(
+    output,
+    [join(folder, 'exports')],
+    { out: join(folder, 'shop'), ...given },
+    terminal.asking,
+  );
+  await terminal.answer('In which time zone', 'Europe/Amsterdam\r');
+  await terminal.answer('Is the month (MDY) or the day', '\r');
+  await terminal.answer('shop platform', '\r');
+  await terminal.answer('Write these', 'y');
+  expect(await ended).toBe(0);
+  expect(readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8')).toContain('date_order: DMY');
 });
 
 test('a report of an affiliate network beside orders is refused, and the exit code says so', async () => {

@@ -6,9 +6,11 @@ import { toPrintableLine } from '../../core/text/printable.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import { refusal, usageError } from '../usage-error.ts';
+import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { isCurrency } from './recognise/column-names.ts';
+import type { OrdersExamined } from './recognise/examine-orders.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 /** The settings that the files of a source cannot tell; null if a setting is not needed. */
@@ -21,15 +23,18 @@ export type SourceAnswer = {
   readonly consent: 'not_recorded' | null;
   /** `any`: the export does not say which orders were paid, and every order counts. */
   readonly status: 'any' | null;
+  /** Null: the brand of all sources. */
+  readonly brand: string | null;
 };
 type SourceKey = keyof SourceAnswer;
 
 export const NOTHING: SourceAnswer = {
   ...{ timeZone: null, currency: null, platform: null, dateOrder: null, decimalMark: null },
-  ...{ consent: null, status: null },
+  ...{ consent: null, status: null, brand: null },
 };
 
 export type Answers = {
+  /** That of sources without one of their own. */
   readonly brandId: string;
   readonly sources: ReadonlyMap<string, SourceAnswer>;
 };
@@ -38,7 +43,7 @@ export type Answers = {
 export type Question = {
   /** Null for a question about all sources. */
   readonly source: string | null;
-  readonly key: SourceKey | 'brand';
+  readonly key: SourceKey;
   /** Null if there is no good guess. */
   readonly suggestion: string | null;
   /** The answer that an option has given, if any. */
@@ -64,7 +69,7 @@ type Wording = {
 const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
     ...{ flag: '--brand', value: 'ID', help: 'Write its id at the service.' },
-    ask: () => 'Which brand are orders credited for?',
+    ask: (source) => `Which brand are orders${source === '' ? '' : ` of ${source}`} credited for?`,
     isValid: (value) => /^\d{1,15}$/.test(value),
     fault: 'The id of a brand is a whole number.',
   },
@@ -149,14 +154,15 @@ export function questionsFor(
       );
   }
   const suggestion = brands.length === 1 ? (brands[0]?.id ?? null) : null;
-  const brand = {
-    source: null,
-    key: 'brand',
-    suggestion,
-    given: options.brand ?? null,
-    mayAssume: true,
-  } as const;
-  return [brand, ...sources.flatMap((source) => questionsOf(source, sources, options))];
+  const shops = sources.filter(({ examined }) => examined.kind === 'orders').map(({ name }) => name);
+  // Several shops may belong to several brands. Everything else is asked once.
+  const asked: readonly (string | null)[] = shops.length > 1 ? shops : [null];
+  const others = names.filter((name) => !asked.includes(name) && options.brand?.has(name));
+  const brand = [...asked, ...others].map((source): Question => {
+    const given = givenFor(options.brand, source ?? EVERY_SOURCE);
+    return { source, key: 'brand', suggestion, given, mayAssume: true };
+  });
+  return [...brand, ...sources.flatMap((source) => questionsOf(source, sources, options))];
 }
 
 function questionsOf(
@@ -177,11 +183,20 @@ function questionsOf(
     ...(examined.currency === null
       ? []
       : [ask('currency', currency, currency !== null && others.length === 0)]),
-    ...(examined.dateOrder === 'open' ? [ask('dateOrder')] : []),
+    ...(examined.dateOrder === 'open' ? [ask('dateOrder', dateOrderOf(examined, options, name))] : []),
     ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
     ask('platform', platformOf(source, sources), true),
   ];
+}
+
+/** The order that is more likely where such exports are written. It is only offered: it may change what is credited. */
+function dateOrderOf({ layout }: OrdersExamined, options: InitOptions, name: string): 'DMY' | null {
+  return layout.money.decimal === ',' || isEuropean(givenFor(options.timeZone, name)) ? 'DMY' : null;
+}
+
+function isEuropean(timeZone: string | null | undefined): boolean {
+  return timeZone?.startsWith('Europe/') === true;
 }
 
 /** What options state about a source, as far as it is valid. `toAnswers` refuses the rest before anything is written. */
@@ -226,8 +241,9 @@ function toAnswers(values: ReadonlyMap<Question, string>): Answers {
     const { flag, isValid, fault } = QUESTIONS[key];
     if (!isValid(value))
       throw usageError(`${flag}: ${fault}`, 'Correct the option and run the command again.');
-    if (source === null) brandId = value;
-    else sources.set(source, { ...(sources.get(source) ?? NOTHING), [key]: written(key, value) });
+    if (key === 'brand') brandId ||= value;
+    if (source !== null)
+      sources.set(source, { ...(sources.get(source) ?? NOTHING), [key]: written(key, value) });
   }
   return { brandId, sources };
 }
@@ -309,15 +325,49 @@ export async function askAnswers(
             ...(suggestion === null ? {} : { initialValue: suggestion }),
             validate: (input) => (isValid(input ?? '') ? undefined : fault),
           })
-        : await select({ message, ...terminal, options }));
+        : await select({ message, ...terminal, options, ...offeredOf(question, values) }));
     if (isCancel(value)) return null;
     values.set(question, String(value));
   }
   return toAnswers(values);
 }
 
+/** The answer that a choice begins with, by what was answered before. */
+function offeredOf(
+  { key, source, suggestion }: Question,
+  before: ReadonlyMap<Question, string>,
+): { readonly initialValue?: string } {
+  const answered = (other: SourceKey): string | undefined =>
+    [...before].findLast(([one]) => one.key === other && (key === 'brand' || one.source === source))?.[1];
+  if (key === 'brand') return { initialValue: answered('brand') ?? suggestion ?? '' };
+  if (key === 'dateOrder' && isEuropean(answered('timeZone'))) return { initialValue: 'DMY' };
+  return suggestion === null ? {} : { initialValue: suggestion };
+}
+
 function toChoice({ id, name }: BrandChoice): Choice {
   return { value: id, label: toPrintableLine(name === null ? id : `${name} (${id})`) };
+}
+
+/** Asks who owns each code for which somebody is proposed. Null if the person cancelled. */
+export async function askOwners(
+  proposals: readonly ProposedOwner[],
+  terminal: Asking,
+): Promise<readonly CodeOwner[] | null> {
+  const { isCancel, select } = await import('@clack/prompts');
+  const owners: CodeOwner[] = [];
+  for (const [code, proposed] of Map.groupBy(proposals, (one) => one.code)) {
+    const options = proposed.map(({ handle, dealId, evidence }) => ({
+      value: dealId,
+      label: toPrintableLine(`${handle ?? dealId}: ${evidence}`),
+    }));
+    const chosen = await select<string>({
+      ...{ message: toPrintableLine(`Who owns the code ${maskAddresses(code)}?`), ...terminal },
+      options: [{ value: '', label: 'nobody of these' }, ...options],
+    });
+    if (isCancel(chosen)) return null;
+    owners.push(...proposed.filter(({ dealId }) => dealId === chosen));
+  }
+  return owners;
 }
 
 /** Asks whether to write the files. */

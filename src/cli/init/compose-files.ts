@@ -4,15 +4,18 @@ import { createTwoFilesPatch } from 'diff';
 import { Document, isCollection, parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
-import { toPrintableJson } from '../../core/text/printable.ts';
+import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
 import { renderCsv } from '../../render/csv.ts';
 import { codeOf } from '../../store/list-folder-files.ts';
 import { refusal } from '../usage-error.ts';
 import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
-import type { CodeOwner } from './find-owners.ts';
+import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import type { RecognisedSource } from './recognise/recognise.ts';
+
+/** A dealflow of the account. Its brand is null if the service does not say it. */
+export type Dealflow = { readonly id: string; readonly name: string | null; readonly brandId: string | null };
 
 /** A file to write, relative to the folder of the configuration. */
 export type ComposedFile = { readonly path: string; readonly text: string };
@@ -21,6 +24,8 @@ export type ComposeOptions = {
   readonly sources: readonly RecognisedSource[];
   readonly answers: Answers;
   readonly owners: readonly CodeOwner[];
+  readonly proposals: readonly ProposedOwner[];
+  readonly dealflows: readonly Dealflow[];
   readonly codes: readonly CodeFound[];
   /** Absolute path. The paths of sources are written relative to it. */
   readonly folder: string;
@@ -28,15 +33,15 @@ export type ComposeOptions = {
 
 /** Composes all files that `init` writes. */
 export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
-  const { sources, codes, owners, answers } = options;
+  const { sources, codes, owners, proposals, answers } = options;
   const layouts = sources.flatMap(layoutFileOf);
   const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
   const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
   return [
     { path: 'pipeline.yaml', text: pipelineText(options) },
     ...layouts,
-    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(owners, answers.brandId) }] : []),
-    ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned) }] : []),
+    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(owners, answers) }] : []),
+    ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned, proposals) }] : []),
     { path: '.env.example', text: environmentText(sources) },
   ];
 }
@@ -44,21 +49,37 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
 /** File for codes without an owner. In codes.csv, such rows would credit orders to no one. */
 export const UNOWNED = 'codes-without-owner.csv';
 
-function codesText(owners: readonly CodeOwner[], jobBrandId: string): string {
+function codesText(owners: readonly CodeOwner[], answers: Answers): string {
+  const brands = new Set([
+    answers.brandId,
+    ...[...answers.sources.values()].flatMap(({ brand }) => brand ?? []),
+  ]);
   return toCsv(
     owners.map(({ code, brandId, handle, dealId }) => {
-      const other = brandId === null || brandId === jobBrandId ? '' : brandId;
-      return [code, other, handle ?? '', dealId, '', '', ''];
+      // A blank means the brand of the job, of which there is one.
+      const isOfJob = brandId === null || (brands.size === 1 && brands.has(brandId));
+      return [code, isOfJob ? '' : brandId, handle ?? '', dealId, '', '', ''];
     }),
   );
 }
 
-function unownedText(codes: readonly CodeFound[]): string {
-  return toCsv(codes.map(({ code }) => [code, '', '', '', '', '', '']));
+/** The codes without an owner, with the best proposal behind the columns of codes.csv. */
+function unownedText(codes: readonly CodeFound[], proposals: readonly ProposedOwner[]): string {
+  const blank = CODE_COLUMNS.slice(1).map(() => '');
+  const rows = codes.map(({ code }) => {
+    const own = proposals.filter((one) => one.code === code);
+    const names = own.map(({ handle, dealId }) => handle ?? dealId).join(' or ');
+    return [code, ...blank, ...(proposals.length === 0 ? [] : [names, own[0]?.evidence ?? ''])];
+  });
+  return toCsv(rows, proposals.length === 0 ? [] : ['proposed_owner', 'evidence']);
 }
 
-function toCsv(rows: readonly (readonly string[])[]): string {
-  return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true, lineEnd: '\n' });
+function toCsv(rows: readonly (readonly string[])[], more: readonly string[] = []): string {
+  return renderCsv([[...CODE_COLUMNS, ...more], ...rows], {
+    delimiter: ',',
+    escapeFormulas: true,
+    lineEnd: '\n',
+  });
 }
 
 /** The name of a source's layout. A modified layout gets its own name. */
@@ -90,7 +111,7 @@ function layoutFileOf(source: RecognisedSource): readonly ComposedFile[] {
   return [{ path, text: `${head}${document.toString({ lineWidth: 0 })}` }];
 }
 
-function pipelineText({ sources, answers, folder }: ComposeOptions): string {
+function pipelineText({ sources, answers, dealflows, folder }: ComposeOptions): string {
   return joinLines(
     `# Written by \`influencer-sync init\`. Paths are relative to this file. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
     '# Check it:  npx influencer-sync doctor   What a run would post:  npx influencer-sync plan attribute-orders',
@@ -111,7 +132,7 @@ function pipelineText({ sources, answers, folder }: ComposeOptions): string {
     sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
     '',
     'jobs:',
-    jobLines(sources, answers),
+    jobLines(sources, answers, dealflows),
     '',
   );
 }
@@ -178,36 +199,60 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
 
 /**
  * One job of each kind that has a source to read, and of each kind that reads no source. Sources of which every order
- * counts have a job of their own, so that `include: any` is not about the others.
+ * counts have a job of their own, so that `include: any` is not about the others; so have those of another brand.
  */
 function jobLines(
   sources: readonly RecognisedSource[],
   { brandId, sources: answers }: Answers,
+  dealflows: readonly Dealflow[],
 ): readonly string[] {
+  const brandOf = (name: string | undefined): string => answers.get(name ?? '')?.brand ?? brandId;
   return jobKinds.flatMap(({ kind, starter }) => {
     if (starter === undefined) return [];
     const { reads, comment, settings = [] } = starter;
     const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
     const isAny = (name: string): boolean => answers.get(name)?.status === 'any';
-    const groups = [names.filter((name) => !isAny(name)), names.filter(isAny)].filter(
-      (group) => group.length > 0,
+    const brands = [...new Set(names.map(brandOf))].sort(
+      (one, other) => Number(other === brandId) - Number(one === brandId),
     );
+    const groups = brands
+      .flatMap((brand) =>
+        [false, true].map((any) => names.filter((name) => brandOf(name) === brand && isAny(name) === any)),
+      )
+      .filter((group) => group.length > 0);
     if (reads === null) groups.push([]);
+    const nameOf = (group: readonly string[], at: number): string =>
+      [
+        kind,
+        ...(at === 0 || brandOf(group[0]) === brands[0] ? [] : [brandOf(group[0])]),
+        ...(at > 0 && group.some(isAny) ? ['any-status'] : []),
+      ].join('-');
     return groups.flatMap((group, at) => [
-      `  ${at === 0 ? kind : `${kind}-any-status`}:${comment === undefined ? '' : ` # ${comment}`}`,
+      `  ${nameOf(group, at)}:${comment === undefined ? '' : ` # ${comment}`}`,
       `    kind: ${kind}`,
       ...(reads === null
         ? []
         : [
             `    source: ${group.length === 1 ? group[0] : `[${group.join(', ')}]`}`,
-            `    brand_id: ${brandId}`,
+            `    brand_id: ${brandOf(group[0])}`,
           ]),
       ...(group.some(isAny)
         ? ['    include: any # the export does not say which orders were paid: all count']
         : []),
       ...settings.map((line) => `    ${line}`),
+      ...(reads === 'creators' ? dealflowLines(dealflows, brandOf(group[0])) : []),
     ]);
   });
+}
+
+/** The dealflows of a brand, for a person to choose where deals are created. */
+function dealflowLines(dealflows: readonly Dealflow[], brandId: string): readonly string[] {
+  return dealflows
+    .filter((one) => one.brandId === null || one.brandId === brandId)
+    .map(
+      ({ id, name }) =>
+        `    # dealflow_id: ${scalar(id)}${name === null ? '' : ` # ${toPrintableLine(name)}`}`,
+    );
 }
 
 function environmentText(sources: readonly RecognisedSource[]): string {

@@ -58,7 +58,12 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
 function columnLines({ columns }: ProposedLayout, terminal: Terminal): readonly string[] {
   if (columns.length === 0) return [];
   const table = renderTable(
-    [{ title: 'Column' }, { title: 'Used as' }, { title: 'Why', cutAt: 'never' }, { title: 'For example' }],
+    [
+      { title: 'Column', cutAt: 'never' },
+      { title: 'Used as' },
+      { title: 'Why', cutAt: 'never' },
+      { title: 'For example' },
+    ],
     columns.map(({ header, role, why, samples }) => [
       shorten(header),
       role ?? 'not used',

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../core/column-role.ts';
-import { foldHeader } from '../../core/text/fold.ts';
+import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
@@ -8,7 +8,7 @@ export type SourceAnswers = ReadonlyMap<string, string>;
 
 export type InitOptions = ConfigOptions & {
   readonly out: string;
-  readonly brand?: string;
+  readonly brand?: SourceAnswers;
   readonly timeZone?: SourceAnswers;
   readonly currency?: SourceAnswers;
   readonly platform?: SourceAnswers;
@@ -18,6 +18,8 @@ export type InitOptions = ConfigOptions & {
   readonly status?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;
+  /** Owners that a person has confirmed, by folded code. */
+  readonly owner?: ReadonlyMap<string, string>;
   /** Words of states that mean that an order was paid. */
   readonly paid?: readonly string[];
   readonly encoding?: string;
@@ -35,7 +37,7 @@ export const initCommand: CommandDefinition = {
     command
       .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
       .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
-      .option('--brand <id>', 'brand that orders are credited for')
+      .option('--brand <id>', 'brand that orders are credited for', collect())
       .option('--time-zone <zone>', 'time zone of times without one, such as Europe/Amsterdam', collect())
       .option('--currency <code>', 'currency of amounts without one, such as EUR', collect())
       .option(
@@ -65,6 +67,11 @@ export const initCommand: CommandDefinition = {
         collectRoles,
       )
       .option('--paid <word>', 'a state of orders that means paid, if no list knows it', collectWords)
+      .option(
+        '--owner <code>',
+        'who owns a code, once you have confirmed it: MIRA10=mira.glow',
+        collectOwners,
+      )
       .option('--encoding <name>', 'encoding of files whose letters do not show it, such as shift_jis')
       .option('--yes', 'write the files without being asked')
       .option('--check', 'compare an existing configuration with its newest files instead'),
@@ -91,6 +98,16 @@ export const initCommand: CommandDefinition = {
       ? (await import('./check-sources.ts')).checkSources(output, options)
       : (await import('./perform-init.ts')).performInit(output, places, options),
 };
+
+/** Parses `CODE=HANDLE`. */
+function collectOwners(
+  text: string,
+  before: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, string> {
+  const [, code = '', handle = ''] = /^(.+)=\s*(\S+)\s*$/.exec(text) ?? [];
+  if (handle === '') throw new InvalidArgumentError('It should be CODE=HANDLE.');
+  return new Map([...(before ?? []), [foldCode(code), handle]]);
+}
 
 function collectWords(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), text];

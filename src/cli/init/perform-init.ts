@@ -6,11 +6,13 @@ import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
-import { foldCode, foldHeader } from '../../core/text/fold.ts';
+import { foldCode, foldHandle, foldHeader } from '../../core/text/fold.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
-import { searchBrands } from '../../service/account.ts';
+import { searchBrands, searchDealflows } from '../../service/account.ts';
 import { ApiError } from '../../service/api-error.ts';
 import type { Client } from '../../service/client.ts';
 import { openSourceClients } from '../../store/source-clients.ts';
@@ -25,6 +27,7 @@ import {
   answerOf,
   askAboutFiles,
   askAnswers,
+  askOwners,
   askToWrite,
   assumedOf,
   type BrandChoice,
@@ -38,13 +41,14 @@ import {
 import {
   compareFiles,
   composeFiles,
+  type Dealflow,
   type FileFate,
   layoutNameOf,
   UNOWNED,
   writeNewFiles,
 } from './compose-files.ts';
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
-import { type CodeOwner, findOwners } from './find-owners.ts';
+import { type CodeOwner, type FoundOwners, findOwners, type ProposedOwner } from './find-owners.ts';
 import type { InitOptions } from './init.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
@@ -99,11 +103,24 @@ export async function performInit(
   if (answers === null) return EXIT.interrupted;
 
   const codes = codesOf(found.sources);
-  const owners = client === null ? [] : await findOwners(client, codes);
+  const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
+  const stated = statedOwners(options, codes, looked.proposals);
+  const open = looked.proposals.filter(({ code }) => !stated.some((owner) => owner.code === code));
+  const confirmed = canAsk && !isConfirmed ? await askOwners(open, asking) : [];
+  if (confirmed === null) return EXIT.interrupted;
+  const known = [...stated, ...confirmed];
+  const owners = [
+    ...known,
+    ...looked.owners.filter(({ code }) => known.every((owner) => owner.code !== code)),
+  ];
+  const proposals = open.filter(({ code }) => confirmed.every((owner) => owner.code !== code));
   const files = composeFiles({
     sources: found.sources,
     answers,
     owners,
+    proposals,
+    dealflows:
+      client === null || !found.sources.some(isOfCreators) ? [] : await listDealflows(client, output),
     codes,
     folder,
   });
@@ -112,8 +129,44 @@ export async function performInit(
   const count = fates.filter(({ state }) => state === 'new').length;
   if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
   writeNewFiles(folder, files, fates);
-  finish(output, { fates, found, owners, codes, hasService: client !== null, options });
+  finish(output, {
+    ...{ fates, found, owners, proposals, codes, options },
+    looked: client === null ? null : looked,
+  });
   return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+}
+
+const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
+
+/**
+ * The owners that a person has stated, with the deal if it was proposed.
+ *
+ * @throws KnownError `usage` (exit 2) if no order has the code.
+ */
+function statedOwners(
+  { owner = new Map() }: InitOptions,
+  codes: readonly CodeFound[],
+  proposals: readonly ProposedOwner[],
+): readonly CodeOwner[] {
+  return [...owner].map(([folded, handle]) => {
+    const code = codes.find((one) => foldCode(one.code) === folded)?.code;
+    if (code === undefined)
+      throw usageError(
+        `--owner names the code ${JSON.stringify(folded)}, which no order has.`,
+        `Codes found: ${codes
+          .slice(0, 20)
+          .map((one) => toPrintableLine(one.code))
+          .join(', ')}.`,
+      );
+    const proposed = proposals.find(
+      (one) => one.code === code && foldHandle(one.handle ?? '') === foldHandle(handle),
+    );
+    return proposed ?? { code, handle, dealId: '', brandId: null };
+  });
+}
+
+function isOfCreators({ examined }: RecognisedSource): boolean {
+  return examined.kind === 'creators';
 }
 
 /** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
@@ -180,8 +233,10 @@ async function recogniseAll(
         layouts,
         taken,
         statedOf: (name) => statedOf(options, name),
-        jobOf: (name) =>
-          proposedJob({ brandId: options.brand ?? null, include: statedOf(options, name).status }),
+        jobOf: (name) => {
+          const { brand, status } = statedOf(options, name);
+          return proposedJob({ brandId: brand, include: status });
+        },
         stated: said.stated,
         paidWords: new Set([...said.states].flatMap(([word, isPaid]) => (isPaid ? [word] : []))),
         assumedEncoding: said.encoding,
@@ -215,6 +270,21 @@ async function listBrands(client: Client, output: Output): Promise<readonly Bran
   }
 }
 
+async function listDealflows(client: Client, output: Output): Promise<readonly Dealflow[]> {
+  try {
+    return (await searchDealflows(client))
+      .filter(({ id }) => id !== '')
+      .map(({ id, name, raw }) => ({
+        ...{ id, name },
+        brandId: raw.brand_id === undefined || raw.brand_id === null ? null : String(raw.brand_id),
+      }));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    output.warn(`The service did not list its dealflows (${error.message}).`);
+    return [];
+  }
+}
+
 /** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */
 function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
   const first = new Map<string, CodeFound>();
@@ -228,13 +298,17 @@ type Finish = {
   readonly fates: readonly FileFate[];
   readonly found: Recognised;
   readonly owners: readonly CodeOwner[];
+  readonly proposals: readonly ProposedOwner[];
   readonly codes: readonly CodeFound[];
-  readonly hasService: boolean;
+  /** Null: no service was asked. */
+  readonly looked: FoundOwners | null;
   readonly options: InitOptions;
 };
 
+const PROPOSALS_SHOWN = 10;
+
 /** Prints what is left to do, and the next command. */
-function finish(output: Output, { fates, found, owners, codes, hasService, options }: Finish): void {
+function finish(output: Output, { fates, found, owners, proposals, codes, looked, options }: Finish): void {
   const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
   const written = join(resolve(options.out), 'pipeline.yaml');
   const isFound = findConfig(undefined).path === written;
@@ -250,7 +324,16 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
     unowned > 0 &&
       hasOrders &&
       `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
-    !hasService &&
+    ...proposals
+      .slice(0, PROPOSALS_SHOWN)
+      .map(
+        ({ code, handle, dealId, evidence }) =>
+          `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, ${handle === null ? '' : `write --owner ${toPrintableLine(maskAddresses(code))}=${toPrintableLine(handle)}, or `}move its row into codes.csv, without the last two columns.`,
+      ),
+    looked !== null &&
+      looked.left > 0 &&
+      `${plural(looked.left, 'code was', 'codes were')} not looked up${looked.fault === null ? ', because there are too many' : `: ${toPrintableLine(looked.fault)}`}.`,
+    looked === null &&
       hasOrders &&
       'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
   ].filter((line) => line !== false);

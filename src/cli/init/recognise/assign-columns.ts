@@ -15,6 +15,7 @@ import {
   areCurrencies,
   Cells,
   describeColumn,
+  hasFewWords,
   isMoney,
   type MeasuredColumn,
   mayBeDates,
@@ -108,7 +109,7 @@ const BY_VALUES: readonly {
   {
     field: 'codes',
     fits: ({ header, cells }) =>
-      amountNameOf(header) === null &&
+      !isOfAnother(header, 'codes') &&
       cells.filled > cells.counts.size &&
       cells.share((cell) => /^(?=.*\p{Lu})[\p{Lu}\p{N}][\p{Lu}\p{N}_-]{3,29}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\d/.test(cell)) > 0,
@@ -221,6 +222,13 @@ export function assignColumns(
         const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
         return left !== '' && right !== '' && left !== right;
       });
+    const mayBeStates = status === undefined ? free().filter(hasFewWords) : [];
+    for (const column of mayBeStates.filter(({ header }) => !isOfAnother(header, 'status')))
+      ask(
+        column,
+        'no column is known to say which orders were paid, and it has a few words that come again',
+        mayBeStates.length === 1 ? 'status' : 'unused',
+      );
     for (const column of free()) {
       const { header, cells } = column;
       if (cells.filled === 0) continue;

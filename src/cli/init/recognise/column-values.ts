@@ -300,7 +300,7 @@ const SHAPES: Readonly<Partial<Record<LayoutField, (cells: Cells) => boolean>>> 
     cells.share((cell) => cell.length <= 60 && !/\s{2}|@|\d:\d\d/.test(cell)) >= NEARLY_ALL &&
     !(areTimes(cells) && !areDigits(cells)) &&
     cells.counts.size > Math.min(2, cells.rows - 1) &&
-    !isMoneyWithDecimals(cells),
+    !isSurelyMoney(cells),
   codes: (cells) =>
     cells.share((cell) => cell.length <= 100 && /[\p{L}]/u.test(cell)) >= NEARLY_ALL && !isMoney(cells),
   // What is another number on every row identifies the row, and no influencer.
@@ -374,11 +374,19 @@ export function isMoney(cells: Cells, written = /\d/): boolean {
   );
 }
 
-/** True if nearly all cells are amounts with two decimals. */
-export function isMoneyWithDecimals(cells: Cells): boolean {
+/** True if nearly all cells are amounts with two decimals, or all name their currency. */
+export function isSurelyMoney(cells: Cells): boolean {
   const isRead = (cell: string): boolean =>
-    MONEY_FORMATS.slice(0, 2).some((format) => typeof parseMoney(cell, format) === 'string');
-  return cells.share((cell) => /[.,]\d\d(?!\d)/.test(cell) && isRead(cell)) >= NEARLY_ALL;
+    MONEY_FORMATS.some((format) => typeof parseMoney(cell, format) === 'string');
+  const hasCurrency = cells.filled > 0 && cells.share((cell) => isCurrency(statedCurrency(cell) ?? '')) === 1;
+  return cells.share((cell) => (hasCurrency || /[.,]\d\d(?!\d)/.test(cell)) && isRead(cell)) >= NEARLY_ALL;
+}
+
+/** True if a column has a few words that come again, as states have. */
+export function hasFewWords({ header, cells }: MeasuredColumn): boolean {
+  const isFew =
+    cells.counts.size > 1 && cells.counts.size <= MAX_STATES / 3 && cells.counts.size < cells.filled;
+  return isFew && cells.filled === cells.rows && areWords(cells) && !PERSONAL.test(header);
 }
 
 const SAMPLES = 3;

@@ -22,6 +22,7 @@ import {
 import {
   amountNameOf,
   isCurrency,
+  isOfAnother,
   type NameScorer,
   nameScorer,
   otherReportOf,
@@ -30,7 +31,7 @@ import {
 import {
   Cells,
   describeColumn,
-  isMoneyWithDecimals,
+  isSurelyMoney,
   type MeasuredColumn,
   PERSONAL,
   shape,
@@ -53,7 +54,7 @@ export type ProposedLayout = {
 
 /** Why no layout can be proposed for a header, and the columns about which a person may say more. */
 export type NoLayout = {
-  readonly code: 'unknown_header' | 'not_orders' | 'item_rows' | 'unclear_columns';
+  readonly code: 'unknown_header' | 'ambiguous_header' | 'not_orders' | 'item_rows' | 'unclear_columns';
   readonly why: string;
   readonly unclear: readonly UnclearColumn[];
 };
@@ -96,6 +97,20 @@ export function proposeLayout(
   const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
   const other = money === undefined && !saysOrder ? null : otherReportOf(header);
   if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
+  const asked = new Set([
+    ...[...chosen.values()].map(({ header }) => header),
+    ...unclear.map((one) => one.header),
+  ]);
+  const twice = columns.find(
+    (column) =>
+      asked.has(column.header) &&
+      columns.some((one) => one !== column && foldHeader(one.header) === foldHeader(column.header)),
+  );
+  if (twice !== undefined && (money !== undefined || saysOrder || email !== undefined))
+    return refusal(
+      'ambiguous_header',
+      `Two columns are called ${JSON.stringify(twice.header)}, and nothing says which of them counts. Export the file again with one of them, or with two names.`,
+    );
   const open = money === undefined && !saysOrder ? null : whatIsMissing(columns, assigned, stated);
   if (open !== null) return open;
   if (id !== undefined && total !== undefined) {
@@ -223,18 +238,20 @@ const INDISPENSABLE: readonly {
       cells.counts.size > Math.min(2, cells.rows - 1) &&
       !PERSONAL.test(header) &&
       cells.share((cell) => /\d/.test(cell) && !/@|\d:\d\d|\s{2}|^\d+[./-]\d+[./-]\d+$/.test(cell)) === 1 &&
-      !isMoneyWithDecimals(cells),
+      !isSurelyMoney(cells),
   },
   {
     fields: ['total'],
     what: 'the total of an order',
-    mayBe: ({ header, cells }) => amountNameOf(header) === null && isMoneyWithDecimals(cells),
+    // An order without a total is none, while refunds and discounts are blank on most rows.
+    mayBe: ({ header, cells }) =>
+      amountNameOf(header) === null && cells.filled >= cells.rows * 0.9 && isSurelyMoney(cells),
   },
   {
     fields: ['codes', ...NAMES_SOMEBODY],
     what: 'the codes',
     mayBe: ({ header, cells }) =>
-      amountNameOf(header) === null &&
+      !isOfAnother(header, 'codes') &&
       cells.share((cell) => /^[\p{L}\p{N}_-]{3,30}$/u.test(cell)) === 1 &&
       cells.share((cell) => /\p{L}\d/u.test(cell)) > 0,
   },
@@ -267,7 +284,7 @@ const COUNTS_ROWS =
 function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): NoLayout {
   const ids = `It has order ids (column ${JSON.stringify(id.header)}), but no amounts`;
   const amounts = columns
-    .filter(({ header, cells }) => header !== '' && isMoneyWithDecimals(cells))
+    .filter(({ header, cells }) => header !== '' && isSurelyMoney(cells))
     .map((column) => ({ ...column, name: amountNameOf(column.header) }));
   if (amounts.length === 0) return refusal('unknown_header', `${ids}.`);
   const listed = amounts.map(
@@ -343,5 +360,5 @@ function findPayments(
 ): MeasuredColumn | undefined {
   const isCode = (cell: string): boolean => cell === cell.toUpperCase() && isCurrency(cell);
   if (!mayBeAny && !columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;
-  return columns.find(({ header, cells }) => isMoneyWithDecimals(cells) && score(header, 'spent') === 0);
+  return columns.find(({ header, cells }) => isSurelyMoney(cells) && score(header, 'spent') === 0);
 }

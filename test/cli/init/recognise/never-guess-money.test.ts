@@ -255,6 +255,12 @@ test.each([
   expect(refused).toMatchObject([{ code, why: expect.stringMatching(why) }]);
 });
 
+test('two columns with the name of the total are refused, because no answer could tell them apart', () => {
+  const rows = ['1', '2'].map((id) => [id, `${id}0.00`, `${id}2.00`, 'MIRA10', 'paid']);
+  const twice = propose(['Order No', 'Total', 'Total', 'Coupon', 'Status'], rows);
+  expect(twice).toMatchObject({ code: 'ambiguous_header', unclear: [] });
+});
+
 test('a total that is repeated while the price of items differs is that of the order', async () => {
   const text =
     'Order No,Total,Item price,Coupon,Status\n1,50.00,20.00,MIRA10,paid\n1,50.00,30.00,MIRA10,paid\n2,5.00,5.00,,paid\n3,6.00,6.00,,paid\n';
@@ -379,6 +385,27 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Auftrag;Zustand;Wert A;Gutschein\n1;bezahlt;12,00 €;ANNE10\n2;bezahlt;99,50 €;\n3;bezahlt;20,00 €;ANNE10\n',
       asked: ['Wert A total'],
+    },
+  ],
+  [
+    'with thousands behind a blank, and a refund that nothing names',
+    {
+      text: 'Numer;Kwota A;Waluta;Rabattkod;Stan;Oddane\n1001/A;120,50;PLN;OLA10;paid;\n1002/A;1 020,00;PLN;;paid;\n1003/A;80,00;PLN;OLA10;paid;80,00\n',
+      asked: ['Kwota A total'],
+    },
+  ],
+  [
+    'in Japanese, without decimals and with states that no list knows',
+    {
+      text: '注文番号,注文日,合計,クーポン,状態\nA-1,2026/10/02 9:05,"1,234円",YUKI10,済み\nA-2,2026/10/03 9:05,800円,,済み\nA-3,2026/10/04 9:05,"2,000円",YUKI10,取消\n',
+      asked: ['合計 total'],
+    },
+  ],
+  [
+    'with a column of words that may say which orders were paid',
+    {
+      text: 'Order No,Total,Coupon,Lage,Currency\n1,20.00,MIRA10,gut,EUR\n2,30.00,JOE20,weg,EUR\n3,5.00,,gut,EUR\n',
+      asked: ['Lage status'],
     },
   ],
   [
