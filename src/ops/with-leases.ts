@@ -8,6 +8,7 @@ import type { Database } from '../db/connect.ts';
 import {
   type Acquired,
   acquireLease,
+  type Busy,
   type Heartbeat,
   type LeaseHolder,
   releaseLeases,
@@ -56,7 +57,6 @@ export async function withLeases<Result>(
 const ASK_AGAIN_MS = 250;
 
 type Taking = LeaseHolder & Omit<LeaseOptions, 'names'> & { readonly name: string };
-type Busy = Extract<Acquired, { readonly kind: 'busy' }>;
 
 async function takeLease(db: Database, options: Taking): Promise<void> {
   let answer = await acquireLease(db, options);
