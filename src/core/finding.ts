@@ -11,6 +11,8 @@ export type Finding = {
   readonly what: string;
   /** Why it matters. Omitted for `ok`. */
   readonly why?: string;
+  /** Set if a run cannot start before the one at work has ended. */
+  readonly isBusy?: true;
   /** How to fix it. Omitted for `ok`. */
   readonly fix?: string;
 };

@@ -9,17 +9,18 @@ export type LeaseHolder = {
   readonly pid: number;
 };
 
-export type Acquired =
-  | { readonly kind: 'acquired' }
-  | {
-      readonly kind: 'busy';
-      readonly holder: LeaseHolder & { readonly acquiredAt: Date; readonly endsInMs: number };
-      /**
-       * True if a backfill holds it, and only for as long as it takes to read new files, so that it is worth
-       * waiting.
-       */
-      readonly isBrief: boolean;
-    };
+/** Another process holds the lease. */
+export type Busy = {
+  readonly kind: 'busy';
+  readonly holder: LeaseHolder & { readonly acquiredAt: Date; readonly endsInMs: number };
+  /**
+   * True if a backfill holds it, and only for as long as it takes to read new files, so that it is worth
+   * waiting.
+   */
+  readonly isBrief: boolean;
+};
+
+export type Acquired = { readonly kind: 'acquired' } | Busy;
 
 /**
  * Takes a lease, or returns its holder. Uses only the clock of the database, so clocks of machines do not
@@ -42,6 +43,21 @@ export async function acquireLease(
     returning 1`.execute(db);
   if (taken.rows.length > 0) return { kind: 'acquired' };
 
+  const held = (await readHolders(db, [name]))[0];
+  // The lease was released in the meantime, so try again.
+  if (held === undefined) return acquireLease(db, options);
+  return { kind: 'busy', ...held };
+}
+
+/** Who holds one of these leases now; the one that ends last. Null if a run could take them all. */
+export async function findHolder(db: Database, names: readonly string[]): Promise<Busy['holder'] | null> {
+  const held = (await readHolders(db, names)).filter(
+    ({ holder, isBrief }) => holder.endsInMs > 0 && !isBrief,
+  );
+  return held[0]?.holder ?? null;
+}
+
+async function readHolders(db: Database, names: readonly string[]): Promise<readonly Omit<Busy, 'kind'>[]> {
   const { rows } = await sql<{
     owner: string;
     host: string;
@@ -53,16 +69,13 @@ export async function acquireLease(
     select l.owner, l.host, l.pid, l.acquired_at, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000) as ends_in_ms,
       starts_with(l.name, 'source:')
         and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as is_brief
-    from ops.leases l where l.name = ${name}`.execute(db);
-  const held = rows[0];
-  // The lease was released in the meantime, so try again.
-  if (held === undefined) return acquireLease(db, options);
-  const endsInMs = Math.max(0, Number(held.ends_in_ms));
-  return {
-    kind: 'busy',
-    holder: { owner: held.owner, host: held.host, pid: held.pid, acquiredAt: held.acquired_at, endsInMs },
-    isBrief: held.is_brief,
-  };
+    from ops.leases l where l.name = any(${names}::text[]) order by l.expires_at desc`.execute(db);
+  return rows.map(
+    ({ owner, host, pid, acquired_at: acquiredAt, ends_in_ms: endsInMs, is_brief: isBrief }) => ({
+      holder: { owner, host, pid, acquiredAt, endsInMs: Math.max(0, Number(endsInMs)) },
+      isBrief,
+    }),
+  );
 }
 
 /** The `serve:` leases of dead processes are deleted after this time. */

@@ -20,9 +20,9 @@ export function renderFinding({ status, about, what, why, fix }: Finding, termin
   return `${terminal.style([color, 'bold'], mark)} ${text}${terminal.style('dim', more[0] ?? '')}${terminal.style('cyan', more[1] ?? '')}`;
 }
 
-/** The last line: the number of problems and warnings. */
+/** The last line: the number of problems and warnings, and whether a run can start. */
 export function renderVerdict(
-  { warning, problem }: Readonly<Record<Finding['status'], number>>,
+  { warning, problem, isBusy }: Readonly<Record<Finding['status'], number>> & { readonly isBusy: boolean },
   terminal: Terminal,
 ): string {
   if (problem === 0 && warning === 0) return terminal.style(['green', 'bold'], '\nNo problems found.');
@@ -30,5 +30,11 @@ export function renderVerdict(
     problem === 0 ? '' : plural(problem, 'problem'),
     warning === 0 ? '' : plural(warning, 'warning'),
   ].filter((part) => part !== '');
-  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}${problem > 0 ? '. Fix the problems and run the command again.' : '. A run can start.'}`;
+  const next =
+    problem > 0
+      ? 'Fix the problems and run the command again.'
+      : isBusy
+        ? 'Another run can start when the one at work has ended.'
+        : 'A run can start.';
+  return `\n${terminal.style([problem > 0 ? 'red' : 'yellow', 'bold'], parts.join(', '))}. ${next}`;
 }

@@ -38,6 +38,8 @@ export type RunSurroundings<Settings extends JobSettings> = {
   readonly onTarget?: (target: RunTarget) => void;
   /** Called with the id of the run's record before anything else happens. If it throws, the run ends. */
   readonly onBegun?: (runId: string) => Promise<void>;
+  /** Whether the run waits for the leases of a process that may be gone. */
+  readonly waits?: boolean;
   /** Aborts when the run is abandoned. Its leases are then released, even if its work has not ended. */
   readonly abandoned?: AbortSignal;
 };
@@ -64,7 +66,8 @@ export function recordRun<Settings extends JobSettings, Result>(
 ): Promise<Result> {
   const { db, job, config, client, draining, abandoned, record, leases: names, explainBusy } = options;
   const ttlMs = config.api.leaseSeconds * 1_000;
-  return withLeases(db, { names, ttlMs, draining, explainBusy }, async ({ owner, heartbeat }) => {
+  const waitingIn = options.waits === true ? options.progress : undefined;
+  return withLeases(db, { names, ttlMs, draining, explainBusy, waitingIn }, async ({ owner, heartbeat }) => {
     const service = client === null ? {} : { service: config.api.url };
     const runId = await beginRun(db, { ...record, ...service });
     await settleDeadRuns(db, { job: record.job, currentRunId: runId });

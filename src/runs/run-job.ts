@@ -62,7 +62,10 @@ async function runInPhase<Settings extends JobSettings>(
   const leases = leaseNames(kind, job);
   if (options.client === null) {
     const ttlMs = config.api.leaseSeconds * 1_000;
-    return withLeases(db, { names: leases, ttlMs, draining }, ({ owner }) => planned(options, owner));
+    const waitingIn = options.waits === true ? options.progress : undefined;
+    return withLeases(db, { names: leases, ttlMs, draining, waitingIn }, ({ owner }) =>
+      planned(options, owner),
+    );
   }
   await continueRenamedJob(db, options);
   const record = { job: job.name, kind: job.kind, trace_id: traceId };

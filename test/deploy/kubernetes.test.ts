@@ -12,6 +12,7 @@ type Container = {
   readonly image: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly startupProbe?: unknown;
   readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
   readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
@@ -28,6 +29,8 @@ type PodSpec = {
   readonly volumes: readonly {
     readonly name: string;
     readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
+    readonly emptyDir?: unknown;
+    readonly persistentVolumeClaim?: { readonly claimName: string };
   }[];
 };
 
@@ -44,6 +47,8 @@ type Manifest = {
     readonly policyTypes?: readonly string[];
     readonly concurrencyPolicy?: string;
     readonly replicas?: number;
+    readonly serviceName?: string;
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
   };
 };
 
@@ -66,19 +71,24 @@ const cronjobs = readManifests('cronjobs.yaml');
 const all = [...files.migrate, ...files.serve, ...files.workers, ...cronjobs];
 const pods = all.flatMap((manifest) => {
   const template = templateOf(manifest);
-  return template === undefined ? [] : [{ name: manifest.metadata.name, ...template }];
+  const claims = manifest.spec?.volumeClaimTemplates?.map((claim) => claim.metadata.name) ?? [];
+  return template === undefined ? [] : [{ name: manifest.metadata.name, claims, ...template }];
 });
 const config = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});
 
 describe('the Kubernetes manifests', () => {
   it('contain a migration, two processes that serve, and a job for each schedule', () => {
     expect(files.migrate.map(({ kind }) => kind)).toEqual(['Job']);
-    expect(files.serve.map(({ kind }) => kind).toSorted()).toEqual(
-      ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'].toSorted(),
-    );
-    expect(files.serve.find(({ kind }) => kind === 'Deployment')?.spec.replicas).toBe(2);
+    expect(files.serve.map(({ kind }) => kind).toSorted()).toEqual([
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'Service',
+      'ServiceAccount',
+      'StatefulSet',
+    ]);
+    expect(files.serve.find(({ kind }) => kind === 'StatefulSet')?.spec.replicas).toBe(2);
     expect(files.workers.map((one) => [one.kind, templateOf(one)?.spec.containers[0].args])).toEqual([
-      ['Deployment', ['work']],
+      ['StatefulSet', ['work']],
     ]);
     const scheduled = cronjobs.filter(({ kind }) => kind === 'CronJob');
     expect(scheduled.map(({ spec }) => spec.concurrencyPolicy)).toEqual(scheduled.map(() => 'Forbid'));
@@ -86,25 +96,46 @@ describe('the Kubernetes manifests', () => {
     expect(jobs.toSorted()).toEqual(Object.keys(config.jobs).toSorted());
   });
 
-  it.each(pods)('give a pod of $name few privileges, and only its data and /tmp to write to', ({ spec }) => {
-    expect(spec.automountServiceAccountToken).toBe(false);
-    expect(spec.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 1000,
-      seccompProfile: { type: 'RuntimeDefault' },
+  it.each(pods)(
+    'give a pod of $name few privileges, and only its data and /tmp to write to',
+    ({ spec, claims }) => {
+      expect(spec.automountServiceAccountToken).toBe(false);
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      const [container] = spec.containers;
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container.resources.limits.memory).toMatch(/^\d+Gi$/);
+      expect(container.image).toMatch(/^[\w./-]+:[\w.]+$/);
+      expect(container.image).not.toMatch(/:latest$/);
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(config.serve.graceSeconds);
+      const volumes = [...spec.volumes.map(({ name }) => name), ...claims];
+      expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+    },
+  );
+
+  it('keep the data folder of everything that posts on a claim, which outlives the pod', () => {
+    const lasting = pods.map(({ name, spec, claims }) => {
+      expect(spec.volumes.filter(({ emptyDir }) => emptyDir !== undefined).map((one) => one.name)).toEqual([
+        'tmp',
+      ]);
+      const claim = spec.volumes.find((volume) => volume.name === 'data')?.persistentVolumeClaim?.claimName;
+      return [name.replace('influencer-sync', ''), claim ?? claims[0] ?? null];
     });
-    const [container] = spec.containers;
-    expect(container.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-    expect(container.resources.limits.memory).toMatch(/^\d+Gi$/);
-    expect(container.image).toMatch(/^[\w./-]+:[\w.]+$/);
-    expect(container.image).not.toMatch(/:latest$/);
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(config.serve.graceSeconds);
-    const volumes = spec.volumes.map(({ name }) => name);
-    expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+    const [migrate, ...posting] = lasting;
+    expect(migrate).toEqual(['-migrate', null]);
+    expect(posting.slice(0, 2)).toEqual([
+      ['', 'data'],
+      ['-workers', 'data'],
+    ]);
+    const claims = cronjobs.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    for (const [, claim] of posting.slice(2)) expect(claim).toBe(claims[0]?.metadata.name);
   });
 
   it.each(pods)(
@@ -130,13 +161,15 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('probe the endpoints of serve and select the right pods', () => {
-    const deployment = files.serve.find(({ kind }) => kind === 'Deployment');
+    const deployment = files.serve.find(({ kind }) => kind === 'StatefulSet');
     const [container] = deployment?.spec.template?.spec.containers ?? [];
+    // The port of the probes is the one that it listens on, whatever the configuration says.
+    expect(container?.args).toEqual(['serve', '--port', String(container?.ports?.[0]?.containerPort)]);
     expect(container?.startupProbe).toBeDefined();
     expect(container?.livenessProbe?.httpGet.path).toBe('/healthz');
     expect(container?.readinessProbe?.httpGet.path).toBe('/readyz');
     const labels = deployment?.spec.template?.metadata.labels;
-    for (const { kind, spec } of files.serve) {
+    for (const { kind, spec } of files.serve.filter((one) => one.kind !== 'Service')) {
       const selector = spec?.selector ?? spec?.podSelector;
       if (selector !== undefined) expect(labels, kind).toMatchObject(selector.matchLabels);
     }

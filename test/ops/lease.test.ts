@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { ProgressStep } from '../../src/core/progress.ts';
 import {
   acquireLease,
   endLeasesBefore,
@@ -8,6 +9,7 @@ import {
   releaseLeases,
   startHeartbeat,
 } from '../../src/ops/lease.ts';
+import { withLeases } from '../../src/ops/with-leases.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -195,4 +197,53 @@ it('opening an embedded database ends the leases in force, because no other proc
   expect(expires_at, 'one that had expired keeps its time').toEqual(longAgo);
   await db.schema.dropTable('ops.leases').cascade().execute();
   await endLeasesBefore(db);
+});
+
+/** Takes a lease as a process that is not running any more, and withLeases as the next one. */
+async function afterKill({ waits, ttlMs = 700 }: { readonly waits: boolean; readonly ttlMs?: number }) {
+  const { db } = await setup();
+  const dead = { ...holder(), host: 'gone', pid: 4711 };
+  await acquireLease(db, { ...dead, name: 'job:a', ttlMs });
+  const shown: string[] = [];
+  const stop = new AbortController();
+  const waitingIn = {
+    begin: ({ label, total }: ProgressStep) => void shown.push(`${label} ${total}`),
+    advance: () => {},
+    note: (message: string) => void shown.push(message),
+    end: () => {},
+  };
+  const options = { names: ['job:a'], ttlMs, draining: stop.signal, ...(waits ? { waitingIn } : {}) };
+  return { db, dead, shown, stop, next: () => withLeases(db, options, async () => 'ran') };
+}
+
+it('a run that may wait starts when the lease of a killed process is over, and says for whom it waits', async () => {
+  const { next, shown } = await afterKill({ waits: true });
+  expect(await next()).toBe('ran');
+  expect(shown[0]).toMatch(
+    /Process 4711 on gone may still be running\. If it is gone, a run can start in 1 s/,
+  );
+  expect(shown[1]).toBe('Waiting to start 1');
+});
+
+it('a run does not wait for a process that renews its lease, and names it', async () => {
+  const { db, dead, next } = await afterKill({ waits: true, ttlMs: 2_000 });
+  const heartbeat = startHeartbeat(db, { owner: dead.owner, ttlMs: 2_000, leases: 1 });
+  await expect(next()).rejects.toMatchObject({
+    message: expect.stringMatching(/process 4711 on gone, which keeps renewing its lease/),
+    details: { code: 'already_running', exitCode: 5 },
+  });
+  heartbeat.stop();
+});
+
+it('the wait for a lease ends when the process is told to stop', async () => {
+  const { next, stop } = await afterKill({ waits: true, ttlMs: 60_000 });
+  setImmediate(() => stop.abort());
+  await expect(next()).rejects.toMatchObject({ details: { exitCode: 130 } });
+});
+
+it('a run that may not wait ends at once, and names the option', async () => {
+  const { next } = await afterKill({ waits: false, ttlMs: 60_000 });
+  await expect(next()).rejects.toMatchObject({
+    details: { exitCode: 5, help: expect.stringContaining('`--wait` waits for it') },
+  });
 });

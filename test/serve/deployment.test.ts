@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ function graceSeconds(): number {
 it('the image serves by default, and its health check requests /healthz', async () => {
   const dockerfile = read('Dockerfile').replaceAll('\\\n', '');
   expect(dockerfile).toMatch(/^CMD \["serve"\]$/m);
+  expect(dockerfile).toMatch(/^ENV .*INFLUENCER_SYNC_ADDRESS_FILE=\/tmp\//m);
   expect(dockerfile).toMatch(/^EXPOSE 4080/m);
   const [, command = ''] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(dockerfile) ?? [];
   const [program, ...args] = JSON.parse(command) as string[];
@@ -32,16 +33,20 @@ it('the image serves by default, and its health check requests /healthz', async 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  const port = String((server.address() as AddressInfo).port);
+  // What `serve` writes (real-command.long.test.ts), whatever its port is.
+  const file = join(makeTestFolder(), 'address');
+  writeFileSync(file, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   async function check(): Promise<unknown> {
-    const child = spawn(
-      process.execPath,
-      args.map((arg) => arg.replace('4080', port)),
-    );
+    const child = spawn(process.execPath, args, {
+      env: { INFLUENCER_SYNC_ADDRESS_FILE: file },
+      stdio: 'ignore',
+    });
     return (await once(child, 'exit'))[0];
   }
   expect(await check()).toBe(0);
   isWell = false;
+  expect(await check()).toBe(1);
+  rmSync(file);
   expect(await check()).toBe(1);
 });
 
@@ -49,7 +54,7 @@ it('compose gives serve more time to stop than its grace period, and persists it
   const { services, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as {
     services: Record<
       string,
-      { stop_grace_period?: string; build?: string; volumes: string[]; ports?: string[] }
+      { stop_grace_period?: string; build?: string; volumes: string[]; ports?: string[]; command?: string[] }
     >;
     volumes: Record<string, null>;
   };
@@ -57,7 +62,15 @@ it('compose gives serve more time to stop than its grace period, and persists it
   expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
   expect(existsSync(join(ROOT, 'deploy', service?.build ?? '', 'Dockerfile'))).toBe(true);
   expect(service?.volumes).toContainEqual('spool:/data');
-  expect(service?.ports).toContainEqual('127.0.0.1:4080:4080');
+  expect(service?.ports).toContainEqual(
+    expect.stringMatching(/^127.0.0.1:\$\{INFLUENCER_SYNC_PORT:-4080\}:4080$/),
+  );
+  expect(service?.command).toEqual(['serve', '--port', '4080']);
+  // The folder of the configuration is the reader's, which must be named: not a sample of the clone.
+  for (const name of ['influencer-sync', 'migrate', 'worker'])
+    expect(services[name]?.volumes, name).toContainEqual(
+      expect.stringMatching(/^\$\{INFLUENCER_SYNC_FOLDER:\?.*\}:\/config:ro$/),
+    );
   expect(Object.keys(volumes)).toEqual(['spool', 'postgres']);
 });
 

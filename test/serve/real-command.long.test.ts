@@ -58,10 +58,13 @@ async function get(url: string): Promise<{ status: number; body: string }> {
 
 describe('serve', () => {
   it('runs the latest slot that came due while it was down, marks the others as missed, and exits with 0', async () => {
-    const shop = await openWorkshop({ flow: FLOW, api: API });
+    const env = { INFLUENCER_SYNC_ADDRESS_FILE: 'address' };
+    const shop = await openWorkshop({ flow: FLOW, api: API, env });
     shop.drop('orders.csv', toCsv(manyRows(30)));
     await lookedAt(shop, 3);
     const server = await serve(shop);
+    // For the health check of the image.
+    expect(readFileSync(join(shop.folder, 'address'), 'utf8')).toBe(server.url);
     await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done');
     const slots = await slotsOf(shop);
     expect(slots.map(({ state }) => state)).toEqual(['missed', 'missed', 'done']);

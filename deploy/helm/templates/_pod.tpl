@@ -1,4 +1,5 @@
-{{/* What each pod has, whatever it runs. Called with a dict: root, component, args, isMigration, isServer and restartPolicy. */}}
+{{/* What each pod has, whatever it runs. Called with a dict: root, component, args, isMigration, isServer, claimName and restartPolicy.
+     The data folder of a StatefulSet is a claim of its own for each pod, and the migration has none. */}}
 {{- define "influencer-sync.labels" -}}
 app.kubernetes.io/name: influencer-sync
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -8,6 +9,22 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- define "influencer-sync.selector" -}}
 app.kubernetes.io/name: influencer-sync
 app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "influencer-sync.claim" -}}
+accessModes: {{ toJson .Values.data.accessModes }}
+{{- with .Values.data.storageClass }}
+storageClassName: {{ . }}
+{{- end }}
+resources: { requests: { storage: {{ .Values.data.size }} } }
+{{- end }}
+
+{{/* The claims of a StatefulSet, one for each pod. They outlive the pods and the release. */}}
+{{- define "influencer-sync.claims" -}}
+volumeClaimTemplates:
+  - metadata:
+      name: data
+    spec: {{- include "influencer-sync.claim" . | nindent 6 }}
 {{- end }}
 
 {{- define "influencer-sync.image" -}}
@@ -94,7 +111,7 @@ spec:
         {{- end }}
       {{- if .isServer }}
       ports:
-        - { name: health, containerPort: 4080 }
+        - { name: health, containerPort: {{ $values.port }} }
       startupProbe:
         httpGet: { path: /healthz, port: health }
         periodSeconds: 2
@@ -115,10 +132,13 @@ spec:
         capabilities: { drop: [ALL] }
       volumeMounts:
         - { name: config, mountPath: /config, readOnly: true }
+        - { name: layouts, mountPath: /config/layouts, readOnly: true }
         {{- if $values.secret }}
         - { name: secrets, mountPath: /secrets, readOnly: true }
         {{- end }}
+        {{- if not .isMigration }}
         - { name: data, mountPath: /data }
+        {{- end }}
         - { name: tmp, mountPath: /tmp }
         {{- with $values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
@@ -126,6 +146,8 @@ spec:
   volumes:
     - name: config
       configMap: { name: {{ $values.configMap }} }
+    - name: layouts
+      configMap: { name: {{ $values.layoutsConfigMap }}, optional: true }
     {{- if $values.secret }}
     - name: secrets
       secret:
@@ -136,10 +158,12 @@ spec:
           - { key: {{ . }}, path: {{ . }} }
           {{- end }}
     {{- end }}
+    {{- with .claimName }}
     - name: data
-      emptyDir: { sizeLimit: {{ $values.dataSize }} }
+      persistentVolumeClaim: { claimName: {{ . }} }
+    {{- end }}
     - name: tmp
-      emptyDir: { sizeLimit: {{ $values.dataSize }} }
+      emptyDir: { sizeLimit: {{ $values.tmpSize }} }
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

@@ -76,7 +76,8 @@ export async function performConfigured(
       if (reason === null) return;
       await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
     }
-    const given = { ...surroundings, kind, options, onBegun, client: measured?.client ?? client };
+    const waits = request.options.wait ?? output.terminal.isInteractive;
+    const given = { ...surroundings, waits, kind, options, onBegun, client: measured?.client ?? client };
     const { finished, report, stop, exitCode, traceId } = await runJob(given);
     measured?.metrics.runEnded(finished);
     const problem = stop === null ? null : describeStop(stop);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { jobKinds, kindOf } from '../../../jobs/index.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
@@ -94,6 +95,15 @@ type Serving = {
   readonly port: number;
 };
 
+/**
+ * Writes the address to the file that INFLUENCER_SYNC_ADDRESS_FILE names, which the health check of the image reads. So that
+ * follows the port of the configuration, and of `--port`.
+ */
+function noteAddress(url: string): void {
+  const file = process.env.INFLUENCER_SYNC_ADDRESS_FILE ?? '';
+  if (file !== '') writeFileSync(file, url);
+}
+
 async function serve(serving: Serving): Promise<ExitCode> {
   const { config, jobs, db, log, telemetry, output, draining } = serving;
   // The start leaves garbage, and so do the first page and every run. Memory is returned once nothing is running.
@@ -172,6 +182,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
       handBackMemory();
     });
   });
+  noteAddress(observer.url);
   announce(output, config, { url: observer.url, events: receiver?.url ?? null });
   log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
 

@@ -8,6 +8,7 @@ export type RunCommandOptions = ConfigOptions & {
   readonly limit?: number;
   readonly file?: string;
   readonly allowEmpty?: boolean;
+  readonly wait?: boolean;
   readonly yes?: boolean;
   readonly newLedger?: boolean;
   readonly reason?: string;
@@ -70,7 +71,12 @@ export const planCommand: CommandDefinition = {
 function addReadOptions(command: Command): Command {
   return command
     .option('--file <text>', 'read only files whose address contains this text')
-    .option('--allow-empty', 'succeed even if there are no files');
+    .option('--allow-empty', 'succeed even if there are no files')
+    .option(
+      '--wait',
+      'if an earlier run was killed, wait until its lease is over; the default on a terminal. Ends with 5 if that run is alive',
+    )
+    .option('--no-wait', 'do not wait for it, on a terminal either');
 }
 
 async function perform(

@@ -7,7 +7,7 @@ import { database } from './checks/database.ts';
 import { disk } from './checks/disk.ts';
 import { keyAndAccount } from './checks/key-and-account.ts';
 import { ledger } from './checks/ledger.ts';
-import { notices, queues, schedules } from './checks/runs.ts';
+import { leases, notices, queues, schedules } from './checks/runs.ts';
 import { clocks, encryption, serverLimits } from './checks/server.ts';
 import { sources } from './checks/sources.ts';
 import { findingsOf } from './findings-of.ts';
@@ -55,4 +55,4 @@ const checksOfSurroundings: readonly Diagnostic[] = [
 ];
 
 /** The checks that run after those of the job kinds. */
-const checksOfOperation: readonly Diagnostic[] = [disk, schedules, notices];
+const checksOfOperation: readonly Diagnostic[] = [disk, leases, schedules, notices];

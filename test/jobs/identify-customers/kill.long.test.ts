@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { leasesAreOver } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';
@@ -37,10 +36,9 @@ async function waiters({ db }: CustomersShop): Promise<number> {
   return Number(rows[0]?.waiting);
 }
 
-/** Runs the job once the leases of the killed process have expired. */
+/** Runs the job, which waits until the leases of the killed process have expired. */
 async function identifyAgain(shop: CustomersShop) {
-  await leasesAreOver(shop);
-  return shop.identify();
+  return shop.identify('--wait');
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Finding } from '../../../src/core/finding.ts';
 import { disk } from '../../../src/monitoring/doctor/checks/disk.ts';
 import { schedules } from '../../../src/monitoring/doctor/checks/runs.ts';
 import { clocks } from '../../../src/monitoring/doctor/checks/server.ts';
+import { acquireLease } from '../../../src/ops/lease.ts';
 import type { Patient } from '../../../src/runs/diagnostic.ts';
 import { openSourceClients } from '../../../src/store/source-clients.ts';
 import { openWorkshop, toCsv, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
@@ -62,6 +63,18 @@ describe('doctor', () => {
     expect(rows).toEqual([]);
     const { stdout } = await workshop.cli('doctor');
     expect(stdout).toContain('No problems found.');
+    // A killed process holds a lease: a run cannot start now, and doctor says so.
+    await acquireLease(workshop.db, {
+      owner: randomUUID(),
+      host: 'gone',
+      pid: 7,
+      name: 'source:shop',
+      ttlMs: 60_000,
+    });
+    const busy = await workshop.cli('doctor');
+    expect(busy.stdout).toMatch(/run of orders: Process 7 on gone has been at it/);
+    expect(busy.stdout).toContain('1 warning. Another run can start when the one at work has ended.');
+    expect((await workshop.run()).exitCode).toBe(5);
   });
 
   it('reports every problem of the configuration, and then checks nothing else', async () => {
@@ -176,7 +189,9 @@ describe('doctor', () => {
       `source shop: The folder does not exist. (${join(workshop.folder, 'exports')})`,
     ]);
     mkdirSync(join(workshop.folder, 'exports'));
-    expect(troubles(await examine(workshop), 'warning')[0]).toContain('contains no files');
+    // A run would fail, so it is a problem.
+    expect(troubles(await examine(workshop), 'problem')[0]).toContain('contains no files');
+    expect((await workshop.run()).exitCode).toBe(2);
   });
 
   it('reports a bucket without read access', async () => {

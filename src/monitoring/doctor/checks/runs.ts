@@ -4,10 +4,12 @@ import type { Finding } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { formatMinute } from '../../../core/text/format-instant.ts';
 import { plural } from '../../../core/text/plural.ts';
+import { findHolder } from '../../../ops/lease.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
+import { leaseNames } from '../../../runs/runnable-kind.ts';
 import { openQueue } from '../../../store/queue/open-queue.ts';
 import { readQueueState } from '../../../store/queue/take-events.ts';
 
@@ -18,6 +20,30 @@ const SLOTS_LOOKED_AT = 168;
 /** A job that has missed this number of slots is reported as not running. */
 const SLOTS_MISSED = 3;
 const DAY_MS = 86_400_000;
+
+/** Checks whether another process holds what a run of a job would take first. */
+export const leases: Diagnostic = {
+  name: 'run',
+  async look({ db, hasTables, config, kinds }) {
+    if (db === null || !hasTables || config.database.url === '') return [];
+    const findings: Finding[] = [];
+    for (const job of Object.values(config.jobs)) {
+      const kind = kinds.find((one) => one.kind === job.kind);
+      const holder = kind === undefined ? null : await findHolder(db, leaseNames(kind, job));
+      if (holder === null) continue;
+      const { pid, host, acquiredAt, endsInMs } = holder;
+      findings.push({
+        status: 'warning',
+        about: `run of ${job.name}`,
+        what: `Process ${pid} on ${host} has been at it, or at its sources, since ${formatMinute(acquiredAt)} UTC.`,
+        why: 'Another run ends with exit code 5 until that one has ended.',
+        fix: `Wait until it ends. If that process was killed, its lease is over in ${Math.ceil(endsInMs / 1_000)} s: \`run --wait\` waits for it.`,
+        isBusy: true,
+      });
+    }
+    return findings;
+  },
+};
 
 /** Checks whether scheduled jobs run, and whether they finish before the next slot. */
 export const schedules: Diagnostic = {

@@ -47,7 +47,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
       if (isWeaklyVersioned(file)) withoutEtag += 1;
       newest = newest === null || isNewer(file, newest) ? file : newest;
     }
-    if (newest === null) return [noFiles(about, { source, since })];
+    const isRead = Object.values(patient.config.jobs).some((job) => job.sources.includes(source.name));
+    if (newest === null) return [noFiles(about, { source, since, isRead })];
     const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
     const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
     let shown = '';
@@ -115,10 +116,14 @@ function opener(
 
 function noFiles(
   about: string,
-  { source, since }: { readonly source: SourceSettings; readonly since: string | null },
+  {
+    source,
+    since,
+    isRead,
+  }: { readonly source: SourceSettings; readonly since: string | null; readonly isRead: boolean },
 ): Finding {
   return {
-    status: 'warning',
+    status: isRead ? 'problem' : 'warning',
     about,
     what: `${source.uri} can be listed, but contains no files${since === null ? '' : ` of ${since} or later`}.`,
     why: 'A run without any file fails, unless you give --allow-empty.',
