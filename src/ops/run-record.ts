@@ -32,7 +32,7 @@ export type RunEnd = {
   readonly exitCode: ExitCode;
   /** The result of the run. Null if it did not complete. */
   readonly report: Pick<RunReport, 'counts' | 'amounts'> | BackfillRunReport | null;
-  /** Why the run failed. Contains no secrets, row values or addresses. */
+  /** Why the run failed, and on a second line what to do about it. Contains no secrets, row values or addresses. */
   readonly problem: string | null;
   /** Stable machine-readable code of the problem. Null if there is none. */
   readonly problemCode: string | null;

@@ -57,10 +57,13 @@ async function findCreators(db: Database, text: string, limit: number): Promise<
   const folded = foldHandle(text);
   if (folded === '') return [];
   const { rows } = await sql<{ name: string; deals: string }>`
-    select min(influencer_handle) as name, count(*) as deals from mirror.deal_versions
-    where is_latest and is_current and position(${folded}::text in lower(ltrim(influencer_handle, '@'))) > 0
-    group by lower(ltrim(influencer_handle, '@'))
-    order by lower(ltrim(influencer_handle, '@')) limit ${limit}`.execute(db);
+    select min(name) as name, count(distinct deal_id) as deals
+    from (
+      select influencer_handle as name, deal_id from mirror.deal_versions where is_latest and is_current
+      union all
+      select influencer_handle, deal_id from intake.codes) known
+    where position(${folded}::text in lower(ltrim(name, '@'))) > 0
+    group by lower(ltrim(name, '@')) order by lower(ltrim(name, '@')) limit ${limit}`.execute(db);
   return rows.map(({ name, deals }) => ({
     kind: 'creator',
     name,

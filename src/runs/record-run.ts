@@ -93,7 +93,10 @@ export function recordRun<Settings extends JobSettings, Result>(
       const known = (error instanceof KnownError ? error : explainFailure(error))?.details;
       const exitCode = known?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
-      const [problem, problemCode] = [known?.message ?? 'a bug', known?.code ?? 'crash'];
+      // The first line says what went wrong, the second what to do about it.
+      const lines = known === undefined ? ['a bug'] : [known.message, known.help];
+      const problem = lines.map((line) => line.replaceAll('\n', ' ').trim()).join('\n');
+      const problemCode = known?.code ?? 'crash';
       await activity.stop();
       // If the database itself failed, the next run settles the record of this one.
       await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});

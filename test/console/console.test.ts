@@ -169,6 +169,24 @@ describe('numbers and times', () => {
     expect(textOf((await get('/orders?reason=Nothing')).text)).toContain('Nothing matches this filter.');
     const explained = (await shop.cli('explain', 'order', 'A1')).stdout;
     expect(explained).toContain('deal DEALMIA');
+    // The page and the command answer with the same sentence.
+    for (const [order, answer] of [
+      ['A1', /^Credited to mia\.test \(deal DEALMIA\) on \d{4}-\d\d-\d\d: 12\.50 EUR\.$/],
+      ['A2', /^Unclear: it was sent for ben\.test \(deal DEALBEN\): 20\.00 EUR, but no answer says whether/],
+      ['A3', /^Not credited: nobody owns the code NOBODY\.$/],
+      ['A4', /^Not credited: it carries no code, link or name of a creator\.$/],
+    ] as const) {
+      const said = textOf(
+        /<div class="answer \w+"><p>(.*?)<\/p>/.exec((await get(`/orders/shop/${order}`)).text)?.[1] ?? '',
+      );
+      expect(said).toMatch(answer);
+      expect((await shop.cli('explain', 'order', order)).stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+    }
+    expect((await get('/orders/shop/A2')).text).toContain('href="/doubts?entry=2">Settle it</a>');
+    expect((await get('/search?q=a3')).url).toMatch(/\/orders\/shop\/A3$/);
+    const found = textOf((await get('/search?q=mia')).text);
+    expect(found).toMatch(/mia\.test creator .* MIA10 code mia\.test, orders/);
+    expect((await get('/search?q=mi&suggest=yes')).text.split('\n')).toContain('MIA10');
     expect(textOf((await get('/orders?order=A1')).text)).toMatch(
       /Order A1 .* credited .* 12\.50 EUR .* DEALMIA/,
     );

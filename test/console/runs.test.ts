@@ -113,7 +113,9 @@ describe('the page of a run', () => {
     expect(status).toBe(200);
     expect(text).not.toContain('<img');
     const page = textOf(text);
-    expect(page).toMatch(/Run 2 of orders Status issues Exit code 3 Did 1 posted, 10\.00 EUR/);
+    expect(page).toMatch(
+      /Run 2 of orders It finished: 1 posted, 10\.00 EUR\. For a person it left: 1 rejected row\. See what waits Status issues Exit code 3/,
+    );
     expect(page).toContain(`Service ${shop.sandbox.url}`);
     expect(page).toMatch(new RegExp(`${HOSTILE_FILE} rows 3 rows used 2 rows rejected 1 `));
     expect(page).toMatch(/4 orders after this run, each counted once/);

@@ -4,6 +4,7 @@ import type { Html, HtmlValue } from '../../core/text/html.ts';
 import type { ColumnOf } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
+import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { ShownPage, Visit } from '../console-page.ts';
 import { nextKey, PAGE_ROWS, queryWithout } from '../read-query.ts';
@@ -131,6 +132,12 @@ export function pagedTable<Row>(
   const none = visit.query.has('after') ? 'The list has no more rows.' : emptyText(visit, options.none);
   return html`${table(rows.slice(0, PAGE_ROWS), columns, { ...options, none })}
 ${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
+}
+
+/** The sentence with which a page begins, and the next step. */
+export function answerBox({ text, tone, next }: Answer, { config }: Pick<Visit, 'config'>): Html {
+  return html`<div class="answer ${tone}"><p>${text}</p>${next === null ? null : html`<p><a class="button primary" href="${config.console.basePath}${next.page}">${next.label}</a></p>`}</div>
+`;
 }
 
 /** A page for what does not exist. */

@@ -5,10 +5,23 @@ import type { Html } from '../../core/text/html.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import { html } from '../../render/html/html.ts';
 import { plural } from '../../render/text.ts';
+import { countRejected } from '../../reports/files/list-rejected.ts';
+import { answerOrder } from '../../reports/lives/answer-order.ts';
 import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, dealAnchor, factList, instant, lifeList, missing } from '../markup/parts.ts';
+import type { ConsolePage, ShownPage, Visit } from '../console-page.ts';
+import {
+  anchor,
+  answerBox,
+  badge,
+  countUpTo,
+  dealAnchor,
+  factList,
+  instant,
+  lifeList,
+  missing,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT } from '../read-query.ts';
 
 /** The history of one order, from the line in the file to the service's answer. */
 export const orderPage: ConsolePage = {
@@ -19,16 +32,13 @@ export const orderPage: ConsolePage = {
     const { source = '', order = '' } = visit.params;
     const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
     const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order));
-    if (life === undefined)
-      return missing(
-        `Order ${order}`,
-        `Neither the files of ${source} that were read nor the ledger have this order.`,
-      );
+    if (life === undefined) return notFound(visit, { source, order });
     const name = life.orderName === null || life.orderName === order ? '' : ` (${life.orderName})`;
     return {
       title: `Order ${order}${name}`,
-      content: html`<p>Source ${life.source ?? 'unknown'}. The same is shown by <code>npx influencer-sync explain order ${order}</code>.</p>
-<h2>Stated by</h2>
+      content: html`${answerBox(answerOrder(life), visit)}
+<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${order}</code> shows the same.</p>
+<h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
 <h2>Attributed</h2>
 ${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
@@ -38,10 +48,25 @@ ${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and 
   },
 };
 
+/** A row that could not be used may be the order, but only its file knows its id. */
+async function notFound(
+  visit: Visit,
+  { source, order }: { readonly source: string; readonly order: string },
+): Promise<ShownPage> {
+  const rejected = await countRejected(visit.db, {
+    limit: COUNT_LIMIT,
+    ...(source === '-' ? {} : { sources: [source] }),
+  });
+  return missing(
+    `Order ${order}`,
+    html`No row of the files that were read and no entry of the ledger is this order.${rejected === 0 ? null : html` ${anchor(visit.link('/rejected', { source: source === '-' ? null : source }), `${countUpTo(rejected, COUNT_LIMIT)} ${rejected === 1 ? 'row' : 'rows'}`)} could not be used, and one of them may be.`}`,
+  );
+}
+
 function versionItem(version: OrderVersion, visit: Visit): Html {
   const { fileState, isCurrent, currency } = version;
   const role =
-    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'in force' : 'replaced';
+    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'current' : 'replaced';
   const facts: readonly (readonly [string, string | Html | null])[] = [
     ['Total', version.total === null ? null : formatMoney(version.total, currency)],
     ['Subtotal', version.subtotal === null ? null : formatMoney(version.subtotal, currency)],
@@ -64,7 +89,7 @@ function attributionItem(one: OrderAttribution, visit: Visit): Html {
     ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
     ['Tried', one.matchedBy === null ? one.matchedValue : null],
     ['Evidence for several owners', one.claims],
-    ['Influencer', one.influencerHandle],
+    ['Creator', one.influencerHandle],
     ['Deal', dealAnchor(visit, dealId)],
     ['Collaboration', one.collabId],
     ['Brand', one.brandId],

@@ -1,4 +1,4 @@
-import { didOf, tallyOf } from '../../../jobs/index.ts';
+import { didOf, jobKinds, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import type { CountsBlock } from '../../render/block.ts';
@@ -10,10 +10,10 @@ import { findRun, findRunBefore, type ListedRun } from '../../reports/runs/list-
 import { readRunActivity } from '../../reports/runs/read-run-activity.ts';
 import { findSlotOfRun } from '../../reports/runs/read-timeline.ts';
 import { readRunUnits } from '../../reports/runs/read-units.ts';
-import { describeDid, linkToTrace, problemOf } from '../../reports/runs/runs.ts';
+import { answerRun, linkToTrace } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
-import { amountList, anchor, badge, factList, instant, missing, table } from '../markup/parts.ts';
+import { amountList, anchor, answerBox, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
 import type { Flow, FlowNode } from '../markup/sankey.ts';
@@ -40,28 +40,26 @@ export const runPage: ConsolePage = {
       readRunActivity(db, run.runId),
       readRunUnits(db, run.runId),
     ]);
-    const problem = problemOf(run);
     const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
     return {
       title: `Run ${run.runId} of ${run.job}`,
-      content: html`${factList([
-        ['Status', badge(run.status)],
-        ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
-        ['Did', describeDid(run, didOf)],
-        ['Started', instant(run.startedAt, visit)],
-        ['Finished', instant(run.finishedAt, visit)],
-        ['Took', run.status === 'lost' ? null : formatDuration(run.seconds)],
-        [
-          'Slot',
-          slot === null
-            ? byHand
-            : html`${instant(slot.slot, visit)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
-        ],
-        ['Service', run.service],
-        ['Trace', run.traceId === null ? null : traceOf(run.traceId, visit)],
-        ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
-      ])}
-${problem === null ? null : html`<p class="notice red">${problem}</p>`}
+      content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run) }), visit)}
+${factList([
+  ['Status', badge(run.status)],
+  ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
+  ['Started', instant(run.startedAt, visit)],
+  ['Finished', instant(run.finishedAt, visit)],
+  ['Took', run.status === 'lost' ? null : formatDuration(run.seconds)],
+  [
+    'Due time',
+    slot === null
+      ? byHand
+      : html`${instant(slot.slot, visit)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
+  ],
+  ['Service', run.service],
+  ['Trace', run.traceId === null ? null : traceOf(run.traceId, visit)],
+  ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
+])}
 ${await accounting(run, files, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
@@ -72,6 +70,11 @@ ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p
     };
   },
 };
+
+function leftOf({ kind, counts }: ListedRun): readonly string[] {
+  const { watched } = jobKinds.find((one) => one.kind === kind) ?? {};
+  return counts === null ? [] : (watched?.leftForPerson?.(counts) ?? []);
+}
 
 /** The trace id, as a link if the configuration has an address for traces. */
 function traceOf(traceId: string, { config }: Visit): Html | string {

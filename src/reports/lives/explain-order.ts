@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AgeBasis } from '../../core/file-age.ts';
+import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { Database } from '../../db/connect.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
@@ -48,6 +49,16 @@ export type OrderAttribution = {
   readonly decidedAt: Date;
   /** The evidence and its owners, if the order has evidence for more than one: `link mia → deal:D1`. */
   readonly claims: string | null;
+  /** Owners of the codes of an order that nobody owns at its time: their time is over or has not begun. */
+  readonly owners: readonly CodeOwner[];
+};
+
+/** A code with its owner: a handle, a deal or a collaboration. */
+export type CodeOwner = {
+  readonly code: string;
+  readonly owner: string;
+  readonly validFrom: Date | null;
+  readonly validTo: Date | null;
 };
 
 /** The whole history of one order of one source. */
@@ -148,10 +159,16 @@ async function readLife(
   db: Database,
   life: Pick<OrderLife, 'source' | 'orderId' | 'orderName'>,
 ): Promise<OrderLife> {
+  const { versions, hasPrunedVersions } = await readVersions(db, life);
+  const codes = versions.flatMap(({ isCurrent, codes: own }) => (isCurrent ? own.map(foldCode) : []));
+  const attributions: OrderAttribution[] = [];
+  for (const one of await readAttributions(db, life))
+    attributions.push(
+      one.outcome === 'unattributed' ? { ...one, owners: await readOwners(db, one.job, codes) } : one,
+    );
   return {
     ...life,
-    ...(await readVersions(db, life)),
-    attributions: await readAttributions(db, life),
+    ...{ versions, hasPrunedVersions, attributions },
     entries: await readEntries(db, life),
   };
 }
@@ -194,8 +211,22 @@ async function readAttributions(db: Database, { source, orderId }: Of): Promise<
     select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
       (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
-        where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims
+        where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
+      '{}'::text[] as owners
     from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`.execute(
+    db,
+  );
+  return rows;
+}
+
+async function readOwners(
+  db: Database,
+  job: string,
+  codes: readonly string[],
+): Promise<readonly CodeOwner[]> {
+  const { rows } = await sql<CodeOwner>`
+    select code, coalesce(influencer_handle, deal_id, collab_id) as owner, valid_from as "validFrom", valid_to as "validTo"
+    from intake.codes where job = ${job} and code_folded = any(${[...codes]}::text[]) order by valid_to desc nulls first`.execute(
     db,
   );
   return rows;

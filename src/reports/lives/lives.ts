@@ -8,6 +8,7 @@ import type { TracedRow } from '../../privacy/trace-customer.ts';
 import { type Block, item, type Part, say, section, type Tone } from '../../render/block.ts';
 import { formatCount, markLookAlikes, plural } from '../../render/text.ts';
 import { joinFacts } from '../doubts/doubts.ts';
+import { answerOrder, describeAnswer } from './answer-order.ts';
 import type { EntryLife, Explained } from './entry-lives.ts';
 import type { CustomerLife } from './explain-customer.ts';
 import type { OrderAttribution, OrderLife, OrderVersion } from './explain-order.ts';
@@ -21,6 +22,7 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
   const pruned = 'earlier versions, which were pruned (retention.order_versions)';
   return [
     say(`Order ${life.orderId}${name}${source}. Times are in UTC.`, { tone: 'bold' }),
+    describeAnswer(answerOrder(life)),
     ...section('Stated by', {
       parts: [
         ...(life.hasPrunedVersions ? [item(pruned)] : []),

@@ -14,6 +14,8 @@ export type ListedRun = {
   readonly exitCode: number | null;
   readonly amounts: readonly RunAmount[] | null;
   readonly problem: string | null;
+  /** What to do about it. Null if it was not recorded. */
+  readonly help: string | null;
   /** Stable code of the problem; null if there is none. */
   readonly problemCode: string | null;
   /** The kind of the job, or `backfill`. */
@@ -42,7 +44,7 @@ const status = sql<string>`case when r.status = 'running' and not exists (
 
 const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
   extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
-  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service,
+  r.exit_code as "exitCode", r.counts, r.amounts, split_part(r.problem, E'\\n', 1) as problem, nullif(split_part(r.problem, E'\\n', 2), '') as help, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
 
 /** The last run of each job. */

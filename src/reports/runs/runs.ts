@@ -5,6 +5,7 @@ import { toPrintableLine } from '../../core/text/printable.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import { type Block, column, item, number, type Part, section, table, whole } from '../../render/block.ts';
 import { clause, formatDuration } from '../../render/text.ts';
+import type { Answer } from '../lives/answer-order.ts';
 import type { ListedRun } from './list-runs.ts';
 import type { ListedSlot, PausedJob, SlotSummary } from './list-slots.ts';
 
@@ -52,6 +53,64 @@ export function linkToTrace(traceId: string, { console: pages }: Pick<PipelineCo
 /** Why a run did not complete; null if it did. */
 export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'problem'>): string | null {
   return status === 'lost' ? LOST : problem;
+}
+
+/**
+ * How a run ended, in a sentence, and what it left for a person.
+ *
+ * @param options.left what its kind says that it left, each as a clause.
+ */
+export function answerRun(
+  run: ListedRun,
+  { did, left }: { readonly did: DidOfRun; readonly left: readonly string[] },
+): Answer {
+  const { job, status, exitCode, help } = run;
+  const problem = problemOf(run);
+  const what = describeDid(run, did);
+  const done = what === '' ? '' : `: ${what}`;
+  const command = `npx influencer-sync run ${job}`;
+  switch (status) {
+    case 'running':
+      return { text: `It is running since ${formatMinute(run.startedAt)} UTC.`, tone: 'dim', next: null };
+    case 'ok':
+      return { text: `It finished${done}.`, tone: 'green', next: null };
+    case 'issues': {
+      const waits = [...left, ...leftIn(run.counts ?? {})];
+      const why = problem === null ? '' : ` ${problem}`;
+      return {
+        text: `It finished${done}.${why} ${waits.length === 0 ? `Something waits for a person (exit code ${exitCode}).` : `For a person it left: ${waits.join(', ')}.`}`,
+        tone: 'yellow',
+        next: { label: 'See what waits', page: '/fix', command: 'npx influencer-sync status' },
+      };
+    }
+    default: {
+      const why = problem === null ? 'the reason was not recorded' : problem.replace(/\.$/, '');
+      const end =
+        status === 'failed' && exitCode !== null
+          ? `It failed with exit code ${exitCode}`
+          : `It was ${status}`;
+      return {
+        text: `${end}: ${why}.${help === null ? '' : ` ${help}`}`,
+        tone: 'red',
+        next: { label: 'Run it again', page: `/schedules?${new URLSearchParams({ job })}`, command },
+      };
+    }
+  }
+}
+
+/** What the counts of every kind of job may say that waits for a person. */
+function leftIn(counts: object): readonly string[] {
+  const of = (from: unknown, name: string): number => {
+    const value: unknown = (from as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+    return typeof value === 'number' ? value : 0;
+  };
+  const { entries } = counts as { readonly entries?: unknown };
+  return [
+    ...clause(of(entries, 'in_doubt'), 'unclear order', 'unclear orders'),
+    ...clause(of(entries, 'rejected'), 'refused order', 'refused orders'),
+    ...clause(of(entries, 'held'), 'held order', 'held orders'),
+    ...clause(of(counts, 'rejected_rows'), 'rejected row', 'rejected rows'),
+  ];
 }
 
 /** A job in a list. */

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
-import { startTestConsole } from '../../console/console-server.ts';
+import { startTestConsole, textOf } from '../../console/console-server.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { openDrill } from './drill.ts';
 import { SECRET } from './receivers.ts';
@@ -92,6 +92,12 @@ it('Home of the console lists the problems that notices report, each with its pa
   const { text } = await get('/influencers/');
   expect(text).toMatch(/Job failed<\/strong>.*Run 1 of orders failed with exit code 2/s);
   expect(text).toContain('href="/influencers/runs/1">See the run</a>');
+  // The page of the run has the advice that the command printed.
+  const run = textOf((await get('/influencers/runs/1')).text);
+  expect(run).toMatch(
+    /It failed with exit code 2: Source shop has no files\. Check the address, the prefix and the glob/,
+  );
+  expect(run).toContain('Run it again');
 });
 
 it('config show masks the settings that give write access to a channel', async () => {

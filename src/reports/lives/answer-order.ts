@@ -1,0 +1,191 @@
+import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import { type Block, say } from '../../render/block.ts';
+import { markLookAlikes } from '../../render/text.ts';
+import type { EntryLife } from './entry-lives.ts';
+import type { CodeOwner, OrderAttribution, OrderLife } from './explain-order.ts';
+
+/** What became of something, in one or two sentences, and what a person can do about it. */
+export type Answer = {
+  readonly text: string;
+  readonly tone: 'green' | 'yellow' | 'red' | 'dim';
+  readonly next: {
+    readonly label: string;
+    /** Page of the console, below its base path. */
+    readonly page: string;
+    readonly command: string;
+  } | null;
+};
+
+/** Renders an answer for a terminal or a report. */
+export function describeAnswer({ text, tone, next }: Answer): Block {
+  return say(
+    text,
+    next === null ? { tone } : { tone, commands: { about: next.label, lines: [next.command] } },
+  );
+}
+
+/** Whether an order was credited, to whom, and if not, why not and what to do about it. */
+export function answerOrder(life: OrderLife): Answer {
+  // What was sent says more than what was decided. The state that needs a person comes first.
+  const [entry] = life.entries.toSorted(
+    (one, other) => rankOf(one) - rankOf(other) || Number(other.entryId) - Number(one.entryId),
+  );
+  const decided = life.attributions.find(({ outcome }) => outcome !== 'organic') ?? life.attributions[0];
+  if (decided?.outcome === 'held' && (entry === undefined || entry.state !== 'accepted'))
+    return answerHeld(decided, life);
+  if (entry !== undefined) return answerEntry(entry, decided);
+  if (decided !== undefined) return answerDecided(decided, life);
+  const held = life.versions.find(({ fileState }) => fileState === 'held');
+  if (held !== undefined)
+    return {
+      text: `Not read: its file ${fileName(held.uri)} is held, so none of its rows count.`,
+      tone: 'yellow',
+      next: {
+        label: 'Decide about the file',
+        page: `/files?${new URLSearchParams({ state: 'held', file: fileName(held.uri) })}`,
+        command: 'npx influencer-sync files --state held',
+      },
+    };
+  return { text: 'Not decided yet: the next run of its job decides.', tone: 'dim', next: null };
+}
+
+const RANKS = ['in_doubt', 'sending', 'accepted', 'rejected', 'ready', 'held', 'written_off'];
+
+function rankOf({ state }: EntryLife): number {
+  return RANKS.indexOf(state);
+}
+
+function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined): Answer {
+  const { entryId, state, stateReason, stateChangedAt, amount, currency } = entry;
+  const dealId = entry.dealId ?? decided?.dealId ?? null;
+  const who = decided?.influencerHandle ?? null;
+  const whom = who ?? (dealId === null ? 'its creator' : `deal ${dealId}`);
+  const deal = who === null || dealId === null ? '' : ` (deal ${dealId})`;
+  const money = amount === null ? '' : `: ${formatMoney(amount, currency)}`;
+  const day = formatInstant(stateChangedAt).slice(0, 10);
+  const why = sayStateReason(stateReason);
+  const reason = why === null ? '' : `: ${why.replace(/\.$/, '')}`;
+  const settle = (label: string) => ({
+    label,
+    page: `/doubts?entry=${entryId}`,
+    command: `npx influencer-sync review ${entryId}`,
+  });
+  switch (state) {
+    case 'accepted':
+      return { text: `Credited to ${whom}${deal} on ${day}${money}.`, tone: 'green', next: null };
+    case 'in_doubt':
+      return {
+        text: `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
+        tone: 'red',
+        next: settle('Settle it'),
+      };
+    case 'rejected':
+      return {
+        text: `Not credited: the service refused it for ${whom}${deal}${reason}. It is sent again when the cause is corrected.`,
+        tone: 'yellow',
+        next: settle('Send it again'),
+      };
+    case 'written_off':
+      return {
+        text: `Not known: it was written off on ${day}, so it is never sent again.`,
+        tone: 'dim',
+        next: null,
+      };
+    case 'sending':
+      return { text: `It is being sent for ${whom}${deal} now${money}.`, tone: 'dim', next: null };
+    case 'held':
+      return { text: `Not sent${reason}.`, tone: 'yellow', next: null };
+    default:
+      return {
+        text: `Waiting${reason}: the next run sends it for ${whom}${deal}${money}.`,
+        tone: 'yellow',
+        next: null,
+      };
+  }
+}
+
+function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: OrderLife): Answer {
+  const { what, fix } = heldReason(reason ?? '');
+  const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
+  const query = new URLSearchParams({
+    job,
+    ...(life.source === null ? {} : { source: life.source }),
+    why: reason ?? '',
+    order: life.orderId,
+  });
+  return {
+    text: `Held${money}: ${what}. ${fix}`,
+    tone: 'yellow',
+    next: {
+      label: 'Decide about it',
+      page: `/held?${query}`,
+      command: `npx influencer-sync review --held --order ${life.orderId}`,
+    },
+  };
+}
+
+function answerDecided(decided: OrderAttribution, life: OrderLife): Answer {
+  const reason = decided.reason?.replaceAll('_', ' ') ?? 'the rules of the job say so';
+  switch (decided.outcome) {
+    case 'organic':
+      return {
+        text: 'Not credited: it carries no code, link or name of a creator.',
+        tone: 'dim',
+        next: null,
+      };
+    case 'excluded':
+      return { text: `Not credited: it is excluded (${reason}).`, tone: 'dim', next: null };
+    case 'unattributed':
+      return answerUnowned(decided, life);
+    default:
+      return {
+        text: `Not sent yet: the next run of ${decided.job} prepares it for ${decided.influencerHandle ?? 'its creator'}.`,
+        tone: 'yellow',
+        next: null,
+      };
+  }
+}
+
+function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLife): Answer {
+  const current = life.versions.find(({ isCurrent }) => isCurrent);
+  const day = current?.placedAt == null ? null : formatInstant(current.placedAt).slice(0, 10);
+  const [owner] = owners;
+  const code = owner?.code ?? current?.codes[0] ?? null;
+  const command = 'npx influencer-sync query "select * from bi.unattributed_revenue"';
+  if (code === null)
+    return {
+      text: `Not credited: ${reason?.replaceAll('_', ' ') ?? 'nobody owns what it carries'}.`,
+      tone: 'yellow',
+      next: null,
+    };
+  const page = `/codes/assign?${new URLSearchParams({ job, code })}`;
+  const ended = owner === undefined ? null : sayEnd(owner, reason);
+  return ended === null
+    ? {
+        text: `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${reason.replaceAll('_', ' ')})`}.`,
+        tone: 'yellow',
+        next: { label: 'Assign the code', page, command },
+      }
+    : {
+        text: `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
+        tone: 'yellow',
+        next: {
+          label: 'See the code',
+          page: `/codes?${new URLSearchParams({ show: 'owned', code })}`,
+          command,
+        },
+      };
+}
+
+/** Says that the time of the code was over or had not begun: `SAFFI15 (saffi.paints) ended on 2026-04-15`. */
+function sayEnd({ code, owner, validFrom, validTo }: CodeOwner, reason: string | null): string | null {
+  const name = `${markLookAlikes(code)} (${owner})`;
+  if (reason === 'code_expired' && validTo !== null)
+    return `${name} ended on ${formatInstant(validTo).slice(0, 10)}`;
+  if (reason === 'code_not_yet_valid' && validFrom !== null)
+    return `${name} begins on ${formatInstant(validFrom).slice(0, 10)}`;
+  return null;
+}
