@@ -24,6 +24,8 @@ export type CommandDefinition = {
   readonly isDefault?: boolean;
   /** False if it reads no configuration and so has no options that name one. */
   readonly readsConfig?: boolean;
+  /** Whether it changes something, so that it has `--dry-run`. */
+  readonly changes?: boolean;
   /** Adds arguments and further options. */
   readonly takes?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
@@ -37,7 +39,7 @@ export type CommandDefinition = {
 /** Adds a command to the program or to another command. */
 export function addCommand(parent: Command, definition: CommandDefinition, act: Act): void {
   const { name, description, summary = description, takes } = definition;
-  const { isHidden = false, isDefault = false, readsConfig = true } = definition;
+  const { isHidden = false, isDefault = false, readsConfig = true, changes = false } = definition;
   const { examples = [], notes, commands = [], action } = definition;
   const command = parent
     .command(name, { hidden: isHidden, isDefault })
@@ -45,6 +47,7 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
     .summary(summary);
   if (readsConfig) addConfigOptions(command);
   takes?.(command);
+  if (changes) command.option('--dry-run', 'show what it would do, and change and send nothing');
   const lines = examples.flatMap(([example, meaning]) => [
     `  # ${meaning}`,
     `  npx influencer-sync ${example}`,
@@ -61,6 +64,7 @@ export type ConfigOptions = {
   readonly config?: string;
   readonly envFile?: string;
   readonly json?: boolean;
+  readonly dryRun?: boolean;
   /**
    * Called with settings that have no effect, before the command does anything. The program sets it; it is
    * not an option of any command.

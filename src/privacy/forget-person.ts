@@ -6,7 +6,7 @@ import type { Certificate, FoundRows } from '../core/privacy/forget.ts';
 import { plural } from '../core/text/plural.ts';
 import { toUuidArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
-import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { type DatabaseTransaction, unlessDryRun } from '../db/in-transaction.ts';
 import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
 import {
   type DeletedRows,
@@ -114,27 +114,6 @@ function sayRows(deleted: DeletedRows): string {
   const said = Object.entries(deleted).filter(([, rows]) => rows > 0);
   if (said.length === 0) return 'nothing was stored about them';
   return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
-}
-
-/** Runs the work in one transaction. Rolls it back if this is a dry run. */
-async function unlessDryRun<Result>(
-  db: Database,
-  isDryRun: boolean,
-  work: (trx: DatabaseTransaction) => Promise<Result>,
-): Promise<Result> {
-  const trx = await db.startTransaction().execute();
-  try {
-    const result = await work(trx);
-    await (isDryRun ? trx.rollback() : trx.commit()).execute();
-    return result;
-  } catch (error) {
-    if (!trx.isCommitted && !trx.isRolledBack)
-      await trx
-        .rollback()
-        .execute()
-        .catch(() => {});
-    throw error;
-  }
 }
 
 /** Rows about influencers whom the service found among customers. */

@@ -1,6 +1,7 @@
 import { toPrintableLine } from '../core/text/printable.ts';
+import { wrap } from '../core/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
-import { cellWidth, cut, cutFront } from './text.ts';
+import { cellWidth, cut, cutFront, fold } from './text.ts';
 
 export type Column = {
   readonly title: string;
@@ -17,8 +18,9 @@ const GAP = '  ';
 const MIN_WIDTH = 8;
 
 /**
- * Renders a table within the width of the terminal. If it is too wide, the widest cells that may be cut are
- * cut, marked with …. Columns without any value are left out.
+ * Renders a table within the width of the terminal. If it is too wide, the widest cells with several words are
+ * cut, marked with …. A single word may be an id, which must stay whole: if that does not fit, the table becomes a list of its
+ * rows. Columns without any value are left out.
  *
  * @param options.indent text before each line; it counts towards the width.
  */
@@ -34,7 +36,9 @@ export function renderTable(
   const columns = allColumns.filter((_, index) => isFilled[index]);
   const rows = allRows.map((row) => row.filter((_, index) => isFilled[index]));
   const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
-  const widths = fitWidths(columns, clean, terminal.columns - indent.length);
+  const total = (terminal.tableColumns ?? terminal.columns) - indent.length;
+  const widths = fitWidths(columns, clean, total);
+  if (widths === null) return asList(columns, clean, { terminal, indent, total });
   const line = (cells: readonly string[]): string =>
     indent +
     columns
@@ -45,21 +49,55 @@ export function renderTable(
   return [title, ...clean.map(line)].join('\n');
 }
 
+/** Renders each row as lines of a title and a value. A value that is too long goes on in the next line. */
+function asList(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  {
+    terminal,
+    indent,
+    total,
+  }: { readonly terminal: Terminal; readonly indent: string; readonly total: number },
+): string {
+  const titled = Math.max(...columns.map(({ title }) => cellWidth(title)));
+  const width = Math.max(MIN_WIDTH, total - titled - GAP.length);
+  const listed = rows.map((row) =>
+    columns.flatMap(({ title }, index) => {
+      const wrapped = wrap(row[index] ?? '', { width, indent: '' }).split('\n');
+      const [first = '', ...others] = wrapped.flatMap((line) => fold(line, width));
+      if (first === '') return [];
+      const named = terminal.style('bold', title) + ' '.repeat(titled - cellWidth(title));
+      return [`${named}${GAP}${first}`, ...others.map((other) => `${' '.repeat(titled)}${GAP}${other}`)];
+    }),
+  );
+  return listed.map((lines) => lines.map((line) => indent + line).join('\n')).join('\n\n');
+}
+
+/** The widths of the columns; null if their words do not fit. */
 function fitWidths(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   total: number,
-): readonly number[] {
+): readonly number[] | null {
   const widths = columns.map((column, index) =>
     rows.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? '')), cellWidth(column.title)),
+  );
+  const least = columns.map((column, index) =>
+    cutOf(column) === 'end'
+      ? rows.reduce(
+          (most, { [index]: cell = '' }) => (cell.includes(' ') ? most : Math.max(most, cellWidth(cell))),
+          MIN_WIDTH,
+        )
+      : MIN_WIDTH,
   );
   const available = total - GAP.length * (columns.length - 1);
   for (let over = sum(widths) - available; over > 0; over -= 1) {
     const widest = columns.reduce((best, column, index) => {
       const width = widths[index] ?? 0;
-      return cutOf(column) !== 'never' && width > Math.max(MIN_WIDTH, widths[best] ?? 0) ? index : best;
+      const mayShrink = cutOf(column) !== 'never' && width > (least[index] ?? MIN_WIDTH);
+      return mayShrink && width > (widths[best] ?? 0) ? index : best;
     }, -1);
-    if (widest === -1) break;
+    if (widest === -1) return rows.length === 0 ? widths : null;
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
   return widths;

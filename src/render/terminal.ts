@@ -4,8 +4,10 @@ type Format = Parameters<typeof styleText>[0];
 
 /** The properties of the output device that renderers need. */
 export type Terminal = {
-  /** Available width in cells. */
+  /** Width of text in cells, which is less than that of a wide terminal. */
   readonly columns: number;
+  /** Width of tables: the whole terminal. By default that of text. */
+  readonly tableColumns?: number;
   /** Whether a person watches, so that progress can be redrawn in place; false for a pipe. */
   readonly isInteractive: boolean;
   /** Whether `style` inserts escape sequences. */
@@ -35,8 +37,10 @@ export function createTerminal(stream: Stream, env: Variables): Terminal {
   const isInteractive = stream.isTTY === true;
   const style: Terminal['style'] = (format, text) =>
     styleText(format, text, { stream, validateStream: true });
+  const tableColumns = Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS);
   return {
-    columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS)),
+    columns: Math.min(MAX_COLUMNS, tableColumns),
+    tableColumns,
     isInteractive,
     isStyled: style('bold', 'x') !== 'x',
     hasUnicode: hasUnicode(process.platform, env),

@@ -24,6 +24,22 @@ export function cutFront(text: string, width: number): string {
     .join('')}`;
 }
 
+/** Breaks text into lines of a width, wherever a line is full: for ids, which have no blanks. */
+export function fold(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let cells = width;
+  for (const letter of lettersOf(text)) {
+    const wide = cellWidth(letter);
+    if (cells + wide > width) {
+      lines.push('');
+      cells = 0;
+    }
+    lines[lines.length - 1] += letter;
+    cells += wide;
+  }
+  return lines;
+}
+
 function lettersOf(text: string): string[] {
   return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)].map(
     ({ segment }) => segment,

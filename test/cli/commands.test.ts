@@ -242,7 +242,11 @@ describe('the database of a command', () => {
     expect(existsSync(join(context.folder, '.data'))).toBe(false);
 
     await layEmbeddedDatabase(join(context.folder, '.data'));
-    expect((await context.run('migrate')).stdout).toContain('Applied: 0095_baseline');
+    expect((await context.run('migrate', '--dry-run')).stdout).toContain('Would apply ');
+    expect((await context.run('status')).code).toBe(2);
+    expect((await context.run('migrate')).stdout).toMatch(
+      /^Applied (migration |\d+ migrations, from )0095_baseline/,
+    );
     expect(await context.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
     expect((await context.run('status')).stdout).toContain('has not run yet');
   });
@@ -429,6 +433,42 @@ describe('review', () => {
     );
     expect(code).toBe(0);
     expect(eventsOf(stdout)).toEqual([{ event: 'decided', entry_id: doubtId, state: 'ready' }]);
+  });
+});
+
+describe('--dry-run', () => {
+  test('says what a decision would do, or why it is refused, and rolls it back', async () => {
+    const context = await open();
+    const { doubtId } = context.seeded;
+    const state = async (): Promise<unknown> => {
+      const { rows } = await sql`
+        select (select count(*) from ops.audit) as audited, (select count(*) from ledger.decisions) as decided,
+          (select count(*) from intake.expected_dates) as dates,
+          (select jsonb_agg(state order by source_file_id) from intake.source_files) as files,
+          (select jsonb_agg(state order by entry_id) from ledger.entries) as entries`.execute(context.db);
+      return rows;
+    };
+    const before = await state();
+    const why = ['--reason', 'x', '--dry-run'];
+    for (const [words, said] of [
+      [['review', doubtId, '--resend', ...why], `Entry ${doubtId} is ready`],
+      [['review', '--all', '--write-off', ...why], 'Nothing was changed.'],
+      [['review', '--held', '--exclude', ...why], ''],
+      [['files', 'release', 'other.csv', ...why], 'other.csv is released.'],
+      [['files', 'release', '--all', ...why], 'Nothing was changed.'],
+      [['files', 'reread', 'other.csv', '--dry-run'], 'The next run reads 1 file again'],
+      [['checks', 'expect-date', '2026-11-27', 'BF', '--dry-run'], '2026-11-27 is expected: BF.'],
+    ] as const) {
+      const { code, stdout, stderr } = await context.run(...words);
+      expect([code, stdout.split('\n')[0]], words.join(' ') + stderr).toEqual([
+        0,
+        'Dry run: what follows is not done.',
+      ]);
+      expect(stdout.replace(/\s+/g, ' ')).toContain(said);
+    }
+    const refused = await context.run('review', '999', '--write-off', ...why);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no entry 999') });
+    expect(await state()).toEqual(before);
   });
 });
 

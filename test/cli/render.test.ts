@@ -42,6 +42,27 @@ describe('tables', () => {
     expect(lines[1]).toContain('1,204');
     expect(lines[2]).toMatch(/b\.csv +7 {2}a b\?\[2J$/);
   });
+
+  test('use the whole width of a wide terminal, and never cut an id: they become a list instead', () => {
+    const columns = [{ title: 'order' }, { title: 'why' }, { title: 'code' }];
+    const row = [
+      'gid-5601000000101',
+      'The customer was known before, and the code was not.',
+      'SOMMER-2026-MIA',
+    ];
+    const wide = { ...plainTerminal(60), tableColumns: 100 };
+    expect(renderTable(columns, [row], { terminal: wide })).not.toContain('…');
+    const narrow = renderTable(columns, [row], { terminal: plainTerminal(60) });
+    expect(narrow).toMatch(/gid-5601000000101 {2}The customer was .*… {2}SOMMER-2026-MIA$/);
+    const narrower = renderTable(columns, [row, row], { terminal: plainTerminal(22), indent: '  ' });
+    expect(narrower.split('\n\n')).toHaveLength(2);
+    expect(narrower.split('\n').slice(0, 3)).toEqual([
+      '  order  gid-560100000',
+      '         0101',
+      '  why    The customer',
+    ]);
+    expect(widestLine(narrower)).toBeLessThanOrEqual(22);
+  });
 });
 
 describe('text', () => {

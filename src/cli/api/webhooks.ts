@@ -51,6 +51,7 @@ export const webhooksCommand: CommandDefinition = {
     },
     {
       name: 'register',
+      changes: true,
       description: 'register an address for events',
       takes: (command) =>
         addKindOption(command.argument('<url>', 'public address of the receiver, with its path')).option(
@@ -63,6 +64,7 @@ export const webhooksCommand: CommandDefinition = {
     { name: 'list', description: 'list the registered addresses', action: listWebhooks },
     {
       name: 'delete',
+      changes: true,
       description: 'remove the registration of an address',
       takes: (command) =>
         addKindOption(command.argument('<url>', 'as it was registered, or as you gave it to `register`')),
@@ -96,8 +98,12 @@ async function registerWebhooks(output: Output, url: string, options: ManageOpti
   return withApi(options, async ({ webhooks: { createWebhook } }) => {
     for (const kind of kinds) {
       const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
-      const isNew = await unless(409, () => createWebhook({ webhook_url, webhook_type: kind }));
-      const state = isNew ? 'registered' : 'already registered';
+      const state =
+        options.dryRun === true
+          ? `would be registered: ${webhook_url}`
+          : (await unless(409, () => createWebhook({ webhook_url, webhook_type: kind })))
+            ? 'registered'
+            : 'already registered';
       output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
       output.print(`${kind}: ${state}`);
     }
@@ -130,9 +136,10 @@ async function deleteWebhooks(output: Output, url: string, options: ManageOption
       const webhook_type = textOf(item.webhook_type);
       const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
       if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
-      await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
-      output.emit({ event: 'webhook', webhook_url, webhook_type, state: 'deleted' });
-      output.print(`${webhook_type}: deleted`);
+      if (options.dryRun !== true) await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
+      const state = options.dryRun === true ? 'would be deleted' : 'deleted';
+      output.emit({ event: 'webhook', webhook_url, webhook_type, state });
+      output.print(`${webhook_type}: ${state}`);
       deleted += 1;
     }
     if (deleted === 0) output.print('This address was not registered.');

@@ -20,6 +20,7 @@ export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { read
 /** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
+  changes: true,
   summary: 'credit the orders of a past period, by a plan that you see',
   description: 'credit the orders of a past period: make a plan, then execute exactly that plan',
   takes: (command) =>
@@ -44,7 +45,10 @@ export const backfillCommand: CommandDefinition = {
     ['backfill status', 'its progress'],
   ],
   action: async (output, jobName: string, options: BackfillOptions) =>
-    (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
+    (await import('./perform-backfill.ts')).performBackfill(output, jobName, {
+      ...options,
+      plan: options.plan === true || options.dryRun === true,
+    }),
   commands: [
     {
       name: 'status',
@@ -55,6 +59,7 @@ export const backfillCommand: CommandDefinition = {
     },
     {
       name: 'pause',
+      changes: true,
       description: 'pause a backfill after its requests in flight',
       takes: addChoice,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
@@ -62,14 +67,18 @@ export const backfillCommand: CommandDefinition = {
     },
     {
       name: 'resume',
+      changes: true,
       description: 'continue a paused or killed backfill, or execute a plan',
       takes: (command) =>
         addShareOptions(addChoice(command).option('--yes', 'execute a plan without asking: for scripts')),
       action: async (output, id: string | undefined, options: ResumeOptions) =>
-        (await import('./perform-backfill.ts')).performResume(output, id, options),
+        options.dryRun === true
+          ? (await import('./manage-backfill.ts')).showBackfills(output, id, options)
+          : (await import('./perform-backfill.ts')).performResume(output, id, options),
     },
     {
       name: 'cancel',
+      changes: true,
       description: 'cancel a backfill: it posts no more orders, and you can plan the rest again',
       takes: addChoice,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>

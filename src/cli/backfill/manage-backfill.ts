@@ -12,7 +12,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
 import type { ConfigOptions } from '../command.ts';
-import { openConfig, reading, withDatabase } from '../open/open-config.ts';
+import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn } from '../terminal/read-operator.ts';
 import { givenReason } from '../usage-error.ts';
@@ -28,23 +28,20 @@ export async function showBackfills(
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  return withDatabase(
-    await openConfig(options),
-    async (db) => {
-      const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
-      if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
-      const shown = [];
-      for (const backfill of backfills) {
-        const progress = await readBackfillProgress(db, backfill);
-        shown.push({ backfill, progress });
-        const { backfillId, job, state, period, planHash, problem } = backfill;
-        output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
-      }
-      output.show(describeBackfills(shown));
-      return EXIT.ok;
-    },
-    reading(output),
-  );
+  const { read } = await openCommand(output, options);
+  return read(async (db) => {
+    const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
+    if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
+    const shown = [];
+    for (const backfill of backfills) {
+      const progress = await readBackfillProgress(db, backfill);
+      shown.push({ backfill, progress });
+      const { backfillId, job, state, period, planHash, problem } = backfill;
+      output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
+    }
+    output.show(describeBackfills(shown));
+    return EXIT.ok;
+  });
 }
 
 /**
@@ -57,7 +54,8 @@ export async function performPause(
   options: ConfigOptions & ReasonOption,
 ): Promise<ExitCode> {
   const reason = givenReason(options);
-  return withDatabase(await openConfig(options), async (db) => {
+  const { change } = await openCommand(output, options);
+  return change(async (db) => {
     const backfill = await choose(db, id, ['running']);
     const { backfillId } = backfill;
     const paused = await inTransaction(db, (trx) =>
@@ -77,8 +75,8 @@ export async function performCancel(
   options: ConfigOptions & ReasonOption,
 ): Promise<ExitCode> {
   const reason = givenReason(options);
-  const config = await openConfig(options);
-  return withDatabase(config, async (db) => {
+  const { config, change } = await openCommand(output, options);
+  return change(async (db) => {
     const backfill = await choose(db, id, CANCELLABLE);
     const { backfillId, job } = backfill;
     const cancelled = await inTransaction(db, (trx) =>

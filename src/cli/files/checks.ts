@@ -24,6 +24,7 @@ export const checksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
+      changes: true,
       description: 'confirm that an unusual file is correct; if it is held, the next run reads it',
       takes: (command) =>
         command
@@ -38,6 +39,7 @@ export const checksCommand: CommandDefinition = {
     },
     {
       name: 'expect-date',
+      changes: true,
       description:
         'expect unusual numbers of orders on a date: counts, codes and statuses in files of that day and the next are neither checked nor learnt from',
       takes: (command) =>

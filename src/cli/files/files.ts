@@ -49,6 +49,7 @@ export const filesCommand: CommandDefinition = {
   commands: [
     {
       name: 'release',
+      changes: true,
       description: 'end the hold of files that you do not need',
       takes: (command) =>
         command
@@ -62,6 +63,7 @@ export const filesCommand: CommandDefinition = {
     },
     {
       name: 'reread',
+      changes: true,
       description: 'let the next run read files again',
       takes: (command) =>
         command
@@ -139,7 +141,7 @@ async function releaseFile(
   return change(async (db) => {
     if (name === undefined)
       return decideMany(db, {
-        ...{ output, reason, yes, leaseMs: config.api.leaseSeconds * 1000 },
+        ...{ output, reason, yes, dryRun: options.dryRun, leaseMs: config.api.leaseSeconds * 1000 },
         none: 'No file is held.',
         preview: (trx) =>
           previewFiles(trx, {

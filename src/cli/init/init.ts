@@ -32,6 +32,7 @@ export const EVERY_SOURCE = '';
 
 export const initCommand: CommandDefinition = {
   name: 'init',
+  changes: true,
   description: 'recognise exports, and write a configuration for them',
   takes: (command) =>
     command

@@ -94,7 +94,7 @@ export async function performInit(
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
   const questions = questionsFor(found.sources, options, brands);
-  const isConfirmed = options.yes === true;
+  const isConfirmed = options.yes === true || options.dryRun === true;
   const isAnswered = questions.every((question) => answerOf(question) !== null);
   const answers =
     canAsk && !(isConfirmed && isAnswered)
@@ -126,6 +126,10 @@ export async function performInit(
   });
   const fates = compareFiles(folder, files);
   output.print(renderFates(fates, options.out, output.terminal));
+  if (options.dryRun === true) {
+    output.print('\nNothing was written.');
+    return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+  }
   const count = fates.filter(({ state }) => state === 'new').length;
   if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
   writeNewFiles(folder, files, fates);

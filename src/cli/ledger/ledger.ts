@@ -2,6 +2,7 @@ import type { Seeded } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
+import type { Database } from '../../db/connect.ts';
 import type { Recovered } from '../../ledger/continuity/recover.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
@@ -38,6 +39,7 @@ export const ledgerCommand: CommandDefinition = {
   commands: [
     {
       name: 'seed',
+      changes: true,
       description: 'record a file of orders that were credited elsewhere, so that they are not posted',
       takes: (command) =>
         command
@@ -48,6 +50,7 @@ export const ledgerCommand: CommandDefinition = {
     { name: 'seeds', description: 'list the recorded files', action: showSeeds },
     {
       name: 'unseed',
+      changes: true,
       description: 'withdraw a file; this is recorded as a decision',
       takes: (command) =>
         command
@@ -57,6 +60,7 @@ export const ledgerCommand: CommandDefinition = {
     },
     {
       name: 'recover',
+      changes: true,
       description:
         'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
       takes: (command) =>
@@ -87,11 +91,11 @@ type RecoverOptions = ConfigOptions & {
  * @throws KnownError (exit 7) if claims are missing that no journal on this machine describes.
  */
 async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
-  const { openConfig, withMigratedDatabase } = await import('../open/open-config.ts');
+  const { openConfig, withDatabase, withMigratedDatabase } = await import('../open/open-config.ts');
   const { recordList } = await import('./seed-orders.ts');
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
-  const { inTransaction } = await import('../../db/in-transaction.ts');
+  const { inTransaction, unlessDryRun } = await import('../../db/in-transaction.ts');
   const { bindAccount } = await import('../../ledger/bind-account.ts');
   const { ensureLedgerId } = await import('../../ledger/continuity/identity.ts');
   const { recoverLedger } = await import('../../ledger/continuity/recover.ts');
@@ -103,7 +107,8 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
   const decidedBy = readOperator();
   const progress = output.createProgress();
   const stopping = listenForStop(output);
-  return withMigratedDatabase(config, { progress, stopping }, async (db) => {
+  const isDryRun = options.dryRun === true;
+  const work = async (db: Database): Promise<ExitCode> => {
     const { continuity, accountId: bound, folders, machineId, isShared } = await compare(db, { config });
     const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
     const { from } = options;
@@ -130,6 +135,11 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
       output.print('No run has posted from this data folder yet, so there is nothing to recover.');
       return EXIT.ok;
     }
+    if (isDryRun) {
+      output.emit({ event: 'ledger_recovered', ...recovered, dryRun: true });
+      output.print(renderRecovered(recovered));
+      return EXIT.ok;
+    }
     // Answers that a process had received before it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');
     const { problem: after } = await compare(db, { config });
@@ -140,7 +150,12 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
       ...after.details,
       safe: 'What this command recorded stays recorded, and running it again adds nothing twice. Nothing is posted until no claim is missing.',
     });
-  }).finally(() => stopping.ignore());
+  };
+  if (isDryRun) output.print('Dry run: what follows is not done.');
+  const recovering = isDryRun
+    ? withDatabase(config, (db) => unlessDryRun(db, true, work), { onLost: () => {} })
+    : withMigratedDatabase(config, { progress, stopping }, work);
+  return recovering.finally(() => stopping.ignore());
 }
 
 function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {

@@ -20,6 +20,7 @@ export const leaksCommand: CommandDefinition = {
   commands: [
     {
       name: 'acknowledge',
+      changes: true,
       description: 'acknowledge a flagged code: it is not reported again for 30 days',
       takes: (command) =>
         command

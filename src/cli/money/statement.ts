@@ -45,6 +45,7 @@ export const statementCommand: CommandDefinition = {
   commands: [
     {
       name: 'close',
+      changes: true,
       description: 'freeze a month: later changes are corrections in the next statement',
       takes: (command) =>
         command

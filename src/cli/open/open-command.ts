@@ -37,6 +37,14 @@ export async function openCommand(
   const refuseBroken = (): void => {
     for (const error of broken) throw error;
   };
+  // A dry run does the work, so that it finds what would be refused, and rolls it back.
+  async function changing<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
+    if (options.dryRun !== true) return withDatabase(config, work);
+    const { unlessDryRun } = await import('../../db/in-transaction.ts');
+    output.emit({ event: 'dry_run' });
+    output.print('Dry run: what follows is not done.');
+    return withDatabase(config, (db) => unlessDryRun(db, true, work));
+  }
   return {
     config,
     read(work) {
@@ -46,13 +54,13 @@ export async function openCommand(
     },
     async change(work) {
       refuseBroken();
-      return withDatabase(config, work);
+      return changing(work);
     },
     async decide(work) {
       refuseBroken();
       const { inTransaction } = await import('../../db/in-transaction.ts');
       const { decidedHere } = await import('../terminal/read-operator.ts');
-      return withDatabase(config, (db) => inTransaction(db, (trx) => work(trx, decidedHere(trx))));
+      return changing((db) => inTransaction(db, (trx) => work(trx, decidedHere(trx))));
     },
   };
 }

@@ -4,11 +4,12 @@ import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 
-type ForgetOptions = ConfigOptions & { readonly dryRun?: boolean; readonly reason?: string };
+type ForgetOptions = ConfigOptions & { readonly reason?: string };
 
 /** `influencer-sync forget`: deletes all data of one customer, and no export submits that customer again. */
 export const forgetCommand: CommandDefinition = {
   name: 'forget',
+  changes: true,
   summary: 'delete the data of a customer, and print a certificate',
   description: 'forget a customer: delete their data, print a certificate, and never submit them again',
   takes: (command) =>
@@ -17,7 +18,6 @@ export const forgetCommand: CommandDefinition = {
         '[address]',
         'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
       )
-      .option('--dry-run', 'show what would be removed, and change nothing')
       .option(
         '--reason <text>',
         'why, for example the number of the request, but not the address; kept in the audit',
@@ -46,9 +46,9 @@ async function forgetByAddress(
   const { askAddress } = await import('../terminal/ask-person.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');
   const { forgetPerson } = await import('../../privacy/forget-person.ts');
-  const { config, change } = await openCommand(output, options);
+  const { dryRun: isDryRun = false, reason = null, ...others } = options;
+  const { config, change } = await openCommand(output, others);
   const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
-  const { dryRun: isDryRun = false, reason = null } = options;
   const certificate = await change((db) =>
     forgetPerson(db, {
       ...{ config, typed, isDryRun },

@@ -28,12 +28,14 @@ export const hashKeyCommand: CommandDefinition = {
   commands: [
     {
       name: 'retire',
+      changes: true,
       description: 'give up the previous key, and delete the customers who are known only under it',
       takes: (command) => command.requiredOption('--reason <text>', 'why; kept in the audit'),
       action: retireHashKey,
     },
     {
       name: 'lost',
+      changes: true,
       description:
         'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
       takes: (command) => command.requiredOption('--reason <text>', 'what happened; kept in the audit'),

@@ -16,6 +16,7 @@ type PruneOptions = ConfigOptions & { readonly yes?: boolean };
 /** `influencer-sync prune`: lists or deletes data that is older than the periods in `retention`. */
 export const pruneCommand: CommandDefinition = {
   name: 'prune',
+  changes: true,
   summary: 'list data older than `retention`; with --yes, delete it',
   description: 'list data that is older than `retention` in the configuration; with --yes, delete it',
   takes: (command) => command.option('--yes', 'delete it; without this, nothing is changed'),
@@ -38,7 +39,7 @@ async function pruneData(output: Output, options: PruneOptions): Promise<ExitCod
   const { prune } = await import('../../privacy/prune.ts');
   const config = await openConfig(options);
   const { retention } = config;
-  const isDryRun = options.yes !== true;
+  const isDryRun = options.yes !== true || options.dryRun === true;
   const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });
   try {
     const pruned = await withDatabase(

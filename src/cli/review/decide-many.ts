@@ -32,6 +32,8 @@ export type ManyToDecide = {
   readonly reason: string;
   /** Whether to skip the confirmation. */
   readonly yes: boolean;
+  /** Whether to stop after the preview, in a transaction that is rolled back. */
+  readonly dryRun?: boolean | undefined;
   /** How long the lease of a process that died is respected before another one continues. */
   readonly leaseMs: number;
   /** Freezes the selection; null if nothing matches. */
@@ -45,7 +47,7 @@ export type ManyToDecide = {
  * item by item, each with its audit record. The first Ctrl-C aborts it; whatever is settled stays settled.
  */
 export async function decideMany(db: Database, many: ManyToDecide): Promise<ExitCode> {
-  const { output, preview, none, reason, yes } = many;
+  const { output, preview, none, reason, yes, dryRun = false } = many;
   const previewed = await inTransaction(db, preview);
   const bulk = previewed === null ? null : await findBulk(db, previewed.bulkId);
   if (bulk === null) {
@@ -56,7 +58,7 @@ export async function decideMany(db: Database, many: ManyToDecide): Promise<Exit
   const left = (await sumBulkItems(db, bulkId)).filter(({ outcome }) => outcome !== null);
   output.emit({ event: 'bulk_previewed', bulkId, decision, chosen, entries, ineligible, amounts, left });
   output.show([describeBulkSums(bulk, left)]);
-  if (entries === 0 || (!yes && !(await confirm(bulk, output)))) {
+  if (entries === 0 || dryRun || (!yes && !(await confirm(bulk, output)))) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }

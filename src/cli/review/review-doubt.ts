@@ -31,7 +31,12 @@ type Review = {
 export async function reviewDoubt({ db, output, entryId, options }: Review): Promise<ExitCode> {
   const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
-  if (decision === 'resend' && !options.yes && !(await confirmResend(db, { output, entryId }))) {
+  if (
+    decision === 'resend' &&
+    !options.yes &&
+    !options.dryRun &&
+    !(await confirmResend(db, { output, entryId }))
+  ) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
@@ -165,7 +170,8 @@ export async function reviewMany({
   const reason = requireReason(options.reason);
   const { job = null, why = null, forDeal = null, olderThan, deal = null, collab = null } = options;
   const common = { actor: readOperator(), via: 'command', reason } as const;
-  const many = { output, reason, yes: options.yes === true, leaseMs: config.api.leaseSeconds * 1000 };
+  const { dryRun, yes = false } = options;
+  const many = { output, reason, yes, dryRun, leaseMs: config.api.leaseSeconds * 1000 };
   if (decision === 'acknowledge') {
     if (why !== null || forDeal !== null || olderThan !== undefined)
       throw usageError(

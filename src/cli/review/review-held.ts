@@ -52,6 +52,7 @@ export async function reviewHeld(
   output.show(describeHeldOrders({ groups }));
   if (
     !options.yes &&
+    !options.dryRun &&
     !(await confirmByWord(decision, `${describeDecision({ decision, orders, groups })} `))
   ) {
     output.print('Nothing was changed.');

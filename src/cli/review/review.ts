@@ -13,6 +13,7 @@ type Flag =
   | 'exclude'
   | 'all'
   | 'held'
+  | 'dryRun'
   | 'yes';
 type Text = 'job' | 'source' | 'why' | 'status' | 'reason' | 'forDeal' | 'deal' | 'collab';
 export type ReviewOptions = Partial<Readonly<Record<Flag, boolean> & Record<Text, string>>> & {
@@ -31,6 +32,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
 
 export const reviewCommand: CommandDefinition = {
   name: 'review',
+  changes: true,
   summary: 'list doubts and held orders; decide about one or many',
   description:
     'list orders in doubt and held orders, with what is known about each; or decide about one or many',

@@ -26,6 +26,7 @@ export const jobsCommand: CommandDefinition = {
   action: showJobs,
   commands: (['run_now', 'pause', 'resume'] as const).map((decision) => ({
     name: decision.replace('_', '-'),
+    changes: true,
     description: DECISIONS[decision],
     takes: (command) =>
       command

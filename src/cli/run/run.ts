@@ -4,7 +4,6 @@ import { type CommandDefinition, type ConfigOptions, parseCount } from '../comma
 import type { Output } from '../terminal/output.ts';
 
 export type RunCommandOptions = ConfigOptions & {
-  readonly dryRun?: boolean;
   readonly limit?: number;
   readonly file?: string;
   readonly allowEmpty?: boolean;
@@ -17,12 +16,12 @@ export type RunCommandOptions = ConfigOptions & {
 
 export const runCommand: CommandDefinition = {
   name: 'run',
+  changes: true,
   description: 'run a job once: read new files and do its work',
   takes: (command) =>
     addReadOptions(
       command
         .argument('<job>', 'name of the job in the configuration')
-        .option('--dry-run', 'show what it would do, and send nothing: the same as `plan`')
         .option(
           '--limit <count>',
           'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',

@@ -4,6 +4,7 @@ import type { Output } from '../terminal/output.ts';
 
 export const migrateCommand: CommandDefinition = {
   name: 'migrate',
+  changes: true,
   description: 'create or update the tables and views of the database',
   takes: (command) =>
     command.option(
@@ -22,13 +23,25 @@ async function performMigrations(
   output: Output,
   options: ConfigOptions & { readonly roles?: boolean },
 ): Promise<ExitCode> {
-  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { isNewEmbedded, openConfig, withDatabase } = await import('../open/open-config.ts');
   const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
-  const { migrate } = await import('../../db/migrate.ts');
+  const { migrate, pendingMigrations } = await import('../../db/migrate.ts');
   const { makeQueues } = await import('../open/open-workers.ts');
   const config = await openConfig(options);
   const withRoles = options.roles === true;
   if (withRoles && config.database.url === '') throw rolesNeedAServer();
+  if (options.dryRun === true) {
+    if (isNewEmbedded(config)) {
+      output.print('Would create the embedded database, with its tables. Nothing was changed.');
+      return EXIT.ok;
+    }
+    const pending = await withDatabase(config, pendingMigrations, { migrated: false });
+    output.emit({ event: 'dry_run', pending });
+    output.print(
+      pending.length === 0 ? UP_TO_DATE : `Would apply ${sayMigrations(pending)}. Nothing was changed.`,
+    );
+    return EXIT.ok;
+  }
   const applied = await withDatabase(
     config,
     async (db) => {
@@ -40,9 +53,18 @@ async function performMigrations(
     { migrated: false },
   );
   output.emit({ event: 'migrated', applied, roles: withRoles });
-  output.print(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`);
+  output.print(applied.length === 0 ? UP_TO_DATE : `Applied ${sayMigrations(applied)}.`);
   if (withRoles) output.print(ROLES);
   return EXIT.ok;
+}
+
+const UP_TO_DATE = 'The database is up to date.';
+
+/** Migrations in a few words: their number, and which is the last one. */
+function sayMigrations(names: readonly string[]): string {
+  return names.length === 1
+    ? `migration ${names[0]}`
+    : `${names.length} migrations, from ${names[0]} to ${names.at(-1)}`;
 }
 
 const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs;

@@ -87,6 +87,18 @@ function wordsOf(
   });
 }
 
+test('every command that takes a reason or a yes can be tried with --dry-run', () => {
+  const lacking = (command: Command): readonly string[] => {
+    const longs = command.options.map(({ long }) => long);
+    const changes = longs.includes('--reason') || longs.includes('--yes');
+    return [
+      ...(changes && !longs.includes('--dry-run') ? [command.name()] : []),
+      ...command.commands.flatMap(lacking),
+    ];
+  };
+  expect(lacking(createProgram(() => async () => {}))).toEqual([]);
+});
+
 test('every suggested command that reads a configuration gets its option', () => {
   const program = createProgram(() => async () => {});
   const forgotten = wordsOf(program)
