@@ -16,6 +16,7 @@ export type InitOptions = ConfigOptions & {
   readonly decimalMark?: SourceAnswers;
   readonly consent?: SourceAnswers;
   readonly status?: SourceAnswers;
+  readonly missingColumns?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;
   /** Owners that a person has confirmed, by folded code. */
@@ -60,6 +61,11 @@ export const initCommand: CommandDefinition = {
         '--status <answer>',
         'any, if no column says which orders were paid and every order of the export was',
         collect(['any']),
+      )
+      .option(
+        '--missing-columns <reason>',
+        'why every order counts in full, if an export lacks columns such as refunds',
+        collect(),
       )
       .option(
         '--column <role>',
