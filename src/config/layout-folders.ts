@@ -67,11 +67,6 @@ function pathsOf(name: string, folders: readonly string[]): readonly string[] {
   return folders.map((folder) => join(folder, `${name}${EXTENSION}`)).filter((file) => existsSync(file));
 }
 
-/** Finds a layout. @returns its path in the first folder that contains it; null if there is none. */
-export function findLayoutFile(name: string, folders: readonly string[]): string | null {
-  return pathsOf(name, folders)[0] ?? null;
-}
-
 /** Lists the names of all layouts in the folders, without the extension, sorted. */
 export function listLayoutNames(folders: readonly string[]): readonly string[] {
   const files = folders.filter((folder) => existsSync(folder)).flatMap((folder) => readdirSync(folder));

@@ -110,8 +110,9 @@ function collectOwners(
   text: string,
   before: ReadonlyMap<string, string> | undefined,
 ): ReadonlyMap<string, string> {
-  const [, code = '', handle = ''] = /^(.+)=\s*(\S+)\s*$/.exec(text) ?? [];
-  if (handle === '') throw new InvalidArgumentError('It should be CODE=HANDLE.');
+  const at = text.lastIndexOf('=');
+  const [code, handle] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1).trim()];
+  if (code === '' || handle === '' || /\s/.test(handle)) throw new InvalidArgumentError('It should be CODE=HANDLE.');
   return new Map([...(before ?? []), [foldCode(code), handle]]);
 }
 
