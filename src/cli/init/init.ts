@@ -112,7 +112,8 @@ function collectOwners(
 ): ReadonlyMap<string, string> {
   const at = text.lastIndexOf('=');
   const [code, handle] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1).trim()];
-  if (code === '' || handle === '' || /\s/.test(handle)) throw new InvalidArgumentError('It should be CODE=HANDLE.');
+  if (code === '' || handle === '' || /\s/.test(handle))
+    throw new InvalidArgumentError('It should be CODE=HANDLE.');
   return new Map([...(before ?? []), [foldCode(code), handle]]);
 }
 
