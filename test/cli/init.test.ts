@@ -581,6 +581,19 @@ test('on a terminal, the day is offered first for dates in Europe, and nothing i
   expect(readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8')).toContain('date_order: DMY');
 });
 
+test('an export without its column of refunds is held, until a person says why every order counts in full', async () => {
+  const rows = WOO.split('\n').map((row) => row.replace(/,[^,]*$/, ''));
+  const { run, read } = open({ 'orders.csv': rows.join('\n') });
+  const args = ['init', 'exports', ...ANSWERS];
+  const held = await run([...args, '--out', 'a']);
+  expect([held.exitCode, held.stdout]).toEqual([3, expect.stringContaining('--missing-columns')]);
+  const reason = 'The shop gives vouchers, no refunds.';
+  const stated = await run([...args, '--out', 'b', '--missing-columns', reason]);
+  expect([stated.exitCode, stated.stdout]).toEqual([0, expect.stringContaining('2 orders, 56.50 EUR')]);
+  expect(read('b/pipeline.yaml')).toContain(`    missing_columns:\n      "refunded_total": "${reason}"\n`);
+  expect((await run([...args, '--out', 'c', '--missing-columns', 'why'])).exitCode).toBe(2);
+});
+
 test('a report of an affiliate network beside orders is refused, and the exit code says so', async () => {
   const { run, read } = open({
     'orders.csv': WOO,

@@ -63,7 +63,7 @@ test('layouts test shows fields, rows, errors and unread columns, without a conf
   expect(stdout).toContain('wix-orders: Wix orders export, read for orders.');
   expect(stdout).toMatch(/codes\s+Coupon code/);
   expect(stdout).toMatch(/columns not read: "Fulfill by"/);
-  expect(stdout).toMatch(/10041\s+2026-12-08 09:15:51\s+1,044\.97 EUR\s+ADA10/);
+  expect(stdout).toMatch(/10041\s+2026-02-08 09:15:51\s+1,044\.97 EUR\s+ADA10/);
   expect(stdout).not.toContain('@');
 });
 

@@ -25,12 +25,14 @@ export type SourceAnswer = {
   readonly status: 'any' | null;
   /** Null: the brand of all sources. */
   readonly brand: string | null;
+  /** Why files may lack columns that can only lower money. */
+  readonly missingColumns: string | null;
 };
 type SourceKey = keyof SourceAnswer;
 
 export const NOTHING: SourceAnswer = {
   ...{ timeZone: null, currency: null, platform: null, dateOrder: null, decimalMark: null },
-  ...{ consent: null, status: null, brand: null },
+  ...{ consent: null, status: null, brand: null, missingColumns: null },
 };
 
 export type Answers = {
@@ -48,6 +50,10 @@ export type Question = {
   readonly suggestion: string | null;
   /** The answer that an option has given, if any. */
   readonly given: string | null;
+  /** What it is about, for its text. */
+  readonly about?: string;
+  /** Whether it may be left open: files are then held. */
+  readonly isOptional?: boolean;
   /** Whether the suggestion may be used without asking if there is no terminal. */
   readonly mayAssume: boolean;
 };
@@ -57,7 +63,7 @@ type Wording = {
   /** The option that answers the question. */
   readonly flag: string;
   readonly value: string;
-  readonly ask: (source: string) => string;
+  readonly ask: (source: string, about: string) => string;
   readonly help: string;
   /** Says whether an answer is valid; otherwise `fault` says what to write. */
   readonly isValid: (value: string) => boolean;
@@ -65,6 +71,9 @@ type Wording = {
   /** The answers to choose from. */
   readonly choices?: readonly Choice[];
 };
+
+/** A shorter text is no reason. */
+const MIN_REASON = 10;
 
 const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
@@ -121,6 +130,14 @@ const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
     isValid: (value) => value === 'not_recorded',
     fault: 'Write not_recorded.',
     choices: [{ value: 'not_recorded', label: 'nobody in it has refused' }],
+  },
+  missingColumns: {
+    ...{ flag: '--missing-columns', value: 'REASON' },
+    ask: (source, about) =>
+      `${source} lacks ${about}. If its exports never have ${about.includes(', "') ? 'them' : 'it'} and every order counts in full, why?`,
+    help: 'For example: The shop gives vouchers, no refunds. Without an answer, the files are held.',
+    isValid: (value) => value === '' || value.trim().length >= MIN_REASON,
+    fault: `Write at least ${MIN_REASON} characters, or nothing.`,
   },
   status: {
     ...{ flag: '--status', value: 'any' },
@@ -186,8 +203,15 @@ function questionsOf(
     ...(examined.dateOrder === 'open' ? [ask('dateOrder', dateOrderOf(examined, options, name))] : []),
     ...(examined.decimalMark === 'open' ? [ask('decimalMark')] : []),
     ...(source.proposed !== null && examined.layout.lacks.includes('status') ? [ask('status')] : []),
+    ...(examined.missing.size === 0
+      ? []
+      : [{ ...ask('missingColumns'), about: sayMissing(examined), isOptional: true }]),
     ask('platform', platformOf(source, sources), true),
   ];
+}
+
+function sayMissing({ missing }: OrdersExamined): string {
+  return [...missing].map(([name, says]) => `${JSON.stringify(name)} (${says})`).join(', ');
 }
 
 /** The order that is more likely where such exports are written. It is only offered: it may change what is credited. */
@@ -241,6 +265,7 @@ function toAnswers(values: ReadonlyMap<Question, string>): Answers {
     const { flag, isValid, fault } = QUESTIONS[key];
     if (!isValid(value))
       throw usageError(`${flag}: ${fault}`, 'Correct the option and run the command again.');
+    if (value === '') continue;
     if (key === 'brand') brandId ||= value;
     if (source !== null)
       sources.set(source, { ...(sources.get(source) ?? NOTHING), [key]: written(key, value) });
@@ -268,7 +293,7 @@ export function takeAnswers(
     const value = answerOf(question);
     if (value !== null) values.set(question, value);
   }
-  const missing = questions.filter((question) => !values.has(question));
+  const missing = questions.filter((question) => question.isOptional !== true && !values.has(question));
   if (missing.length === 0 && isConfirmed) return toAnswers(values);
   throw refusal({
     code: 'answers_missing',
@@ -278,7 +303,7 @@ export function takeAnswers(
     problems: [
       ...missing.map((question) => ({
         where: flagOf(question, questions),
-        message: QUESTIONS[question.key].ask(question.source ?? ''),
+        message: QUESTIONS[question.key].ask(question.source ?? '', question.about ?? ''),
         help: helpFor(question, brands),
       })),
       ...(isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }]),
@@ -315,7 +340,7 @@ export async function askAnswers(
   for (const question of questions) {
     const { key, source, suggestion, given } = question;
     const { ask, help, isValid, fault, choices = [] } = QUESTIONS[key];
-    const message = toPrintableLine(ask(source ?? ''));
+    const message = toPrintableLine(ask(source ?? '', question.about ?? ''));
     const options = key === 'brand' ? brands.map(toChoice) : [...choices];
     const value =
       given ??

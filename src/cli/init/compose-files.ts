@@ -172,11 +172,19 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
     ['consent', answer.consent, 'nobody in this export has refused'],
     ['encoding', encoding],
   ];
+  const missing =
+    examined.kind === 'orders' && answer.missingColumns !== null ? [...examined.missing.keys()] : [];
   return [
     `  ${name}:`,
     ...settings.flatMap(([key, value, comment]) =>
       value === null ? [] : `    ${key}: ${scalar(value)}${comment === undefined ? '' : ` # ${comment}`}`,
     ),
+    ...(missing.length === 0
+      ? []
+      : [
+          '    missing_columns:',
+          ...missing.map((name) => `      ${quoted(name)}: ${quoted(answer.missingColumns ?? '')}`),
+        ]),
   ];
 }
 
@@ -184,7 +192,11 @@ function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: str
 function scalar(text: string): string {
   return /^[A-Za-z./][\w./:*-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
     ? text
-    : toPrintableJson(JSON.stringify(text));
+    : quoted(text);
+}
+
+function quoted(text: string): string {
+  return toPrintableJson(JSON.stringify(text));
 }
 
 function uriOf({ place, path }: RecognisedSource, folder: string): string {

@@ -100,6 +100,9 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
     open.length > 0 && `  The files do not say ${open.join(' and ')}.`,
     changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
     dateOrder === 'mixed' && '  Some dates have the day first and some the month: export the files again.',
+    examined.missing.size > 0 &&
+      preview.held.length > 0 &&
+      `  If these exports never have ${examined.missing.size === 1 ? 'this column' : 'these columns'}, and every order counts in full, say why:  --missing-columns "…"`,
     [...problems, ...preview.held].map(
       (problem) => `  ${terminal.style('yellow', '!')} ${toPrintableLine(problem)}`,
     ),

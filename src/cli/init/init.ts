@@ -16,6 +16,7 @@ export type InitOptions = ConfigOptions & {
   readonly decimalMark?: SourceAnswers;
   readonly consent?: SourceAnswers;
   readonly status?: SourceAnswers;
+  readonly missingColumns?: SourceAnswers;
   /** What columns of unknown files are, by `foldHeader` of their names. */
   readonly column?: StatedRoles;
   /** Owners that a person has confirmed, by folded code. */
@@ -63,6 +64,11 @@ export const initCommand: CommandDefinition = {
         collect(['any']),
       )
       .option(
+        '--missing-columns <reason>',
+        'why every order counts in full, if an export lacks columns such as refunds',
+        collect(),
+      )
+      .option(
         '--column <role>',
         'what an unclear column is: "Name of the column=refunded", or =unused if it does not matter',
         collectRoles,
@@ -105,8 +111,10 @@ function collectOwners(
   text: string,
   before: ReadonlyMap<string, string> | undefined,
 ): ReadonlyMap<string, string> {
-  const [, code = '', handle = ''] = /^(.+)=\s*(\S+)\s*$/.exec(text) ?? [];
-  if (handle === '') throw new InvalidArgumentError('It should be CODE=HANDLE.');
+  const at = text.lastIndexOf('=');
+  const [code, handle] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1).trim()];
+  if (code === '' || handle === '' || /\s/.test(handle))
+    throw new InvalidArgumentError('It should be CODE=HANDLE.');
   return new Map([...(before ?? []), [foldCode(code), handle]]);
 }
 

@@ -95,7 +95,9 @@ export async function performInit(
   const brands = client === null ? [] : await listBrands(client, output);
   const questions = questionsFor(found.sources, options, brands);
   const isConfirmed = options.yes === true || options.dryRun === true;
-  const isAnswered = questions.every((question) => answerOf(question) !== null);
+  const isAnswered = questions.every(
+    (question) => question.isOptional === true || answerOf(question) !== null,
+  );
   const answers =
     canAsk && !(isConfirmed && isAnswered)
       ? await askAnswers(questions, { brands, terminal: asking })
@@ -237,6 +239,7 @@ async function recogniseAll(
         layouts,
         taken,
         statedOf: (name) => statedOf(options, name),
+        missingReasonOf: (name) => statedOf(options, name).missingColumns,
         jobOf: (name) => {
           const { brand, status } = statedOf(options, name);
           return proposedJob({ brandId: brand, include: status });

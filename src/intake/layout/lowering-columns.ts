@@ -56,6 +56,20 @@ export function mayLackStatus(
   return reasonFor(layout, status) !== null || reasonIn(source.missingColumns ?? {}, status) !== null;
 }
 
+/** Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused. */
+export function missingColumns(
+  header: ResolvedHeader,
+  layout: Layout,
+  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
+): readonly LoweringColumn[] {
+  return loweringColumns(layout).filter(
+    ({ columns, mayBeMissing }) =>
+      mayBeMissing === null &&
+      header.find(columns) === null &&
+      reasonIn(source.missingColumns ?? {}, columns) === null,
+  );
+}
+
 /**
  * Checks that a file has every column that can only lower an amount or exclude an order, unless the layout or
  * the source says why it may be missing.
@@ -67,12 +81,7 @@ export function requireLoweringColumns(
   layout: Layout,
   source: Partial<Pick<SourceSettings, 'missingColumns'>>,
 ): void {
-  const missing = loweringColumns(layout).filter(
-    ({ columns, mayBeMissing }) =>
-      mayBeMissing === null &&
-      header.find(columns) === null &&
-      reasonIn(source.missingColumns ?? {}, columns) === null,
-  );
+  const missing = missingColumns(header, layout, source);
   if (missing.length === 0) return;
   const named = missing.map(({ columns, says }) => `"${columns[0]}" (${says})`);
   const setting = missing.map(({ columns }) => `"${columns[0]}": "…"`);

@@ -5,6 +5,7 @@ import type { Layout, MoneyFormat } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
+import { missingColumns } from '../../../intake/layout/lowering-columns.ts';
 import { type ResolvedHeader, resolveHeader } from '../../../intake/layout/resolve-header.ts';
 import {
   Cells,
@@ -46,6 +47,8 @@ export type OrdersExamined = {
    * `open` if it is not known.
    */
   readonly decimalMark: MoneyFormat['decimal'] | null | 'open';
+  /** Columns that files lack although they can only lower money, by name, with what each would say. */
+  readonly missing: ReadonlyMap<string, string>;
   readonly preview: OrdersPreview;
   /** Reasons why the files cannot be read. */
   readonly problems: readonly string[];
@@ -65,7 +68,11 @@ export type ExamineOptions = ReadingMeans & {
  * Reads the values of a source's files, determines their formats, and previews what a run would do with them.
  */
 export async function examineOrders(
-  options: ExamineOptions & { readonly job: PreviewedJob },
+  options: ExamineOptions & {
+    readonly job: PreviewedJob;
+    /** Why files may lack such columns, as a person has stated. */
+    readonly missingReason?: string | null;
+  },
 ): Promise<OrdersExamined> {
   const layout = layoutFor(options.layout, 'orders') ?? options.layout;
   const measured = await measure(layout, options);
@@ -120,7 +127,11 @@ export async function examineOrders(
   const preview = await previewOrders(changed, {
     ...options,
     // Until a person says which mark it is, amounts are shown as the layout reads them.
-    source: { ...options.source, decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null },
+    source: {
+      ...options.source,
+      missingColumns: { ...options.source.missingColumns, ...excusedBy(options.missingReason, measured) },
+      decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null,
+    },
     dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
     isDateOpen: typeof dateOrder !== 'object',
     currency:
@@ -137,6 +148,7 @@ export async function examineOrders(
     dateOrder,
     stated: { timeZone: options.source.timeZone, currency: options.source.currency },
     decimalMark: isOpen ? (statedMark ?? 'open') : null,
+    missing: measured.missing,
     preview,
     problems,
   };
@@ -145,12 +157,20 @@ export async function examineOrders(
 /** Rows at the end of a file among which those after the last order are looked for. */
 const FOOTER_ROWS = 10;
 
+function excusedBy(
+  reason: string | null | undefined,
+  { missing }: Pick<Measured, 'missing'>,
+): Readonly<Record<string, string>> {
+  return reason == null ? {} : Object.fromEntries([...missing.keys()].map((name) => [name, reason]));
+}
+
 type Measured = Readonly<Record<'money' | 'times' | 'codes' | 'currency', Cells>> & {
   /** The amounts of each file, which must show its decimal mark by itself. */
   readonly moneyOfFiles: Cells[];
   hasZoneColumn: boolean;
   /** How the rows after the last order of a file begin. */
   readonly footer: string[];
+  readonly missing: Map<string, string>;
   readonly problems: string[];
 };
 
@@ -160,7 +180,7 @@ async function measure(
 ): Promise<Measured> {
   const measured: Measured = {
     ...{ money: new Cells(), times: new Cells(), codes: new Cells(), currency: new Cells() },
-    ...{ moneyOfFiles: [], hasZoneColumn: false, footer: [], problems: [] },
+    ...{ moneyOfFiles: [], hasZoneColumn: false, footer: [], missing: new Map(), problems: [] },
   };
   let rows = 0;
   for (const { file, encoding } of files) {
@@ -174,7 +194,12 @@ async function measure(
         clients,
         encoding,
       })) {
-        take ??= takerOf(resolveHeader(header, layout), layout, measured);
+        if (take === null) {
+          const resolved = resolveHeader(header, layout);
+          for (const { columns, says } of missingColumns(resolved, layout, source))
+            measured.missing.set(columns[0] ?? '', says);
+          take = takerOf(resolved, layout, measured);
+        }
         for (const record of records) take(record);
         end = [...end, ...records.slice(-FOOTER_ROWS), ...lost.slice(-FOOTER_ROWS)]
           .sort((one, other) => one.record - other.record)

@@ -59,6 +59,8 @@ export type RecogniseOptions = {
   readonly statedOf?: (
     source: string,
   ) => Partial<Pick<SourceSettings, 'dateOrder' | 'decimalMark' | 'currency' | 'timeZone'>>;
+  /** Why files of a source may lack columns that can only lower money. */
+  readonly missingReasonOf?: (source: string) => string | null;
   /** The settings of the job that is to read the source of this name. */
   readonly jobOf: (source: string) => PreviewedJob;
   /** What a person has said about columns of files that no layout knows. */
@@ -140,7 +142,11 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   };
   const examined =
     subject === 'orders'
-      ? await examineOrders({ ...examine, job: options.jobOf(name) })
+      ? await examineOrders({
+          ...examine,
+          job: options.jobOf(name),
+          missingReason: options.missingReasonOf?.(name) ?? null,
+        })
       : subject === 'customers'
         ? await examineCustomers(examine)
         : {
