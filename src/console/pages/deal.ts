@@ -39,7 +39,7 @@ export const dealPage: ConsolePage = {
     const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
     return {
       title: deal?.influencerHandle ?? `Deal ${dealId}`,
-      content: html`<p>Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, dealflow ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
+      content: html`<p>Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
 <div class="figures">
 ${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${
@@ -147,7 +147,7 @@ const FIELDS: Readonly<Record<string, (version: DealVersion) => string | number 
   handle: ({ influencerHandle }) => influencerHandle,
   platform: ({ platform }) => platform,
   brand: ({ brandId }) => brandId,
-  dealflow: ({ dealflowId }) => dealflowId,
+  campaign: ({ dealflowId }) => dealflowId,
   stage: ({ funnelStep }) => funnelStep,
   active: ({ isActive }) => (isActive === null ? null : isActive ? 'yes' : 'no'),
   clicks: ({ totalClicks }) => totalClicks,
