@@ -187,6 +187,13 @@ describe('numbers and times', () => {
     }
     expect((await get('/orders/shop/A2')).text).toContain('href="/doubts?entry=2">Settle it</a>');
     expect((await get('/search?q=a3')).url).toMatch(/\/orders\/shop\/A3$/);
+    expect(textOf((await get('/creators')).text)).toMatch(/ 1 12\.50 EUR unknown/);
+    const mia = textOf((await get('/creators/Mia.Test')).text);
+    expect(mia).toMatch(/Nothing was credited yet\..* MIA10 always .* Deals/);
+    await sql`update reporting.return_months set influencer_handle = '@mia.test'`.execute(shop.db);
+    expect(textOf((await get('/creators/mia.test')).text)).toMatch(
+      /Brought 1 order, 12\.50 EUR .* 2026-04 1 12\.50 EUR/,
+    );
     const found = textOf((await get('/search?q=mia')).text);
     expect(found).toMatch(/mia\.test creator .* MIA10 code mia\.test, orders/);
     expect((await get('/search?q=mi&suggest=yes')).text.split('\n')).toContain('MIA10');

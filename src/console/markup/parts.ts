@@ -29,6 +29,11 @@ export function orderLink(
   return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
 }
 
+/** The address of a creator's page. */
+export function creatorLink({ link }: Pick<Shows, 'link'>, handle: string): string {
+  return link(`/creators/${encodeURIComponent(handle)}`);
+}
+
 /** The address of a deal's page. */
 export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
   return link(`/deals/${encodeURIComponent(dealId)}`);

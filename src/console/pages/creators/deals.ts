@@ -1,10 +1,10 @@
-import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
-import { formatCount, formatDuration } from '../../render/text.ts';
-import { listDeals, readCoverage } from '../../reports/list-deals.ts';
-import type { ConsolePage } from '../console-page.ts';
-import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../read-query.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, formatDuration } from '../../../render/text.ts';
+import { listDeals, readCoverage } from '../../../reports/list-deals.ts';
+import type { ConsolePage } from '../../console-page.ts';
+import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
