@@ -40,6 +40,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   source: 'shop-1',
   order: '5600000500001',
   deal: 'DEAL10',
+  creator: 'handle123',
   run: '9000',
   entry: '1',
   month: CLOSED_MONTH,

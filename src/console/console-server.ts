@@ -50,7 +50,8 @@ const ASSETS: readonly { readonly name: string; readonly type: string; readonly 
 /** Creates the console as a server that does not listen. `add-console.ts` hands it the requests. */
 export function createConsoleServer(options: ConsoleServerOptions): FastifyInstance {
   const { config, authenticate, provider } = options;
-  const server = Fastify();
+  // Ids of orders and files may be long; Fastify's own answer would not be a page.
+  const server = Fastify({ routerOptions: { maxParamLength: 2_000 } });
   if (provider !== null)
     void server.register(
       async (scope) => {
@@ -171,7 +172,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
     refuse: async (request, reply, { status, why }) =>
       send(reply.code(status), visitOf(request, served), {
         title: 'Nothing was changed',
-        content: html`<p class="notice red" role="alert">${why}</p><p>Go back and reload the page to see the present state.</p>`,
+        content: html`<p class="notice red" role="alert" data-answer>${why}</p><p>Go back and reload the page to see the present state.</p>`,
       }),
   });
   scope.setNotFoundHandler((request, reply) =>
@@ -192,11 +193,14 @@ function addPages(scope: FastifyInstance, served: Served): void {
 
 /** Sends a file as a download that the browser never displays, because others wrote its content. */
 function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
-  return reply
-    .type(typeof content === 'string' ? `${type}; charset=utf-8` : type)
-    .header('cache-control', 'no-store')
-    .header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]+/g, '_')}"`)
-    .send(content);
+  return (
+    reply
+      .type(typeof content === 'string' ? `${type}; charset=utf-8` : type)
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]+/g, '_')}"`)
+      // Spreadsheets take a file without this mark for one in the encoding of the machine.
+      .send(type === 'text/csv' ? `\ufeff${content}` : content)
+  );
 }
 
 function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: Served): Visit {

@@ -1,4 +1,5 @@
 import { isDay } from '../core/time/day.ts';
+import { isMonth } from '../core/time/month.ts';
 import type { Visit } from './console-page.ts';
 
 /** Reads the query of a page. */
@@ -49,6 +50,16 @@ export function dayOf({ query }: Asked, name: string): string | null {
   if (text === '') return null;
   if (isDay(text)) return text;
   throw new BadQuery(name, 'Write a day that exists, such as 2026-04-10.');
+}
+
+/**
+ * Reads a month such as 2026-10; null if it is empty or missing.
+ * @throws BadQuery if there is no such month, so that no page shows the numbers of another.
+ */
+export function monthOf(asked: Asked, name: string): string | null {
+  const text = textOf(asked, name);
+  if (text === null || isMonth(text)) return text;
+  throw new BadQuery(name, 'Write a month such as 2026-10.');
 }
 
 /** The key of the last row shown, after which the next page begins; null if there is no next page. */

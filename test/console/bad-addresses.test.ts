@@ -78,6 +78,10 @@ it('no address of a page makes it fail: it shows something, or says what is wron
 
 it.each([
   ['/orders?from=2026-02-31', 'The value of "from" in the address cannot be used. Write a day that exists'],
+  [
+    '/money?from=Oktober',
+    'The value of "from" in the address cannot be used. Write a month such as 2026-10.',
+  ],
   ['/orders?to=tomorrow', 'The value of "to" in the address cannot be used.'],
   ['/orders?q=a%00b', 'The value of "q" in the address cannot be used. It contains a NUL character'],
   ['/deals/a%00b', 'It contains a NUL character (%00)'],

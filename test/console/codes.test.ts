@@ -4,7 +4,13 @@ import { parseCodes } from '../../src/codes/parse-codes.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
-const ASSIGN = { job: 'orders', code: 'NOBODY', deal_id: 'DEALZOE', reason: 'she told us' };
+const ASSIGN = {
+  job: 'orders',
+  code: 'NOBODY',
+  deal_id: 'DEALZOE',
+  reason: 'she told us',
+  understood: 'yes',
+};
 
 describe('codes in the console', () => {
   it('can be assigned if they have no owner, and the next run credits their orders', async () => {
@@ -13,6 +19,16 @@ describe('codes in the console', () => {
     expect(textOf((await get('/codes')).text)).toMatch(/NOBODY 1 7\.00 EUR 2026-04-10 orders/);
     const preview = textOf((await get('/codes/assign?job=orders&code=NOBODY')).text);
     expect(preview).toMatch(/1 order, 7\.00 EUR .* A3 2026-04-10 11:11 UTC NOBODY 7\.00 EUR/);
+    // A mistyped owner is refused unless the person says that it may be new.
+    for (const typo of [{ deal_id: 'DEALMAI' }, { deal_id: '', influencer_handle: 'mai.test' }]) {
+      const refused = await post('/codes/assign', { ...ASSIGN, ...typo, understood: '' });
+      expect([refused.status, textOf(refused.text)]).toEqual([
+        409,
+        expect.stringMatching(/Neither the mirror nor a code knows the (deal DEALMAI|handle mai\.test)\./),
+      ]);
+      // What was answered to a form is not replaced by an update of the page.
+      expect(refused.text).toContain('data-answer');
+    }
     const done = await post('/codes/assign', { ...ASSIGN, return_to: '/codes?show=assigned' });
     expect(done.status).toBe(200);
     expect(done.url).toContain('/codes?show=assigned&done=1');
@@ -21,6 +37,10 @@ describe('codes in the console', () => {
     );
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { accepted: 1 } } } });
     expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
+    // A second assigned code does not stop the job, and a known owner needs no confirmation.
+    const second = { ...ASSIGN, code: 'OTHER', deal_id: 'DEALMIA', understood: '' };
+    expect((await post('/codes/assign', second)).status).toBe(200);
+    expect((await shop.run()).exitCode).not.toBe(1);
     expect(textOf((await get('/audit')).text)).toMatch(
       /tester console The code NOBODY is assigned.* she told us code NOBODY/,
     );

@@ -15,6 +15,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   source: 'shop',
   order: '<b>A5</b>',
   deal: 'DEALMIA',
+  creator: 'mia.test',
   record: '5',
   month: '2026-05',
 };

@@ -119,6 +119,9 @@ describe('every page', () => {
       /^default-src 'none'; script-src 'self'; style-src 'self'/,
     );
     expect(headers.get('content-security-policy')).not.toMatch(/unsafe/);
+    // A long id leads to a page as well, and not to the answer of a program.
+    const long = await fetch(`${url}/orders/shop/${'9'.repeat(300)}`);
+    expect([long.status, await long.text()]).toEqual([404, expect.stringContaining('<h1>Order 9')]);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
@@ -184,6 +187,13 @@ describe('numbers and times', () => {
     }
     expect((await get('/orders/shop/A2')).text).toContain('href="/doubts?entry=2">Settle it</a>');
     expect((await get('/search?q=a3')).url).toMatch(/\/orders\/shop\/A3$/);
+    expect(textOf((await get('/creators')).text)).toMatch(/ 1 12\.50 EUR unknown/);
+    const mia = textOf((await get('/creators/Mia.Test')).text);
+    expect(mia).toMatch(/Nothing was credited yet\..* MIA10 always .* Deals/);
+    await sql`update reporting.return_months set influencer_handle = '@mia.test'`.execute(shop.db);
+    expect(textOf((await get('/creators/mia.test')).text)).toMatch(
+      /Brought 1 order, 12\.50 EUR .* 2026-04 1 12\.50 EUR/,
+    );
     const found = textOf((await get('/search?q=mia')).text);
     expect(found).toMatch(/mia\.test creator .* MIA10 code mia\.test, orders/);
     expect((await get('/search?q=mi&suggest=yes')).text.split('\n')).toContain('MIA10');
@@ -216,7 +226,10 @@ describe('access to the console', () => {
   it('requires a name and a password, and limits wrong attempts', async () => {
     const passwordHash = await hashPassword('correct horse battery');
     const { get } = await startTestConsole((await openConsoleShop()).shop, {
-      users: [{ name: 'ann', role: 'viewer', passwordHash }],
+      users: [
+        { name: 'ann', role: 'viewer', passwordHash },
+        { name: 'ben', role: 'viewer', passwordHash },
+      ],
     });
     const basic = (name: string, password: string) => ({
       authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
@@ -225,11 +238,19 @@ describe('access to the console', () => {
     expect((await get('/assets/console.css')).status).toBe(401);
     const signedIn = await get('/', basic('ann', 'correct horse battery'));
     expect(textOf(signedIn.text)).toContain('Signed in as ann (viewer)');
-    for (let tried = 0; tried < 5; tried += 1)
-      expect((await get('/', basic(tried % 2 === 0 ? 'ann' : 'nobody', 'wrong'))).status).toBe(401);
-    expect((await get('/', basic('ann', 'wrong'))).status).toBe(429);
-    // A user who has signed in before is not locked out when someone else guesses passwords.
+    // Attempts at the same time are counted before they are checked.
+    const tries = await Promise.all(
+      Array.from({ length: 12 }, async () => (await get('/', basic('ann', 'wrong'))).status),
+    );
+    expect(tries.filter((status) => status === 401)).toHaveLength(5);
+    expect(tries.filter((status) => status === 429)).toHaveLength(7);
+    // Another user behind the same address is not locked out, nor is one who has signed in before.
+    expect((await get('/', basic('ben', 'correct horse battery'))).status).toBe(200);
     expect((await get('/', basic('ann', 'correct horse battery'))).status).toBe(200);
+    // Guesses of many names from one address are limited as well.
+    const names = Array.from({ length: 30 }, (_, index) => `nobody${index}`);
+    const guesses = await Promise.all(names.map(async (name) => (await get('/', basic(name, 'x'))).status));
+    expect(guesses.filter((status) => status === 429).length).toBeGreaterThan(10);
   });
 
   it('is granted to programs by their token, and to the user header of a trusted proxy only', async () => {

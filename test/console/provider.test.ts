@@ -164,11 +164,11 @@ describe('an OpenID Connect provider', () => {
       const { url } = await openSignedConsole({ inToken });
       const ann = await new Browser().signIn(`${url}/runs?job=orders`, 'ann');
       expect([ann.status, ann.url]).toEqual([200, `${url}/runs?job=orders`]);
-      expect(textOf(ann.text)).toMatch(/Signed in as \S+ \(operator\)/);
+      expect(textOf(ann.text)).toMatch(/Signed in as ann \(shop\.example\) \(operator\)/);
       // Email addresses are personal data, also in the console.
       expect(ann.text).not.toContain('ann@shop.example');
       const ben = await new Browser().signIn(`${url}/`, 'ben');
-      expect(textOf(ben.text)).toMatch(/Signed in as \S+ \(viewer\)/);
+      expect(textOf(ben.text)).toMatch(/Signed in as ben \(shop\.example\) \(viewer\)/);
     },
   );
 
@@ -207,6 +207,9 @@ describe('an OpenID Connect provider', () => {
     const out = await browser.open(`${url}/sign-out`, { method: 'POST', fields: {} });
     expect(out.text).toMatch(/^You are signed out of the console\./);
     expect([...browser.cookies(url).keys()]).toEqual([]);
+    // A copy of the cookie is worth nothing any more.
+    const copied = await fetch(`${url}/live`, { headers: { cookie }, redirect: 'manual' });
+    expect(copied.status).toBe(401);
   });
 
   it('is opened only by page visits; scripts, forms and programs get a 401', async () => {

@@ -90,7 +90,7 @@ describe('the timeline', () => {
       'No slot was due on these days.',
     );
     // The range is longer than can be drawn, so only its last days are shown.
-    expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Slots 92 days from');
+    expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Due times 92 days from');
   });
 });
 

@@ -75,7 +75,7 @@ describe('schedules', () => {
       ),
     );
     expect(textOf(await (await fetch(`${url}/runs/1`)).text())).toMatch(
-      /Slot \S+ \d\d:\d\d UTC requested by/,
+      /Due time \S+ \d\d:\d\d UTC requested by/,
     );
     expect(textOf(await (await fetch(`${url}/audit`)).text())).toMatch(
       /console A run of orders was requested\. .* the shop has sent its file job orders/,

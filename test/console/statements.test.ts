@@ -57,7 +57,10 @@ describe('a statement', () => {
     const one = textOf((await get('/statements/2026-04?deal=DEALMIA')).text);
     expect(one).toMatch(/To pay 13\.33 EUR, 1\.00 USD .* Lines 3/);
     expect(one).toMatch(/2026-03-20 order A2 33\.33 EUR 10 % deal 3\.33 0\.00 3\.33 EUR/);
-    const csv = await (await fetch(`${url}/statements/2026-04?download=csv`)).text();
+    const saved = await (await fetch(`${url}/statements/2026-04?download=csv`)).bytes();
+    // Spreadsheets need the mark to read UTF-8.
+    expect([...saved.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    const csv = new TextDecoder().decode(saved);
     expect(csv).toBe((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout);
     for (const none of ['/statements/2026-13', '/statements/x']) expect((await get(none)).status).toBe(404);
     expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);

@@ -21,8 +21,12 @@ export type SignIn =
 export type Authenticate = (credentials: Credentials) => Promise<SignIn>;
 
 const MIN_TOKEN_CHARS = 32;
-/** Limit of wrong passwords per address: five per minute. */
+/**
+ * Limits of passwords that are tried: five a minute for a name from an address, so that nobody is locked out by others
+ * behind the same address, and some more for all names together.
+ */
 const TRIES = { points: 5, duration: 60 } as const;
+const TRIES_OF_ADDRESS = { points: 30, duration: 60 } as const;
 /** How long a correct password is remembered, so that its hash is not computed again. */
 const REMEMBER_MS = 5 * 60_000;
 const MAX_REMEMBERED = 1_000;
@@ -59,7 +63,10 @@ export function createAuthenticate(
   }
   const byToken = tokens.map((token) => ({ actor: token, digest: digestOf(token.token) }));
   const trusted = proxy === null ? null : networks(proxy.trusted);
-  const failures = new RateLimiterMemory({ keyPrefix: 'console', ...TRIES });
+  const ofName = new RateLimiterMemory({ keyPrefix: 'name', ...TRIES });
+  const ofAddress = new RateLimiterMemory({ keyPrefix: 'address', ...TRIES_OF_ADDRESS });
+  // One hash at a time: each needs 64 MB and a core.
+  let hashing: Promise<unknown> = Promise.resolve();
   const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
   const salt = randomBytes(16).toString('hex');
 
@@ -68,24 +75,35 @@ export function createAuthenticate(
     const known = remembered.get(key);
     if (known !== undefined && known.untilMs > performance.now())
       return { kind: 'actor', actor: known.actor };
-    const tried = await failures.get(address);
-    if (tried !== null && tried.remainingPoints <= 0)
-      return refused(429, 'Too many wrong passwords from your address. Try again in a minute.');
     const [name, password] = parseBasic(header);
+    const who = `${address} ${digestOf(name).toString('hex')}`;
+    // Counted before it is checked, so that attempts at the same time are limited as well.
+    const mayTry = await Promise.all([ofAddress.consume(address), ofName.consume(who)]).then(
+      () => true,
+      () => false,
+    );
+    if (!mayTry) return refused(429, 'Too many wrong passwords. Try again in a minute.');
     const user = users.find((each) => each.name === name);
     // An unknown name takes as long as a known one.
-    const isRight = await verifyPassword(password, (user ?? users[0])?.passwordHash ?? '');
-    if (user === undefined || !isRight) {
-      await failures.consume(address).catch(() => {});
-      return refused(401, 'The name or the password is wrong.');
-    }
+    const checking = hashing.then(() => verifyPassword(password, (user ?? users[0])?.passwordHash ?? ''));
+    hashing = checking.catch(() => {});
+    const isRight = await checking;
+    if (user === undefined || !isRight) return refused(401, 'The name or the password is wrong.');
+    await Promise.all([ofAddress.reward(address), ofName.reward(who)]);
     const actor = { name: user.name, role: user.role };
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(key, { actor, untilMs: performance.now() + REMEMBER_MS });
     return { kind: 'actor', actor };
   }
 
-  return async ({ headers, address }) => {
+  return async (credentials) => {
+    const signIn = await identify(credentials);
+    return signIn.kind === 'actor'
+      ? { kind: 'actor', actor: { ...signIn.actor, name: staffName(signIn.actor.name) } }
+      : signIn;
+  };
+
+  async function identify({ headers, address }: Credentials): Promise<SignIn> {
     const { authorization = '' } = headers;
     if (/^bearer /i.test(authorization)) {
       const given = digestOf(authorization.slice('bearer '.length).trim());
@@ -105,7 +123,16 @@ export function createAuthenticate(
     if (users.length > 0 && /^basic /i.test(authorization)) return byPassword(authorization, address);
     const actor = await provider?.actorOf(headers);
     return actor ? { kind: 'actor', actor } : refused(401, 'Sign in to see the console.');
-  };
+  }
+}
+
+/**
+ * The name of a person who signs in by an e-mail address, so that the audit, which masks addresses, can tell people
+ * apart: `ann (shop.example)` for `ann@shop.example`.
+ */
+function staffName(name: string): string {
+  const [, local, domain] = /^([^@\s]+)@([^@\s]+)$/.exec(name) ?? [];
+  return local === undefined ? name : `${local} (${domain})`;
 }
 
 function refused(status: 401 | 403 | 429, why: string): SignIn {

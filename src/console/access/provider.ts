@@ -10,7 +10,7 @@ import { findForeignOrigin, localPath } from './check-origin.ts';
 
 /**
  * Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. The server stores
- * no sessions. The signed-in person is in a cookie that is encrypted with a key derived from the client's
+ * no sessions; it only remembers, until it ends, which were signed out. The signed-in person is in a cookie that is encrypted with a key derived from the client's
  * secret, so it survives a restart and is valid for every replica. It contains the name and those groups that
  * the configuration names. The role is determined anew for each request.
  */
@@ -49,6 +49,8 @@ export function createProviderSignIn(
   const base = new URL(`${url}/`);
   const key = new Uint8Array(hkdfSync('sha256', settings.clientSecret, '', 'influencer-sync console', 32));
   const callback = new URL('signed-in', base).href;
+  /** Sessions that were signed out, with the second at which they would have ended. */
+  const ended = new Map<string, number>();
   let discovered: Promise<Configuration> | null = null;
 
   /**
@@ -108,7 +110,9 @@ export function createProviderSignIn(
     startAt: (path) => `${base.pathname}sign-in?${new URLSearchParams({ return_to: path })}`,
     async actorOf(headers) {
       const content = await unsealed(headers, SESSION);
-      return content === null ? null : toActor(readSession(content), settings);
+      return content === null || ended.has(String(content.jti))
+        ? null
+        : toActor(readSession(content), settings);
     },
     addRoutes(scope) {
       scope.get('/sign-in', async (request, reply) => {
@@ -171,9 +175,14 @@ export function createProviderSignIn(
           .header('cache-control', 'no-store')
           .redirect(localPath(attempt.returnTo) ?? base.pathname, 303);
       });
-      scope.post('/sign-out', (request, reply) => {
+      scope.post('/sign-out', async (request, reply) => {
         const foreign = findForeignOrigin(request.headers);
         if (foreign !== null) return say(reply, 403, foreign);
+        const content = await unsealed(request.headers, SESSION);
+        const second = Date.now() / 1000;
+        for (const [id, until] of ended) if (until < second) ended.delete(id);
+        // A copy of the cookie is worth nothing from now on.
+        if (content !== null) ended.set(String(content.jti), Number(content.exp));
         setCookie(reply, SESSION, { value: '', seconds: 0 });
         return say(
           reply,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { findOwner } from '../../reports/codes/list-codes.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
@@ -15,14 +17,16 @@ export const assignCodeAction = defineAction({
     brand_id: text.default(''),
     valid_from: text.default(''),
     valid_to: text.default(''),
+    understood: text.default(''),
     reason,
   }),
-  async perform({ trx, config, actor, audit }, { job, reason: why, ...cells }) {
+  async perform({ trx, config, actor, audit }, { job, reason: why, understood, ...cells }) {
     if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
     const result = await assignCode(trx, { job, cells, assignedBy: actor.name });
     if (result.kind === 'unusable') throw new Refused(result.why);
     if (result.kind === 'listed')
       throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
+    if (understood === '') await checkOwner(trx, cells);
     const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
     return audit({
       action: 'assign_code',
@@ -34,6 +38,32 @@ export const assignCodeAction = defineAction({
     });
   },
 });
+
+/**
+ * Checks that the mirror or a code knows the owner, because a mistyped one would be credited by the next run.
+ *
+ * @throws Refused if neither does.
+ */
+async function checkOwner(
+  trx: DatabaseTransaction,
+  {
+    deal_id: deal,
+    influencer_handle: handle,
+  }: { readonly deal_id: string; readonly influencer_handle: string },
+): Promise<void> {
+  const { isAnyKnown, isDealKnown, isHandleKnown } = await findOwner(trx, { deal, handle });
+  if (!isAnyKnown) return;
+  const unknown =
+    deal !== '' && !isDealKnown
+      ? `deal ${deal}`
+      : handle !== '' && !isHandleKnown
+        ? `handle ${handle}`
+        : null;
+  if (unknown !== null)
+    throw new Refused(
+      `Neither the mirror nor a code knows the ${unknown}. Check how it is written. If it is new, tick that you know, and assign the code again.`,
+    );
+}
 
 /** Withdraws the assignment of a code. */
 export const withdrawCodeAction = defineAction({

@@ -21,12 +21,15 @@ export function actionForm(
     reasonLabel,
     reason = '',
     button,
+    confirm,
   }: {
     readonly hidden: Readonly<Record<string, string>>;
     readonly fields?: HtmlValue;
     readonly reasonLabel: string;
     readonly reason?: string;
     readonly button: string;
+    /** What a person must tick first, because nobody can undo it. */
+    readonly confirm?: string;
   },
 ): Html {
   if (!visit.mayChange) return html`<span class="dim">operators only</span>`;
@@ -35,7 +38,12 @@ export function actionForm(
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields}
 <label>${reasonLabel} <input type="text" name="reason" value="${reason}" required maxlength="500"></label>
-<button class="primary" type="submit">${button}</button>
+${
+  confirm === undefined
+    ? html`<button class="primary" type="submit">${button}</button>`
+    : html`<label><input type="checkbox" name="understood" value="yes" required> ${confirm}</label>
+<button class="destructive" type="submit">${button}</button>`
+}
 </form>
 `;
 }

@@ -29,6 +29,11 @@ export function orderLink(
   return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
 }
 
+/** The address of a creator's page. */
+export function creatorLink({ link }: Pick<Shows, 'link'>, handle: string): string {
+  return link(`/creators/${encodeURIComponent(handle)}`);
+}
+
 /** The address of a deal's page. */
 export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
   return link(`/deals/${encodeURIComponent(dealId)}`);
@@ -161,12 +166,12 @@ export function facet(href: string, label: HtmlValue, isChosen: boolean): Html {
 const NO_FILTER = ['zone', 'done', 'after', 'show', 'by', 'in'];
 
 /** Whether the address narrows the list of the page. */
-function isFiltered({ query }: Pick<Visit, 'query'>): boolean {
+export function isFiltered({ query }: Pick<Visit, 'query'>): boolean {
   return [...query].some(([name, value]) => value.trim() !== '' && !NO_FILTER.includes(name));
 }
 
 /** What to say of a list without rows: all is well, or the filter leaves nothing. */
-function emptyText(visit: Pick<Visit, 'query'>, none: string): string {
+export function emptyText(visit: Pick<Visit, 'query'>, none: string): string {
   return isFiltered(visit) ? 'Nothing matches this filter.' : none;
 }
 

@@ -100,7 +100,7 @@ function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit
 ${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer-sync backfill resume ${backfillId}</code>.</p>` : null}
 ${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
 ${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 'Resume', 'Why')}` : null}
-<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${form('cancel', 'Cancel it', 'Why')}`;
+<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${actionForm(visit, '/backfills/cancel', { hidden: { backfill: backfillId }, reasonLabel: 'Why', button: 'Cancel the backfill', confirm: 'It cannot be continued afterwards.' })}`;
 }
 
 function filesTable(files: readonly PlannedFile[]): Html {

@@ -85,7 +85,7 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
   return table(
     rows,
     [
-      column('Influencer', ({ username, platform }) => html`${username} <small>${platform}</small>`),
+      column('Creator', ({ username, platform }) => html`${username} <small>${platform}</small>`),
       number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
       number('Orders', ({ orders }) => orders),
       number('Spent', ({ spent, currency }) =>

@@ -1,6 +1,5 @@
 import { formatMoney, sumMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
-import { isMonth } from '../../core/time/month.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
@@ -15,7 +14,7 @@ import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
-import { COUNT_LIMIT, textOf } from '../read-query.ts';
+import { COUNT_LIMIT, monthOf } from '../read-query.ts';
 
 /** What needs a person now, the health of each job in a line, and this month against the last. */
 export const homePage: ConsolePage = {
@@ -24,9 +23,8 @@ export const homePage: ConsolePage = {
   tab: 'Home',
   async show(visit) {
     const { db } = visit;
-    const chosen = textOf(visit, 'month');
     const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
-    const month = chosen !== null && isMonth(chosen) ? chosen : newest.slice(0, 7);
+    const month = monthOf(visit, 'month') ?? newest.slice(0, 7);
     const [waiting, health, backlog, credited] = await Promise.all([
       visit.waiting(),
       readJobHealth(db),
@@ -39,7 +37,7 @@ export const homePage: ConsolePage = {
       content: html`${taskList(waiting, visit)}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
-${await monthOf(credited, month, visit)}`,
+${await revenueOf(credited, month, visit)}`,
     };
   },
 };
@@ -99,7 +97,7 @@ function daysOf(month: string): number {
 }
 
 /** The credited revenue of a month by day beside the month before, for each currency. */
-async function monthOf(credited: readonly CreditedDay[], month: string, visit: Visit): Promise<Html> {
+async function revenueOf(credited: readonly CreditedDay[], month: string, visit: Visit): Promise<Html> {
   const last = before(month);
   const title = html`<h2>Credited revenue <small>${month} by day (bars), ${last} (line); days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
   if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;

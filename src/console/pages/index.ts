@@ -9,9 +9,11 @@ import { findingPage } from './checks/finding.ts';
 import { assignCodePage } from './codes/assign-code.ts';
 import { codesPage } from './codes/codes.ts';
 import { exportCodesPage } from './codes/export-codes.ts';
+import { creatorPage } from './creators/creator.ts';
+import { creatorsPage } from './creators/creators.ts';
+import { dealPage } from './creators/deal.ts';
+import { dealsPage } from './creators/deals.ts';
 import { customersPage } from './customers.ts';
-import { dealPage } from './deal.ts';
-import { dealsPage } from './deals.ts';
 import { doubtsPage } from './doubts/doubts.ts';
 import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
@@ -44,6 +46,8 @@ export const pages: readonly ConsolePage[] = [
   orderPage,
   conflictsPage,
   customersPage,
+  creatorsPage,
+  creatorPage,
   dealsPage,
   dealPage,
   codesPage,

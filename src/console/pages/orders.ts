@@ -14,6 +14,7 @@ import {
   anchor,
   badge,
   countUpTo,
+  creatorLink,
   dealAnchor,
   facet,
   filterForm,
@@ -105,7 +106,9 @@ ${pagedTable(
     column('By', ({ matchedBy, matchedValue }) =>
       matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
     ),
-    column('Creator', ({ influencerHandle }) => influencerHandle),
+    column('Creator', ({ influencerHandle }) =>
+      influencerHandle === null ? null : anchor(creatorLink(visit, influencerHandle), influencerHandle),
+    ),
     column('Deal', ({ dealId }) => (dealId === null ? null : dealAnchor(visit, dealId))),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
     column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),

@@ -56,7 +56,7 @@ export const runsPage: ConsolePage = {
         { name: 'from', label: 'From', type: 'date' },
         { name: 'to', label: 'To', type: 'date' },
       ])}
-<h2>Slots <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
+<h2>Due times <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
     ? html`<p class="none">No slot was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.</p>`

@@ -44,7 +44,7 @@ export const schedulesPage: ConsolePage = {
       content: html`${served ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
-<h2>Slots <small>newest first, days in UTC</small></h2>
+<h2>Due times <small>newest first, days in UTC</small></h2>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'state', label: 'State', options: STATES },
@@ -65,7 +65,7 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
     [
       column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
       column('When', whenOf),
-      column('Next slots', (job) => nextOf(job, visit)),
+      column('Next due times', (job) => nextOf(job, visit)),
       column('State', ({ name }) => pauseOf(paused, name, visit)),
       column('Change', (job) => changesOf(job, { paused, visit })),
     ],
@@ -123,7 +123,7 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
   return table(
     slots,
     [
-      column('Slot', ({ slot }) => instant(slot, visit)),
+      column('Due time', ({ slot }) => instant(slot, visit)),
       column('Job', ({ job }) => job),
       column('State', ({ state }) => badge(state)),
       column(
@@ -134,7 +134,7 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
       column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
     ],
     {
-      about: 'Slots',
+      about: 'Due times',
       none: 'No slot matches the filter. `serve` records each slot when it is due.',
     },
   );

@@ -4,7 +4,7 @@ import { toPrintableLine } from '../../core/text/printable.ts';
 import { column } from '../../render/block.ts';
 import { type Found, search } from '../../reports/search.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, dealLink, orderLink, table } from '../markup/parts.ts';
+import { anchor, creatorLink, dealLink, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
 const SHOWN = 20;
@@ -70,7 +70,7 @@ function linkTo(found: Found, visit: Visit): string {
     case 'order':
       return orderLink(visit, found);
     case 'creator':
-      return visit.link('/deals', { handle: found.name });
+      return creatorLink(visit, found.name);
     case 'deal':
       return dealLink(visit, found.name);
     case 'run':

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { foldCode } from '../../core/text/fold.ts';
+import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 
 /** A code in orders that has no owner. */
@@ -76,6 +76,23 @@ export async function listUnownedCodes(
     group by job, code_folded, carried_as, currency
     order by currency, sum(amount) desc, code_folded limit ${limit}`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** Whether the mirror or a code of any job knows a deal, a handle, or anything at all. */
+export async function findOwner(
+  db: Database,
+  { deal, handle }: { readonly deal: string; readonly handle: string },
+): Promise<{ readonly isAnyKnown: boolean; readonly isDealKnown: boolean; readonly isHandleKnown: boolean }> {
+  const folded = foldHandle(handle);
+  const { rows } = await sql<{ isAnyKnown: boolean; isDealKnown: boolean; isHandleKnown: boolean }>`
+    select exists (select from mirror.deal_versions) or exists (select from intake.codes) as "isAnyKnown",
+      exists (select from mirror.deal_versions where is_latest and deal_id = ${deal}::text)
+        or exists (select from intake.codes where deal_id = ${deal}::text) as "isDealKnown",
+      exists (select from mirror.deal_versions where is_latest and is_current and lower(ltrim(influencer_handle, '@')) = ${folded}::text)
+        or exists (select from intake.codes where handle_folded = ${folded}::text) as "isHandleKnown"`.execute(
+    db,
+  );
+  return rows[0] ?? { isAnyKnown: false, isDealKnown: false, isHandleKnown: false };
 }
 
 /** Revenue of a job's codes without an owner, in one currency. */

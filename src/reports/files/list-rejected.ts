@@ -83,6 +83,18 @@ export async function listRejectedCauses(
   return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
 }
 
+/** Lists the sources of rejected rows. Rows of one source can be corrected in one file. */
+export async function listRejectedSources(
+  db: Database,
+  filter: RejectedFilter = {},
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ source: string }>`
+    select distinct f.source
+    from (select distinct r.source_file_id from intake.rejected_rows r where ${isRow(filter)}) r
+    ${withFile} where ${isInFile(filter)} order by 1`.execute(db);
+  return rows.map(({ source }) => source);
+}
+
 function matching(filter: RejectedFilter): RawBuilder<unknown> {
   return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
 }

@@ -10,6 +10,8 @@ export type ReturnFilter = {
   readonly brandId?: string | null;
   /** Part of the handle. */
   readonly handle?: string | null;
+  /** The whole handle, folded. */
+  readonly creator?: string | null;
   readonly currency?: string | null;
 };
 
@@ -205,9 +207,18 @@ export async function findNewestMonth(db: Database): Promise<string | null> {
   return rows[0]?.month ?? null;
 }
 
-function matches({ from, to, dealId = null, brandId = null, handle = null, currency = null }: ReturnFilter) {
+function matches({
+  from,
+  to,
+  dealId = null,
+  brandId = null,
+  handle = null,
+  creator = null,
+  currency = null,
+}: ReturnFilter) {
   return sql`(${from}::text is null or month_utc >= (${from}::text || '-01')::date) and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
     and (${dealId}::text is null or deal_id = ${dealId}) and (${brandId}::text is null or brand_id = ${brandId})
     and (${currency}::text is null or currency = ${currency})
-    and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)`;
+    and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
+    and (${creator}::text is null or lower(ltrim(influencer_handle, '@')) = ${creator})`;
 }

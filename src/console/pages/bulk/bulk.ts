@@ -141,7 +141,7 @@ ${progress(bulk, { process, sums })}
 <p>What is already settled stays settled. The rest is not changed.</p>
 ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
     case 'expired':
-      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
+      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Unclear')}.</p>`;
     case 'finished':
     case 'aborted':
       return null;

@@ -17,8 +17,8 @@ export const bulksPage: ConsolePage = {
   async show(visit) {
     const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
     return {
-      title: 'Bulk actions',
-      content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Doubts')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
+      title: 'Decided together',
+      content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Unclear')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${pagedTable(
   bulks,
   [

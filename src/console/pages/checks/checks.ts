@@ -41,7 +41,7 @@ export const checksPage: ConsolePage = {
       judgeArrivals(db, { sources: Object.values(config.sources), now }),
     ]);
     return {
-      title: 'Checks',
+      title: 'Unusual files',
       content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
 ${filterForm(visit, PATH, [{ name: 'source', label: 'Source', options: names }])}
 <h2>Findings</h2>

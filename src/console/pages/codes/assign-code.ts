@@ -65,7 +65,8 @@ ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
 ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
 ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
-${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}`,
+${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
+<p><label><input type="checkbox" name="understood" value="yes"> I know: the deal or handle may be new, and the mirror need not know it.</label></p>`,
         reasonLabel: 'Why',
         button: 'Assign',
       });

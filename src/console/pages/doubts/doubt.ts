@@ -30,7 +30,7 @@ export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
   const deals = handle === null ? [] : await dealsOfHandle(visit.db, handle);
   return {
     title: `Entry ${entryId}: ${entry.subject}`,
-    content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All doubts')}</p>
+    content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All unclear orders')}</p>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
   ['Since', html`${instant(entry.since, visit)} <small>${formatDuration(entry.ageSeconds)} ago</small>`],
@@ -52,7 +52,7 @@ ${factList([
       : anchor(orderLink(visit, { source: null, orderId: entry.orderId }), entry.orderId),
   ],
   ['Reference, in the notes of the order', entry.reference],
-  ['Influencer', handle],
+  ['Creator', handle],
   [
     'Deal',
     entry.dealId ??

@@ -17,7 +17,17 @@ import {
   type WaitingClaims,
 } from '../../../reports/doubts/waiting-claims.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, countUpTo, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
+import {
+  anchor,
+  countUpTo,
+  emptyText,
+  filterForm,
+  instant,
+  isFiltered,
+  orderLink,
+  pager,
+  table,
+} from '../../markup/parts.ts';
 import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
@@ -50,8 +60,8 @@ async function showList(visit: Visit): Promise<Shown> {
   const reasons = [...new Set([...sums, ...ofAllReasons].map(({ reason }) => reason))];
   const found = countDoubts(sums);
   return {
-    title: 'Doubts',
-    content: html`${summary(found)}
+    title: 'Unclear',
+    content: html`${summary(found, isFiltered(visit))}
 <p>${visit.mayChange && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
@@ -82,9 +92,9 @@ function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
   };
 }
 
-function summary({ doubts, count, amounts }: FoundDoubts): Html {
-  if (doubts === 0) return html`<p class="green">No entry is in doubt.</p>`;
-  return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html | null {
+  if (doubts === 0) return isPart ? null : html`<p class="green">No order is unclear.</p>`;
+  return html`<p><strong>${count} unclear</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
@@ -113,7 +123,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
         evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
       ),
     ],
-    { about: 'Entries in doubt', none: 'No doubt matches the filter.' },
+    { about: 'Unclear entries', none: emptyText(visit, 'There are none.') },
   );
 }
 

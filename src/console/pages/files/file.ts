@@ -2,6 +2,7 @@ import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
+import { listFindings } from '../../../reports/checks/read-checks.ts';
 import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts';
@@ -16,6 +17,8 @@ export const filePage: ConsolePage = {
     const { file: id = '' } = visit.params;
     const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
     if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
+    const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
+    const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
     return {
       title: fileName(file.uri),
       content: html`<p>${badge(file.state)} ${whyOf(file)}</p>
@@ -31,6 +34,12 @@ ${factList([
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
+${
+  finding === undefined
+    ? null
+    : html`<h2>Read it as it is</h2>
+<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`
+}
 ${visit.mayChange ? forms(file, visit) : null}`,
     };
   },
@@ -41,8 +50,9 @@ function forms(file: ListedFile, visit: Visit): Html {
     file.state === 'held'
       ? form(file, visit, {
           path: '/files/release',
-          title: 'Release it',
-          about: 'You do not need its rows. A run still reads a new version under its name.',
+          title: 'Discard its rows',
+          about:
+            'Nobody needs them: none of its rows ever count. A run still reads a new version under its name.',
         })
       : null
   }${

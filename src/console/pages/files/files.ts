@@ -148,7 +148,7 @@ function decideManyForm(
 <p>You see a preview first: which files, and which of them are left out. Nothing changes before you confirm it.</p>
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <fieldset><legend>What should happen?</legend>
-<p><label><input type="radio" name="decision" value="release" required> Release held files: nobody needs their rows. A run still reads a new version under a name.</label></p>
+<p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: nobody needs them. A run still reads a new version under a name.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
 </fieldset>
 <p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each file, with your name.</small></p>

@@ -9,11 +9,12 @@ import { formatCount, plural } from '../../../render/text.ts';
 import {
   listRejected,
   listRejectedCauses,
+  listRejectedSources,
   type RejectedCause,
   type RejectedFilter,
 } from '../../../reports/files/list-rejected.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, factList, filterForm, pager, table } from '../../markup/parts.ts';
+import { anchor, emptyText, factList, filterForm, isFiltered, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { withinLimit } from '../../within-limit.ts';
 
@@ -32,8 +33,9 @@ export const rejectedPage: ConsolePage = {
     const filter = readFilter(visit);
     if (visit.query.get('download') === 'csv') return download(visit, filter);
     const after = readKey(textOf(visit, 'after'));
-    const [causes, rows] = await Promise.all([
+    const [causes, sources, rows] = await Promise.all([
       listRejectedCauses(visit.db, filter),
+      listRejectedSources(visit.db, filter),
       listRejected(visit.db, { ...filter, limit: PAGE_ROWS + 1, ...(after === null ? {} : { after }) }),
     ]);
     const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
@@ -41,9 +43,11 @@ export const rejectedPage: ConsolePage = {
       title: 'Rejected rows',
       content: html`${
         total === 0
-          ? html`<p class="green">No row is rejected.</p>`
+          ? isFiltered(visit)
+            ? null
+            : html`<p class="green">No row is rejected.</p>`
           : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
-${visit.actor.role === 'operator' ? html`<p>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv' }), 'Download these rows as CSV, to correct them')} A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
+${visit.actor.role === 'operator' ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
       }
 ${filterForm(visit, PATH, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
@@ -79,7 +83,7 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
         ),
       ),
     ],
-    { about: 'Causes', none: 'No rejected row matches.' },
+    { about: 'Causes', none: emptyText(visit, 'There are none.') },
   );
 }
 
@@ -104,7 +108,7 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
     ],
-    { about: 'Rejected rows', none: 'No rejected row matches.' },
+    { about: 'Rejected rows', none: emptyText(visit, 'There are none.') },
   );
 }
 

@@ -1,10 +1,9 @@
-import { isMonth } from '../../../core/time/month.ts';
 import type { Database } from '../../../db/connect.ts';
 import { findNewestMonth, type ReturnFilter } from '../../../reports/money/list-returns.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import type { Visit } from '../../console-page.ts';
 import type { FilterField } from '../../markup/parts.ts';
-import { textOf } from '../../read-query.ts';
+import { monthOf, textOf } from '../../read-query.ts';
 
 /** Fields of the form that filters sums. */
 export const RETURN_FIELDS: readonly FilterField[] = [
@@ -15,12 +14,6 @@ export const RETURN_FIELDS: readonly FilterField[] = [
   { name: 'brand', label: 'Brand id' },
   { name: 'currency', label: 'Currency' },
 ];
-
-/** Reads a month such as `2026-10` from the query. Null if it is missing or invalid. */
-function monthOf(visit: Visit, name: string): string | null {
-  const month = textOf(visit, name);
-  return month !== null && isMonth(month) ? month : null;
-}
 
 /**
  * Reads the filter from the query. If it names no month, the filter covers `count` months up to the newest

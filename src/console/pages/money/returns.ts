@@ -5,7 +5,7 @@ import { html } from '../../../render/html/html.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, dealLink, filterForm, pager, table } from '../../markup/parts.ts';
+import { anchor, creatorLink, dealLink, filterForm, pager, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 
@@ -92,7 +92,7 @@ function nameOf(
     case 'deal':
       return anchor(dealLink(visit, key), key);
     case 'creator':
-      return anchor(visit.link(PATH, { ...kept, by: 'deal', handle: key }), name ?? key);
+      return anchor(creatorLink(visit, key), name ?? key);
     case 'brand':
       return anchor(visit.link(PATH, { ...kept, by: 'deal', brand: key }), name ?? key);
     case 'campaign':

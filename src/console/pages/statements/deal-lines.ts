@@ -32,7 +32,7 @@ ${factList([
       'nothing',
   ],
   ['Deal', dealAnchor(visit, dealId)],
-  ['Influencer', handle ?? null],
+  ['Creator', handle ?? null],
   [
     'Document',
     anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'Download as PDF, for the creator'),

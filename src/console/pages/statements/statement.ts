@@ -164,7 +164,7 @@ ${table(
     column('Deal', ({ dealId }) =>
       dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
     ),
-    column('Influencer', ({ influencerHandle }) => influencerHandle),
+    column('Creator', ({ influencerHandle }) => influencerHandle),
     number('Orders', ({ orders }) => formatCount(orders)),
     money('Net revenue', 'netAmount'),
     money('Commission', 'commission'),
@@ -197,5 +197,6 @@ ${actionForm(visit, '/statements/close', {
   hidden: { month, shown: describeSums(sums.currencies) },
   reasonLabel: 'Why',
   button: `Close ${month}`,
+  confirm: 'I have checked it: a closed statement never changes.',
 })}`;
 }

@@ -1,8 +1,8 @@
-import { sumMoney } from '../../core/money.ts';
-import type { Html } from '../../core/text/html.ts';
-import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
-import { formatCount } from '../../render/text.ts';
+import { sumMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
 import {
   type ClicksOfMonth,
   type DealMonth,
@@ -11,9 +11,9 @@ import {
   listDealClicks,
   listDealMonths,
   listDealVersions,
-} from '../../reports/list-deals.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, figure, instant, missing, table } from '../markup/parts.ts';
+} from '../../../reports/list-deals.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { amountList, anchor, creatorLink, figure, instant, missing, table } from '../../markup/parts.ts';
 
 const MONTHS = 36;
 const VERSIONS = 100;
@@ -38,8 +38,8 @@ export const dealPage: ConsolePage = {
       );
     const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
     return {
-      title: deal?.influencerHandle ?? `Deal ${dealId}`,
-      content: html`<p>Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, dealflow ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
+      title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
+      content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
 <div class="figures">
 ${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${
@@ -48,7 +48,7 @@ ${
     : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
 ${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
 ${figure('Clicks', deal.totalClicks ?? 'unknown')}
-${figure('Commission and fees earned', `${deal.totalCommission ?? '0'} + ${deal.totalFixedFee ?? '0'}`, { note: 'in the currency of the account' })}
+${figure("Commission and fees, the service's count", `${deal.totalCommission ?? '0'} + ${deal.totalFixedFee ?? '0'}`, { note: 'in the currency of the account' })}
 ${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of the account' })}`
 }
 </div>
@@ -81,7 +81,7 @@ async function monthChart(
   if (labels.length === 0) return html``;
   const sum = (month: string, of: 'accepted' | 'open') =>
     months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
-  const { stackedBars } = await import('../markup/stacked-bars.ts');
+  const { stackedBars } = await import('../../markup/stacked-bars.ts');
   return stackedBars(
     labels,
     [
@@ -119,7 +119,7 @@ async function clickChart(clicks: readonly ClicksOfMonth[]): Promise<Html> {
   if (clicks.length === 0)
     return html`<p class="none">The count has not changed since it was first read.</p>`;
   const months = clicks.toReversed();
-  const { stackedBars } = await import('../markup/stacked-bars.ts');
+  const { stackedBars } = await import('../../markup/stacked-bars.ts');
   return stackedBars(
     months.map(({ month }) => month),
     [{ name: 'clicks', counts: months.map((one) => one.clicks) }],
@@ -147,7 +147,7 @@ const FIELDS: Readonly<Record<string, (version: DealVersion) => string | number 
   handle: ({ influencerHandle }) => influencerHandle,
   platform: ({ platform }) => platform,
   brand: ({ brandId }) => brandId,
-  dealflow: ({ dealflowId }) => dealflowId,
+  campaign: ({ dealflowId }) => dealflowId,
   stage: ({ funnelStep }) => funnelStep,
   active: ({ isActive }) => (isActive === null ? null : isActive ? 'yes' : 'no'),
   clicks: ({ totalClicks }) => totalClicks,

@@ -1,10 +1,10 @@
-import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
-import { formatCount, formatDuration } from '../../render/text.ts';
-import { listDeals, readCoverage } from '../../reports/list-deals.ts';
-import type { ConsolePage } from '../console-page.ts';
-import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../read-query.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, formatDuration } from '../../../render/text.ts';
+import { listDeals, readCoverage } from '../../../reports/list-deals.ts';
+import type { ConsolePage } from '../../console-page.ts';
+import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
@@ -30,7 +30,7 @@ export const dealsPage: ConsolePage = {
       title: 'Deals',
       content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
 ${filterForm(visit, PATH, [
-  { name: 'handle', label: 'Influencer' },
+  { name: 'handle', label: 'Creator' },
   { name: 'brand', label: 'Brand' },
   { name: 'state', label: 'State', options: STATES },
 ])}
@@ -39,11 +39,11 @@ ${pagedTable(
   [
     column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     column(
-      'Influencer',
+      'Creator',
       ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
     ),
     column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
-    column('Dealflow', ({ dealflowName }) => dealflowName),
+    column('Campaign', ({ dealflowName }) => dealflowName),
     column('State', ({ isActive, isDeleted }) =>
       isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
     ),
