@@ -59,9 +59,6 @@ function placeOf({ line, column, value }: CodeProblem): string {
 
 const ORDER_EVENT = 'new_influencer_order';
 
-const WHY =
-  'The service has no operation to look up an order, and an order that two channels record is credited twice. Only you can know whether the shop integration of the service, or another tool, also records orders of your codes.';
-
 /**
  * Checks whether something else may credit the same orders. It looks at the events that were received, at
  * whether events are received at all, and at what the configuration declares.
@@ -83,7 +80,7 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
       status: 'problem',
       about,
       what: `Events name ${plural(orders, 'order')} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
-      why: WHY,
+      why: 'An order that two channels record is credited twice.',
       fix: 'Turn the other channel off for this brand, or do not run this job. List the orders that it has credited:  npx influencer-sync ledger seed FILE',
     };
   }
@@ -98,10 +95,9 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
     status: 'warning',
     about,
     what: heard
-      ? 'Every event names an order that this tool posted, but you have not declared that nothing else posts orders.'
-      : 'This deployment receives no events of orders, so you would not notice if something else posts the same orders.',
-    why: WHY,
-    fix: `Check in the service whether another channel records orders of this brand. If not, declare it:  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo let doctor watch it: npx influencer-sync webhooks register URL'}`,
+      ? 'Every event names an order that this tool posted. If nothing else posts orders of this brand, declare it.'
+      : 'An order that a shop integration posts, too, is credited twice, and doctor receives no events that show it.',
+    fix: `If nothing else posts them, write  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo let doctor watch:  npx influencer-sync webhooks register URL'}`,
   };
 }
 

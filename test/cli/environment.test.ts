@@ -102,6 +102,9 @@ describe('a variable of .env.example that the configuration does not use', () =>
       'DATABASE_URL',
       'INFLUENCER_WEBHOOK_SECRET',
     ]);
+    const whileReading: Misled[] = [];
+    await openConfig({ config: path, onMisled: (misled) => whileReading.push(misled) }, () => {});
+    expect(whileReading.map(({ message }) => message.split(' ')[0])).toEqual(['DATABASE_URL']);
   });
 });
 

@@ -33,6 +33,9 @@ import { refusal, usageError } from '../usage-error.ts';
 import { findConfig, requireConfigPath } from './find-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
+/** Variables that decide which database a command uses. */
+const OF_DATABASE = ['DATABASE_URL', 'BI_DATABASE_URL'];
+
 /**
  * Reads the environment file, if one is given, and the configuration, including values that AWS stores.
  * Reports settings that have no effect, and which configuration it found if nobody named one.
@@ -54,7 +57,9 @@ export async function openConfig(
     withDataFolder(loadConfig(path, process.env, stored, onBrokenFiles), options.onMisled),
     process.env,
   );
-  for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
+  // What only looks at the database depends on no other variable.
+  const only = onBrokenFiles === undefined ? null : OF_DATABASE;
+  for (const one of findUnusedVariables(config, process.env, only)) options.onMisled?.(one);
   return config;
 }
 

@@ -21,14 +21,19 @@ const USES: Readonly<Record<string, string>> = {
   INFLUENCER_WEBHOOK_SECRET: 'webhooks: { secret: "$INFLUENCER_WEBHOOK_SECRET" }',
 };
 
-/** Finds variables that are set but do not appear in the configuration, so that they have no effect. */
+/**
+ * Finds variables that are set but do not appear in the configuration, so that they have no effect.
+ *
+ * @param only the variables to look for; null for all.
+ */
 export function findUnusedVariables(
   { path, variables }: Pick<PipelineConfig, 'path' | 'variables'>,
   env: Environment,
+  only: readonly string[] | null = null,
 ): readonly Misled[] {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   return Object.entries(USES)
-    .filter(([name]) => !variables.includes(name))
+    .filter(([name]) => !variables.includes(name) && (only?.includes(name) ?? true))
     .flatMap(([name, use]) =>
       waysToSet(name)
         .filter(isSet)

@@ -32,6 +32,8 @@ const TEXT_KEYS = new Set([
   'event',
   'phase',
   'version',
+  // The base address of the service, which has no credentials.
+  'service',
 ]);
 const ID_KEY = /(^id|_id|Id|_hash|Hash)$/;
 const SECRET_KEY = /key|secret|token|password|auth|mail/i;

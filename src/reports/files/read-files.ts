@@ -94,7 +94,7 @@ export function describeRejected({
     parts: rows.map((row) => describeRejectedRow(row, `${row.source}, for ${row.readFor}`)),
     help: more > 0 ? `and ${formatCount(more)} more: add --limit ${total}` : null,
     commands: {
-      about: 'export the rows, to correct and put back',
+      about: 'export the rows, to correct and put back (they stay in this list)',
       lines: ['npx influencer-sync rejected --export fix.csv'],
     },
   });

@@ -19,6 +19,7 @@ test('the logger writes ids, counts and fixed terms and omits other text', () =>
         order_id: '1001',
         orders: 3,
         job: 'attribute-orders',
+        service: 'https://api.example.com',
         email: 'ann@example.com',
         api_key: 'planted',
         row: { Total: 'planted', line_no: 4 },
@@ -35,6 +36,7 @@ test('the logger writes ids, counts and fixed terms and omits other text', () =>
     order_id: '1001',
     orders: 3,
     job: 'attribute-orders',
+    service: 'https://api.example.com',
     row: { line_no: 4 },
     excluded: { status_authorized: 2 },
   });
