@@ -558,13 +558,20 @@ test('shops of two brands get jobs of their own, and codes name their brand', as
   ]);
 });
 
-test('on a terminal, the day is offered first for dates in Europe, and nothing is assumed', async () => {
+test('on a terminal, the day is offered first for dates in Europe, a zone is offered again, and nothing is assumed', async () => {
   const { folder } = open({
     'o.csv': 'Order No,Total,Coupon,Status,Order Date\n1,20.00,MIRA10,paid,02/03/2026 10:00\n',
   });
   onTestFinished(replaceEnvironment(environmentOf({})));
   const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  // An export without its refunds is read again once the reason is known, so that its codes are found.
+  writeFileSync(
+    join(folder, 'exports/woo.csv'),
+    WOO.split('\n')
+      .map((row) => row.replace(/,[^,]*$/, ''))
+      .join('\n'),
+  );
   const terminal = openTerminal();
   const given = { currency: new Map([['', 'EUR']]), brand: new Map([['', '4819']]) };
   const ended = performInit(
@@ -573,12 +580,18 @@ test('on a terminal, the day is offered first for dates in Europe, and nothing i
     { out: join(folder, 'shop'), ...given },
     terminal.asking,
   );
-  await terminal.answer('In which time zone', 'Europe/Amsterdam\r');
+  await terminal.answer('In which time zone does o ', 'Europe/Amsterdam\r');
   await terminal.answer('Is the month (MDY) or the day', '\r');
-  await terminal.answer('shop platform', '\r');
+  await terminal.answer('shop platform of o?', '\r');
+  await terminal.answer('In which time zone does woo', '\r');
+  await terminal.answer('lacks "refunded_total"', 'Only vouchers, no refunds\r');
+  await terminal.answer('shop platform of woo', '\r');
   await terminal.answer('Write these', 'y');
   expect(await ended).toBe(0);
-  expect(readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8')).toContain('date_order: DMY');
+  const written = readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8');
+  expect(written).toContain('date_order: DMY');
+  expect(written).toContain('      "refunded_total": "Only vouchers, no refunds"');
+  expect(readFileSync(join(folder, 'shop/codes-without-owner.csv'), 'utf8')).toContain('OTHER5');
 });
 
 test('an export without its column of refunds is held, until a person says why every order counts in full', async () => {

@@ -338,7 +338,7 @@ export async function askAnswers(
   const { isCancel, select, text } = await import('@clack/prompts');
   const values = new Map<Question, string>();
   for (const question of questions) {
-    const { key, source, suggestion, given } = question;
+    const { key, source, given } = question;
     const { ask, help, isValid, fault, choices = [] } = QUESTIONS[key];
     const message = toPrintableLine(ask(source ?? '', question.about ?? ''));
     const options = key === 'brand' ? brands.map(toChoice) : [...choices];
@@ -346,27 +346,27 @@ export async function askAnswers(
       given ??
       (options.length === 0
         ? await text({
-            ...{ message, ...terminal, placeholder: help },
-            ...(suggestion === null ? {} : { initialValue: suggestion }),
+            ...{ message, ...terminal, placeholder: help, ...offeredOf(question, values) },
             validate: (input) => (isValid(input ?? '') ? undefined : fault),
           })
         : await select({ message, ...terminal, options, ...offeredOf(question, values) }));
     if (isCancel(value)) return null;
-    values.set(question, String(value));
+    values.set(question, String(value ?? ''));
   }
   return toAnswers(values);
 }
 
-/** The answer that a choice begins with, by what was answered before. */
+/** The answer that is offered first, by what was answered before: shops often share a brand and a zone. */
 function offeredOf(
   { key, source, suggestion }: Question,
   before: ReadonlyMap<Question, string>,
 ): { readonly initialValue?: string } {
-  const answered = (other: SourceKey): string | undefined =>
-    [...before].findLast(([one]) => one.key === other && (key === 'brand' || one.source === source))?.[1];
-  if (key === 'brand') return { initialValue: answered('brand') ?? suggestion ?? '' };
-  if (key === 'dateOrder' && isEuropean(answered('timeZone'))) return { initialValue: 'DMY' };
-  return suggestion === null ? {} : { initialValue: suggestion };
+  const [, zone] = [...before].find(([one]) => one.key === 'timeZone' && one.source === source) ?? [];
+  const [, last] = [...before].findLast(([one]) => one.key === key) ?? [];
+  const isShared = key === 'brand' || key === 'timeZone';
+  const offered =
+    (isShared ? last : undefined) ?? (key === 'dateOrder' && isEuropean(zone) ? 'DMY' : suggestion);
+  return offered === null ? {} : { initialValue: offered };
 }
 
 function toChoice({ id, name }: BrandChoice): Choice {

@@ -103,6 +103,15 @@ export async function performInit(
       ? await askAnswers(questions, { brands, terminal: asking })
       : takeAnswers(questions, { isConfirmed, brands });
   if (answers === null) return EXIT.interrupted;
+  const excused = [...answers.sources].flatMap(([name, { missingColumns: why }]) =>
+    why === null || options.missingColumns !== undefined ? [] : [[name, why] as const],
+  );
+  if (excused.length > 0) {
+    // Files that were held are read now, with their codes.
+    const by = { folder, options: { ...options, missingColumns: new Map(excused) }, said };
+    found = await recogniseAll(output, places, by);
+    show(output, found);
+  }
 
   const codes = codesOf(found.sources);
   const looked = client === null ? NOT_LOOKED_UP : await findOwners(client, codes);
@@ -355,6 +364,7 @@ function sourceEvent(source: RecognisedSource): object {
   return {
     ...{ event: 'source', name, layout: layoutNameOf(source), path, files: files.length },
     ...{ proposed: proposed !== null, proof, encoding, kind },
+    ...(proposed !== null && { columns: proposed.columns, unknownStates: proposed.unknownStates }),
     ...(kind === 'orders' && {
       preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
       changes: examined.changes,
