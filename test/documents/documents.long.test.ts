@@ -20,6 +20,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { type CommandBlock, readCommandBlocks, readLinks } from '../support/read-commands.ts';
 import { runHere } from '../support/run-here.ts';
 import { putFolder, startS3Server } from '../support/s3-server.ts';
+import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // A reader follows the README, then each page in the order of the index, then the examples: in one copy of the checkout, with one home,
@@ -237,7 +238,9 @@ async function startServer(block: CommandBlock): Promise<ChildProcess> {
 /** Starts what a block needs on this machine, and returns the variables that name it. */
 async function standInsOf({ needs }: CommandBlock): Promise<Readonly<Record<string, string>>> {
   if (needs.length === 0) return {};
-  expect(needs).toEqual(['s3']);
+  const [need] = needs;
+  if (need === 'postgres') return { DATABASE_URL: (await setup()).databaseUrl };
+  expect(need).toBe('s3');
   return startBucket();
 }
 
