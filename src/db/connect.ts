@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
+import { requireOpenEmbedded } from './move/closed-database.ts';
 import type { DB } from './tables.ts';
 
 /**
@@ -15,6 +16,8 @@ export type ConnectOptions = {
   readonly url: string;
   /** Folder of the embedded database (absolute path). Ignored if `url` is set. */
   readonly embeddedFolder: string;
+  /** Opens an embedded database that was moved to a server: to finish the move. */
+  readonly isMoving?: boolean;
   /** Maximum number of connections. Ignored by the embedded database, which has one. */
   readonly maxConnections?: number;
   /** What the process does with the connection, for a person who inspects the server: `run orders`. */
@@ -43,10 +46,11 @@ const NUMERIC = 1700;
  * needed, so that `--help` stays fast.
  *
  * @throws KnownError `database_in_use` (exit 5) if another process has opened the embedded database;
+ * `database_moved` (exit 2) if it was moved to a server;
  * `embedded_database_failed` (exit 1).
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  if (options.url === '') return connectEmbedded(options.embeddedFolder);
+  if (options.url === '') return connectEmbedded(options.embeddedFolder, options.isMoving === true);
   const { connectServer } = await import('./server/connect-server.ts');
   const { db, cancelAll } = connectServer(options);
   cancellers().set(db, cancelAll);
@@ -74,11 +78,12 @@ function cancellers(): WeakMap<Database, () => Promise<void>> {
   return known.cancellers;
 }
 
-async function connectEmbedded(folder: string): Promise<Database> {
+async function connectEmbedded(folder: string, isMoving: boolean): Promise<Database> {
   const { PGlite } = await import('@electric-sql/pglite');
   const parsers = { [INT8]: (text: string) => text, [NUMERIC]: (text: string) => text };
   const unlock = await takeFolder(folder);
   try {
+    if (!isMoving) requireOpenEmbedded(folder);
     const pglite = await PGlite.create({ dataDir: join(folder, 'postgres'), parsers });
     const close = pglite.close.bind(pglite);
     pglite.close = async () => {
@@ -92,6 +97,7 @@ async function connectEmbedded(folder: string): Promise<Database> {
     return db;
   } catch (cause) {
     unlock();
+    if (cause instanceof KnownError) throw cause;
     throw notOpened(folder, cause);
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Takes the screenshots in docs/console/: `npm run screenshots`. Runs the demo, opens the console on its
+ * Takes the screenshots in docs/console/, and docs/demo.svg: `npm run screenshots`. Runs the demo, opens the console on its
  * result, and visits each page with this machine's Chromium. The demo's embedded database has no workers, so
  * their page shows another shop: `npm run screenshots -- workers` takes only that picture.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { chromium, type Page } from 'playwright-core';
+import { drawDemo } from '../documents/draw-demo.ts';
 import { findChromium } from './browser.ts';
 import { startSpreadShop } from './start-spread-shop.ts';
 
@@ -59,8 +60,11 @@ async function take(page: Page, name: string, url: string): Promise<void> {
 
 /** Runs the demo and takes the pictures of its pages. */
 async function takeDemo(page: Page): Promise<void> {
-  if (spawnSync(process.execPath, ['src/start.js', 'demo'], { cwd: ROOT, stdio: 'inherit' }).status !== 0)
-    throw new Error('The demo failed.');
+  const demo = spawnSync(process.execPath, ['src/start.js', 'demo'], {
+    ...{ cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  if (demo.status !== 0) throw new Error('The demo failed.');
+  writeFileSync(`${ROOT}docs/demo.svg`, drawDemo(demo.stdout));
   const server = spawn(
     process.execPath,
     ['src/start.js', 'console', '--port', '0', '--json', '--config', CONFIG],

@@ -20,7 +20,9 @@ import { findFreePort } from '../support/free-port.ts';
 import { type CommandBlock, readCommandBlocks, readLinks } from '../support/read-commands.ts';
 import { runHere } from '../support/run-here.ts';
 import { putFolder, startS3Server } from '../support/s3-server.ts';
+import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { drawDemo } from './draw-demo.ts';
 
 // A reader follows the README, then each page in the order of the index, then the examples: in one copy of the checkout, with one home,
 // and a new shell for each page. So no page may need, use or remove what another one made.
@@ -159,6 +161,8 @@ function expectTheDemo(output: string): void {
   expect(output).toMatch(/mira\.glow\.test +4 +4 +229\.46 EUR +27\.12 EUR +█{12,}/);
   expect(output).toMatch(/unattributed +6 +unknown code 4/);
   expect(output).toContain('0 posted the second time');
+  // The picture in the README. `npm run screenshots` takes it again.
+  expect(drawDemo(output)).toBe(readFileSync(join(ROOT, 'docs/demo.svg'), 'utf8'));
   const report = readFileSync(join(clone, 'influencer-sync-demo/report.html'), 'utf8');
   expect(report).toContain('<td class="number">229.46 EUR</td>');
 }
@@ -237,7 +241,9 @@ async function startServer(block: CommandBlock): Promise<ChildProcess> {
 /** Starts what a block needs on this machine, and returns the variables that name it. */
 async function standInsOf({ needs }: CommandBlock): Promise<Readonly<Record<string, string>>> {
   if (needs.length === 0) return {};
-  expect(needs).toEqual(['s3']);
+  const [need] = needs;
+  if (need === 'postgres') return { DATABASE_URL: (await setup()).databaseUrl };
+  expect(need).toBe('s3');
   return startBucket();
 }
 

@@ -18,8 +18,9 @@ type SeedOptions = ConfigOptions & { readonly reason: string };
  */
 export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
-  summary: 'record orders credited elsewhere; recover a restored database',
-  description: 'record orders that were credited elsewhere, or recover claims that a restored database lost',
+  summary: 'record orders credited elsewhere; recover a database, or move it',
+  description:
+    'record orders that were credited elsewhere, recover claims that a restored database lost, or move to a server',
   readsConfig: false,
   examples: [
     [
@@ -73,8 +74,37 @@ export const ledgerCommand: CommandDefinition = {
           ),
       action: recoverLostClaims,
     },
+    {
+      name: 'move',
+      description:
+        'move the embedded database of the data folder to the empty server that DATABASE_URL names',
+      takes: (command) => command.requiredOption('--reason <text>', 'why; kept with the decision'),
+      action: moveToServer,
+    },
   ],
 };
+
+/** Moves the ledger, with everything else in the embedded database. */
+async function moveToServer(
+  output: Output,
+  options: ConfigOptions & { readonly reason: string },
+): Promise<ExitCode> {
+  const { openConfig } = await import('../open/open-config.ts');
+  const { listenForStop } = await import('../terminal/listen-for-stop.ts');
+  const { moveLedger } = await import('./move-ledger.ts');
+  const config = await openConfig(options);
+  const reason = requireReason(options.reason);
+  const progress = output.createProgress();
+  const stopping = listenForStop(output);
+  const moved = await moveLedger(config, { reason, progress, stopping }).finally(() => stopping.ignore());
+  output.emit({ event: 'ledger_moved', ...moved });
+  output.print(
+    moved.rows === null
+      ? `An earlier attempt has already moved ledger ${moved.ledger}. Its embedded database is closed.`
+      : `Moved ledger ${moved.ledger}: ${plural(moved.rows, 'row')}. The embedded database is closed and stays as it is; keep the data folder, which has the journals.`,
+  );
+  return EXIT.ok;
+}
 
 type RecoverOptions = ConfigOptions & {
   readonly reason: string;

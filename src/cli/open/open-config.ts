@@ -113,12 +113,13 @@ export function warnOfPlainConnections(config: PipelineConfig, output: Output): 
 export async function withDatabase<Result>(
   config: PipelineConfig,
   work: (db: Database) => Promise<Result>,
-  { migrated = true, stopping = null, onLost }: DatabaseUse = {},
+  { migrated = true, stopping = null, onLost, isMoving = false }: DatabaseUse = {},
 ): Promise<Result> {
   const { url, dataFolder, statementMinutes } = config.database;
   if (migrated && isNewEmbedded(config)) throw await notMigrated(null, config);
   const statementLimitMs = statementMinutes * MS_PER_MINUTE;
-  const db = await connect({ url, embeddedFolder: dataFolder, purpose: commandWords(), statementLimitMs });
+  const purpose = commandWords();
+  const db = await connect({ url, embeddedFolder: dataFolder, purpose, statementLimitMs, isMoving });
   stopping?.beforeExit(() => cancelStatements(db));
   const forget = url === '' ? () => {} : cancelWhenKilled(db);
   try {
@@ -148,6 +149,8 @@ export type DatabaseUse = {
   readonly migrated?: boolean;
   /** Given by work that only reads (`reading`). Called before it begins if the ledger lost claims. */
   readonly onLost?: (problem: KnownError) => void;
+  /** True for the move of an embedded database to a server, which may have been interrupted. */
+  readonly isMoving?: boolean;
   /** Given by a command that handles signals itself and ends in order. */
   readonly stopping?: Stopping | null;
 };

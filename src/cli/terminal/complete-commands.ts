@@ -6,7 +6,7 @@ import type { ConfigOptions } from '../command.ts';
  * at any blank.
  */
 const COMMAND =
-  /^npx\s+influencer-sync\s+(?:backfill\s+(?:status|pause|resume|cancel)|files\s+(?:release|reread)|checks\s+(?:acknowledge|expect-date)|jobs\s+(?:pause|resume|run-now)|notify\s+(?:test|history)|ledger\s+(?:recover|seeds?|unseed)|hash-key(?:\s+(?:retire|lost))?|explain(?:\s+(?:order|customer))?|codes\s+check|config\s+show|layouts(?:\s+test)?|statement(?:\s+(?:close|verify))?|leaks(?:\s+acknowledge)?|returns(?:\s+customers)?|webhooks\s+(?:register|list|delete)|(?:backfill|checks|conflicts|console|doctor|files|forget|init|jobs|migrate|plan|prune|query|reconcile|rejected|review|runs?|serve|status|webhooks|work))(?![\w-])/;
+  /^npx\s+influencer-sync\s+(?:backfill\s+(?:status|pause|resume|cancel)|files\s+(?:release|reread)|checks\s+(?:acknowledge|expect-date)|jobs\s+(?:pause|resume|run-now)|notify\s+(?:test|history)|ledger\s+(?:move|recover|seeds?|unseed)|hash-key(?:\s+(?:retire|lost))?|explain(?:\s+(?:order|customer))?|codes\s+check|config\s+show|layouts(?:\s+test)?|statement(?:\s+(?:close|verify))?|leaks(?:\s+acknowledge)?|returns(?:\s+customers)?|webhooks\s+(?:register|list|delete)|(?:backfill|checks|conflicts|console|doctor|files|forget|init|jobs|migrate|plan|prune|query|reconcile|rejected|review|runs?|serve|status|webhooks|work))(?![\w-])/;
 
 /** A command that names its configuration: right behind its name, or later in its line. */
 const NAMES_CONFIGURATION = /^\s+--(?:config|env-file)\s|^[^\n]*\s--config\s/;

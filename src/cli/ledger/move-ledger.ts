@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { withStateFolder } from '../../config/environment/state-folder.ts';
+import { databaseLocation, journalFolder, shortPath } from '../../config/locate.ts';
+import type { PipelineConfig } from '../../config/schema.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Progress } from '../../core/progress.ts';
+import type { Database } from '../../db/connect.ts';
+import { migrate } from '../../db/migrate.ts';
+import { closeEmbedded } from '../../db/move/closed-database.ts';
+import { copyDatabase, hasNoRows, keepRunsWaiting } from '../../db/move/copy-database.ts';
+import { compare } from '../../ledger/continuity/compare-ledger.ts';
+import { ensureLedgerId, readLedgerId, shortLedgerId } from '../../ledger/continuity/identity.ts';
+import { keepLedgerLocation, markCompared, readMachineId } from '../../ledger/continuity/machines.ts';
+import { withDatabase } from '../open/open-config.ts';
+import type { Stopping } from '../terminal/listen-for-stop.ts';
+import { auditIn } from '../terminal/read-operator.ts';
+import { usageError } from '../usage-error.ts';
+
+export type Moved = {
+  readonly ledger: string;
+  /** Null if an earlier attempt had already moved it. */
+  readonly rows: number | null;
+};
+
+/**
+ * Moves the embedded database of a data folder to the server that the configuration names. The copy, its audit record and
+ * the place of the ledger become visible in one commit. The embedded database is closed for good before that
+ * commit, so at no moment can both be posted from. A process that dies in between leaves an empty server and a closed embedded
+ * database: the same command again finishes the move.
+ *
+ * @throws KnownError `nothing_to_move`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
+ *   `serve` uses the embedded database; (exit 7) if the ledger lost claims.
+ */
+export async function moveLedger(
+  config: PipelineConfig,
+  { reason, progress, stopping }: { reason: string; progress: Progress; stopping: Stopping },
+): Promise<Moved> {
+  const { url, dataFolder } = config.database;
+  if (url === '')
+    throw usageError(
+      'DATABASE_URL (database.url) names no server to which the embedded database could be moved.',
+      'Set it to the address of an empty database, as the owner of its tables.',
+    );
+  if (!existsSync(join(dataFolder, 'postgres'))) throw nothingToMove(dataFolder);
+  const embedded = withStateFolder({ ...config, database: { ...config.database, url: '' } }, process.env);
+  const moveTo = async (server: Database): Promise<Moved> => {
+    await migrate(server);
+    const move = (source: Database) => moveRows(source, server, { config, reason, progress });
+    return withDatabase(embedded, move, { stopping, isMoving: true });
+  };
+  return withDatabase(config, moveTo, { migrated: false, stopping }).finally(() => progress.end());
+}
+
+async function moveRows(
+  source: Database,
+  server: Database,
+  { config, reason, progress }: { config: PipelineConfig; reason: string; progress: Progress },
+): Promise<Moved> {
+  const { dataFolder } = config.database;
+  const place = databaseLocation(config.database);
+  // With an id, a later attempt knows whether the server has this ledger.
+  const ledgerId = await ensureLedgerId(source);
+  const ledger = shortLedgerId(ledgerId);
+  const trx = await server.startTransaction().execute();
+  try {
+    await keepRunsWaiting(trx);
+    if (!(await hasNoRows(trx))) {
+      if ((await readLedgerId(trx)) !== ledgerId) throw targetNotEmpty(config);
+      closeEmbedded(dataFolder, place);
+      await trx.rollback().execute();
+      return { ledger, rows: null };
+    }
+    progress.begin({ name: 'copy', label: 'Copying the database', unit: 'rows', total: null });
+    const rows = await copyDatabase(source, trx, (count) => progress.advance(count));
+    await markCompared(trx, readMachineId(journalFolder(config.database)));
+    await keepLedgerLocation(trx);
+    await auditIn(trx)({
+      ...{ action: 'move_ledger', subjectKind: 'ledger', subject: ledgerId, reason },
+      summary: `Moved the ledger from ${shortPath(dataFolder)} to ${place}.`,
+      after: { rows },
+    });
+    const { problem } = await compare(trx, { config });
+    if (problem !== null) throw problem;
+    progress.begin({ name: 'close', label: 'Closing the old one', unit: 'databases', total: 1 });
+    closeEmbedded(dataFolder, place);
+    progress.begin({ name: 'open', label: 'Opening the new one', unit: 'databases', total: 1 });
+    await trx.commit().execute();
+    progress.advance(1);
+    return { ledger, rows };
+  } catch (error) {
+    await trx
+      .rollback()
+      .execute()
+      .catch(() => {});
+    throw error;
+  }
+}
+
+function nothingToMove(dataFolder: string): KnownError {
+  return new KnownError({
+    code: 'nothing_to_move',
+    message: 'There is no embedded database in the data folder.',
+    where: shortPath(dataFolder),
+    help: 'Use the configuration of the trial: its data folder is .data beside pipeline.yaml, or INFLUENCER_SYNC_DATA.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function targetNotEmpty({ database }: PipelineConfig): KnownError {
+  return new KnownError({
+    code: 'target_not_empty',
+    message: 'The database on the server already has rows. Two ledgers cannot be joined.',
+    where: databaseLocation(database),
+    help: 'Name an empty database in DATABASE_URL. If runs have used this one, it has a ledger of its own: keep the two apart.',
+    safe: 'Nothing was copied, and both databases are as they were.',
+    exitCode: EXIT.configuration,
+  });
+}
