@@ -11,10 +11,11 @@ import type { Database } from '../../src/db/connect.ts';
 import { renderBlocks } from '../../src/render/render-blocks.ts';
 import { listDoubts, sumDoubts } from '../../src/reports/doubts/list-doubts.ts';
 import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders.ts';
-import { readNeeds, readStatus } from '../../src/reports/status/read-status.ts';
+import { readStatus } from '../../src/reports/status/read-status.ts';
 import { readChangeVersion } from '../../src/reports/status/read-version.ts';
 import { describeStatus } from '../../src/reports/status/status.ts';
 import type { Backlog } from '../../src/rollups/backlog.ts';
+import { readOpenBacklog } from '../../src/rollups/backlog.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { plainTerminal } from '../support/plain-terminal.ts';
 import { rowsRead } from '../support/rows-read.ts';
@@ -147,11 +148,11 @@ it('lists and counts of open entries read a page and a limit, however many entri
   expect(sums.result.reduce((sum, { doubts }) => sum + doubts, 0)).toBe(limit);
   expect(sums.of('ledger.entries')).toBeLessThanOrEqual(limit);
 
-  const needs = await rowsRead(db, (trx) => readNeeds(trx, { limit }));
-  const open = needs.result.backlog.map(({ state, isPart }) => `${state} ${isPart ? 'and more' : 'in all'}`);
+  const needs = await rowsRead(db, (trx) => readOpenBacklog(trx, { limit }));
+  const open = needs.result.map(({ state, isPart }) => `${state} ${isPart ? 'and more' : 'in all'}`);
   expect(new Set(open)).toEqual(new Set(['in_doubt and more', 'ready and more', 'ready in all']));
   expect(needs.of('ledger.entries')).toBe(0);
-  const { backlog } = await readNeeds(db, { limit: POSTED });
+  const backlog = await readOpenBacklog(db, { limit: POSTED });
   const { backlog: exact } = await readStatus(db);
   expect(backlog.some(({ isPart }) => isPart)).toBe(false);
   expect(backlog).toMatchObject(exact.filter(({ state }) => state === 'in_doubt' || state === 'ready'));

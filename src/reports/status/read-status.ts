@@ -5,7 +5,7 @@ import type { DoubleCredit, Doubt } from '../../core/ledger.ts';
 import type { HeldFile } from '../../core/report.ts';
 import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
-import { type Backlog, readBacklog, readOpenBacklog } from '../../rollups/backlog.ts';
+import { type Backlog, readBacklog } from '../../rollups/backlog.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
@@ -90,7 +90,10 @@ async function readRest(
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
-    ...(await readWaiting(db, of)),
+    doubleCredits: await listDoubleCredits(db),
+    waitingClaims: await readWaitingClaims(db),
+    heldFiles: await listHeldFiles(db, of),
+    heldOrders: await listHeldGroups(db),
     customers: await countCustomers(db),
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
     queues: queued.length === 0 ? [] : await listQueues(db, queued),
@@ -103,31 +106,6 @@ async function readRest(
     pausedJobs: await listPausedJobs(db),
     problems: await listOpenProblems(db),
     channelTroubles: await listChannelTroubles(db),
-  };
-}
-
-type Waiting = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles' | 'heldOrders'>;
-
-async function readWaiting(db: Database, of: StatusOf): Promise<Waiting> {
-  return {
-    doubleCredits: await listDoubleCredits(db),
-    waitingClaims: await readWaitingClaims(db),
-    heldFiles: await listHeldFiles(db, of),
-    heldOrders: await listHeldGroups(db),
-  };
-}
-
-/** What waits to be sent, or for a person. */
-export type Needs = Waiting & { readonly backlog: readonly Backlog[] };
-
-/** @param of.limit counts at most this number of open entries of each job, backfill and state. */
-export async function readNeeds(
-  db: Database,
-  { limit, ...of }: StatusOf & { readonly limit: number },
-): Promise<Needs> {
-  return {
-    backlog: await readOpenBacklog(db, { limit }),
-    ...(await readWaiting(db, of)),
   };
 }
 

@@ -28,19 +28,16 @@ export const assignCodePage: ConsolePage = {
     const current = assigned.find(({ folded }) => folded === foldCode(code));
     return {
       title: `Assign ${current?.code ?? sums[0]?.code ?? code}`,
-      content: html`${
+      content: html`<div class="answer ${current === undefined && sums.length > 0 ? 'yellow' : 'dim'}"><p>${
         current === undefined
-          ? null
-          : html`<p>It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.</p>`
-      }
+          ? sums.length === 0
+            ? ''
+            : 'Nobody owns this code.'
+          : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
+      } ${sums.length === 0 ? 'No order with it lacks an owner, as of the last refresh of the reports.' : html`Without an owner are ${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')}, ${amountList([{ amount, currency }])}`)}.`}</p></div>
 ${assignForm()}
 <h2>Orders with this code and without an owner</h2>
-${
-  sums.length === 0
-    ? html`<p class="none">None, according to the last refresh of the reports.</p>`
-    : html`<ul>${sums.map(({ orders: count, amount, currency }) => html`<li>${plural(count, 'order')}, ${amountList([{ amount, currency }])}</li>`)}</ul>
-<p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>`
-}
+<p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
 ${table(
   orders,
   [

@@ -1,7 +1,7 @@
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+import { formatCount, plural } from '../../../render/text.ts';
 import { listFindings } from '../../../reports/checks/read-checks.ts';
 import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
@@ -21,8 +21,7 @@ export const filePage: ConsolePage = {
     const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
     return {
       title: fileName(file.uri),
-      content: html`<p>${badge(file.state)} ${whyOf(file)}</p>
-${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}
+      content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}</div>
 ${factList([
   ['Address', file.uri],
   ['Source', file.source],
@@ -44,6 +43,13 @@ ${visit.mayChange ? forms(file, visit) : null}`,
     };
   },
 };
+
+/** What counts of the file: `: 12 rows, 1 rejected.` */
+function sayCount({ state, rowsRead, rejectedRows }: ListedFile): string {
+  if (state === 'held') return ': none of its rows count.';
+  if (state !== 'read' || rowsRead === null) return '.';
+  return `: ${plural(rowsRead, 'row')}${rejectedRows === 0 ? '' : `, of which ${formatCount(rejectedRows)} could not be used`}.`;
+}
 
 function forms(file: ListedFile, visit: Visit): Html {
   return html`${
