@@ -1,5 +1,5 @@
 import type { RowProblem } from '../core/known-error.ts';
-import { foldCode, foldHandle } from '../core/text/fold.ts';
+import { foldCode, foldHandle, saysNoValue } from '../core/text/fold.ts';
 import {
   type ReadSheet,
   readSheet,
@@ -8,7 +8,6 @@ import {
   type SheetRow,
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
-import { saysNoValue } from '../intake/values/clean-text.ts';
 
 /** Columns of codes.csv, in any order. Required are `code` and one of handle, deal and collaboration. */
 export const CODE_COLUMNS = [

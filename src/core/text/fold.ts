@@ -51,3 +51,17 @@ function decode(path: string): string {
     return path; // A stray % is part of the path.
   }
 }
+
+/** What programs, databases and spreadsheets write into a cell without a value, and nothing but punctuation. */
+const NO_VALUE =
+  /^(?:null|none|nil|nan|undefined|n\/a|\\n|#(?:n\/a|ref!|value!|name\?|null!|num!|div\/0!)|\p{P}+)$/iu;
+
+/**
+ * True if a text stands for "no value": `null`, `N/A`, `-`, `#REF!`. As an id or a name it would be that of everything
+ * which has none.
+ */
+export function saysNoValue(text: string): boolean {
+  return text.length <= MAX_NO_VALUE_CHARS && NO_VALUE.test(text.trim());
+}
+
+const MAX_NO_VALUE_CHARS = 40;

@@ -28,20 +28,6 @@ export function isBlank(text: string): boolean {
   return !isVisible && cleanText(text) === '';
 }
 
-/** What programs, databases and spreadsheets write into a cell without a value, and nothing but punctuation. */
-const NO_VALUE =
-  /^(?:null|none|nil|nan|undefined|n\/a|\\n|#(?:n\/a|ref!|value!|name\?|null!|num!|div\/0!)|\p{P}+)$/iu;
-
-/**
- * True if a text stands for "no value": `null`, `N/A`, `-`, `#REF!`. As an id or a name it would be that of everything
- * which has none.
- */
-export function saysNoValue(text: string): boolean {
-  return text.length <= MAX_NO_VALUE_CHARS && NO_VALUE.test(cleanText(text));
-}
-
-const MAX_NO_VALUE_CHARS = 40;
-
 /**
  * Folds a word for comparison: cleaned, lower case, underscores instead of blanks. `Partially Refunded`
  * becomes `partially_refunded`.

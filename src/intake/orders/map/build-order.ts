@@ -1,9 +1,10 @@
 import type { Layout, LayoutField, SummedField } from '../../../core/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.ts';
+import { saysNoValue } from '../../../core/text/fold.ts';
 import { statusReader } from '../../layout/status-rules.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
 import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
-import { cleanText, isBlank, saysNoValue } from '../../values/clean-text.ts';
+import { cleanText, isBlank } from '../../values/clean-text.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
