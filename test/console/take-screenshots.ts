@@ -30,6 +30,7 @@ const PICTURES: Readonly<Record<string, string>> = {
   codes: '/codes',
   customers: '/customers',
   deals: '/deals',
+  creator: '/creators/mira.glow.test',
   deal: '/deals/ETUNQ6ZTW1',
   statement: '/statements/2026-05',
   money: '/money?by=creator',

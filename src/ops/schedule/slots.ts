@@ -142,7 +142,7 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
         end as becomes,
         case
           when r.status in ('ok', 'issues') then null
-          when r.status = 'failed' then coalesce(r.problem, 'its run failed')
+          when r.status = 'failed' then coalesce(split_part(r.problem, E'\\n', 1), 'its run failed')
           else ${GONE}
         end as why
       from ops.slots s left join ops.runs r on r.run_id = s.run_id
