@@ -20,7 +20,7 @@ const MIN_WIDTH = 8;
 /**
  * Renders a table within the width of the terminal. If it is too wide, the widest cells with several words are
  * cut, marked with …. A single word may be an id, which must stay whole: if that does not fit, the table becomes a list of its
- * rows. Columns without any value are left out.
+ * rows; in a pipe, which has no width, its lines are longer. Columns without any value are left out.
  *
  * @param options.indent text before each line; it counts towards the width.
  */
@@ -38,11 +38,11 @@ export function renderTable(
   const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
   const total = (terminal.tableColumns ?? terminal.columns) - indent.length;
   const widths = fitWidths(columns, clean, total);
-  if (widths === null) return asList(columns, clean, { terminal, indent, total });
+  if (!widths.isFitting && terminal.isInteractive) return asList(columns, clean, { terminal, indent, total });
   const line = (cells: readonly string[]): string =>
     indent +
     columns
-      .map((column, index) => place(cells[index] ?? '', column, widths[index] ?? 0))
+      .map((column, index) => place(cells[index] ?? '', column, widths.of[index] ?? 0))
       .join(GAP)
       .trimEnd();
   const title = terminal.style('bold', line(columns.map((column) => column.title)));
@@ -73,12 +73,12 @@ function asList(
   return listed.map((lines) => lines.map((line) => indent + line).join('\n')).join('\n\n');
 }
 
-/** The widths of the columns; null if their words do not fit. */
+/** The widths of the columns, and whether their words fit. */
 function fitWidths(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   total: number,
-): readonly number[] | null {
+): { readonly of: readonly number[]; readonly isFitting: boolean } {
   const widths = columns.map((column, index) =>
     rows.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? '')), cellWidth(column.title)),
   );
@@ -97,10 +97,10 @@ function fitWidths(
       const mayShrink = cutOf(column) !== 'never' && width > (least[index] ?? MIN_WIDTH);
       return mayShrink && width > (widths[best] ?? 0) ? index : best;
     }, -1);
-    if (widest === -1) return rows.length === 0 ? widths : null;
+    if (widest === -1) return { of: widths, isFitting: rows.length === 0 };
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
-  return widths;
+  return { of: widths, isFitting: true };
 }
 
 function place(cell: string, column: Column, width: number): string {
