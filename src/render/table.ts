@@ -19,8 +19,8 @@ const MIN_WIDTH = 8;
 
 /**
  * Renders a table within the width of the terminal. If it is too wide, the widest cells with several words are
- * cut, marked with …. A single word may be an id, which must stay whole: if that does not fit, a person sees a list of the
- * rows. Columns without any value are left out.
+ * cut, marked with …. A single word may be an id, which must stay whole: if that does not fit, the table becomes a list of its
+ * rows; in a pipe, which has no width, its lines are longer. Columns without any value are left out.
  *
  * @param options.indent text before each line; it counts towards the width.
  */
@@ -37,13 +37,12 @@ export function renderTable(
   const rows = allRows.map((row) => row.filter((_, index) => isFilled[index]));
   const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
   const total = (terminal.tableColumns ?? terminal.columns) - indent.length;
-  const { widths, fit } = fitWidths(columns, clean, total);
-  // A pipe has no width: whoever reads it wants a row in a line.
-  if (!fit && terminal.isInteractive) return asList(columns, clean, { terminal, indent, total });
+  const widths = fitWidths(columns, clean, total);
+  if (!widths.isFitting && terminal.isInteractive) return asList(columns, clean, { terminal, indent, total });
   const line = (cells: readonly string[]): string =>
     indent +
     columns
-      .map((column, index) => place(cells[index] ?? '', column, widths[index] ?? 0))
+      .map((column, index) => place(cells[index] ?? '', column, widths.of[index] ?? 0))
       .join(GAP)
       .trimEnd();
   const title = terminal.style('bold', line(columns.map((column) => column.title)));
@@ -74,12 +73,12 @@ function asList(
   return listed.map((lines) => lines.map((line) => indent + line).join('\n')).join('\n\n');
 }
 
-/** The widths of the columns, and whether their words fit into the width of all. */
+/** The widths of the columns, and whether their words fit. */
 function fitWidths(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   total: number,
-): { readonly widths: readonly number[]; readonly fit: boolean } {
+): { readonly of: readonly number[]; readonly isFitting: boolean } {
   const widths = columns.map((column, index) =>
     rows.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? '')), cellWidth(column.title)),
   );
@@ -98,10 +97,10 @@ function fitWidths(
       const mayShrink = cutOf(column) !== 'never' && width > (least[index] ?? MIN_WIDTH);
       return mayShrink && width > (widths[best] ?? 0) ? index : best;
     }, -1);
-    if (widest === -1) return { widths, fit: rows.length === 0 };
+    if (widest === -1) return { of: widths, isFitting: rows.length === 0 };
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
-  return { widths, fit: true };
+  return { of: widths, isFitting: true };
 }
 
 function place(cell: string, column: Column, width: number): string {

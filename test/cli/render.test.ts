@@ -54,7 +54,8 @@ describe('tables', () => {
     expect(renderTable(columns, [row], { terminal: wide })).not.toContain('…');
     const narrow = renderTable(columns, [row], { terminal: plainTerminal(60) });
     expect(narrow).toMatch(/gid-5601000000101 {2}The customer was .*… {2}SOMMER-2026-MIA$/);
-    const narrower = renderTable(columns, [row, row], { terminal: plainTerminal(22), indent: '  ' });
+    const watched = { ...plainTerminal(22), isInteractive: true };
+    const narrower = renderTable(columns, [row, row], { terminal: watched, indent: '  ' });
     expect(narrower.split('\n\n')).toHaveLength(2);
     expect(narrower.split('\n').slice(0, 3)).toEqual([
       '  order  gid-560100000',
