@@ -198,6 +198,7 @@ function environment(): Record<string, string> {
     COMMANDS: join(clone, '.bin', 'commands'),
     MIGRATED_DATABASE: migrated,
     HOME,
+    LC_ALL: 'C.UTF-8',
     // Embedded ledgers leave nothing in the developer's home.
     XDG_STATE_HOME: join(clone, '.state'),
     ...(TMPDIR === '' ? {} : { TMPDIR }),
