@@ -57,6 +57,8 @@ it('a move from the embedded database to a server is killed at each step, and at
     expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
   };
 
+  const tried = await onServer('ledger', 'move', '--reason', 'x', '--dry-run');
+  expect(tried.stdout, tried.stderr).toMatch(/^Would move ledger [0-9a-f]{8}, and close/m);
   await killAt('close');
   // The old one is as it was; the new one has nothing, and is not taken for it.
   expect(await hasNoRows(server)).toBe(true);
@@ -92,9 +94,11 @@ it('a move from the embedded database to a server is killed at each step, and at
   const other = await openWorkshop({ embedded: true });
   other.drop('orders.csv', toCsv(manyRows(1)));
   await other.run();
-  const refused = await runHere(['ledger', 'move', '--reason', 'x'], {
-    ...{ cwd: other.folder, env: { ...other.env, DATABASE_URL: databaseUrl } },
-  });
-  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already has rows') });
+  for (const option of ['--dry-run', '--json']) {
+    const refused = await runHere(['ledger', 'move', '--reason', 'x', option], {
+      ...{ cwd: other.folder, env: { ...other.env, DATABASE_URL: databaseUrl } },
+    });
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already has rows') });
+  }
   expect((await other.run()).exitCode).toBe(0);
 });

@@ -14,4 +14,6 @@ const progress = {
   end: () => void die(),
 };
 const stopping = { signal: new AbortController().signal, beforeExit: () => {}, ignore: () => {} };
-await moveLedger(await openConfig({ config }), { reason: 'the trial is over', progress, stopping });
+await moveLedger(await openConfig({ config }), {
+  ...{ reason: 'the trial is over', isDryRun: false, progress, stopping },
+});

@@ -53,7 +53,7 @@ it('an order is sent with the reference, the masked notes of the shop, or both, 
   shop.drop('2.csv', toCsv({ both: `${NOTE},"A gift,\nplease"`, blank: ' ,', long: `,${'é'.repeat(600)}` }));
   await shop.run();
   shop.configure(', order_notes: theirs');
-  shop.drop('3.csv', toCsv({ theirs: 'Ring twice,', none: ',' }));
+  shop.drop('3.csv', toCsv({ theirs: 'Ring twice,', bare: ',' }));
   expect((await shop.run()).exitCode).toBe(0);
   expect(await sentNotes(shop)).toEqual({
     ours: 'influencer-sync ID.e1.a1',
@@ -61,7 +61,7 @@ it('an order is sent with the reference, the masked notes of the shop, or both, 
     blank: 'influencer-sync ID.e3.a1',
     long: `influencer-sync ID.e4.a1 ${'é'.repeat(499)}…`,
     theirs: 'Ring twice',
-    none: 'influencer-sync ID.e6.a1',
+    bare: 'influencer-sync ID.e6.a1',
   });
   const { rows: kept } = await sql<{ said: string }>`
     select concat_ws(' ', o.note, e.details) as said from intake.orders o left join ledger.entries e using (order_id)`.execute(

@@ -73,7 +73,7 @@ it('a hanging run that ignores its signal is abandoned and leaves no leases', as
   const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step begin and was ended.';
   expect(end).toEqual({ kind: 'failed', reason });
   expect(await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute()).toEqual([
-    { status: 'failed', problem: reason },
+    { status: 'failed', problem: expect.stringContaining(`${reason}\nThe next run continues`) },
   ]);
   const held = await shop.db.selectFrom('ops.leases').select('name').execute();
   expect(held.filter(({ name }) => !name.startsWith('serve:'))).toEqual([]);

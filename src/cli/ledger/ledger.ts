@@ -18,7 +18,7 @@ type SeedOptions = ConfigOptions & { readonly reason: string };
  */
 export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
-  summary: 'record orders credited elsewhere; recover a database, or move it',
+  summary: 'record orders credited elsewhere; recover or move a database',
   description:
     'record orders that were credited elsewhere, recover claims that a restored database lost, or move to a server',
   readsConfig: false,
@@ -76,6 +76,7 @@ export const ledgerCommand: CommandDefinition = {
     },
     {
       name: 'move',
+      changes: true,
       description:
         'move the embedded database of the data folder to the empty server that DATABASE_URL names',
       takes: (command) => command.requiredOption('--reason <text>', 'why; kept with the decision'),
@@ -96,8 +97,14 @@ async function moveToServer(
   const reason = requireReason(options.reason);
   const progress = output.createProgress();
   const stopping = listenForStop(output);
-  const moved = await moveLedger(config, { reason, progress, stopping }).finally(() => stopping.ignore());
-  output.emit({ event: 'ledger_moved', ...moved });
+  const isDryRun = options.dryRun === true;
+  const moving = moveLedger(config, { reason, isDryRun, progress, stopping });
+  const moved = await moving.finally(() => stopping.ignore());
+  output.emit({ event: 'ledger_moved', ...moved, ...(isDryRun ? { dryRun: true } : {}) });
+  if (isDryRun) {
+    output.print(`Would move ledger ${moved.ledger}, and close its embedded database. Nothing was changed.`);
+    return EXIT.ok;
+  }
   output.print(
     moved.rows === null
       ? `An earlier attempt has already moved ledger ${moved.ledger}. Its embedded database is closed.`

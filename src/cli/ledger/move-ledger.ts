@@ -7,7 +7,7 @@ import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Database } from '../../db/connect.ts';
-import { migrate } from '../../db/migrate.ts';
+import { hasMigrations, migrate } from '../../db/migrate.ts';
 import { closeEmbedded } from '../../db/move/closed-database.ts';
 import { copyDatabase, hasNoRows, keepRunsWaiting } from '../../db/move/copy-database.ts';
 import { compare } from '../../ledger/continuity/compare-ledger.ts';
@@ -24,6 +24,14 @@ export type Moved = {
   readonly rows: number | null;
 };
 
+type MoveOptions = {
+  readonly reason: string;
+  /** Only says what would be refused. Nothing is written on either side. */
+  readonly isDryRun: boolean;
+  readonly progress: Progress;
+  readonly stopping: Stopping;
+};
+
 /**
  * Moves the embedded database of a data folder to the server that the configuration names. The copy, its audit record and
  * the place of the ledger become visible in one commit. The embedded database is closed for good before that
@@ -35,7 +43,7 @@ export type Moved = {
  */
 export async function moveLedger(
   config: PipelineConfig,
-  { reason, progress, stopping }: { reason: string; progress: Progress; stopping: Stopping },
+  { reason, isDryRun, progress, stopping }: MoveOptions,
 ): Promise<Moved> {
   const { url, dataFolder } = config.database;
   if (url === '')
@@ -46,11 +54,20 @@ export async function moveLedger(
   if (!existsSync(join(dataFolder, 'postgres'))) throw nothingToMove(dataFolder);
   const embedded = withStateFolder({ ...config, database: { ...config.database, url: '' } }, process.env);
   const moveTo = async (server: Database): Promise<Moved> => {
-    await migrate(server);
-    const move = (source: Database) => moveRows(source, server, { config, reason, progress });
+    if (!isDryRun) await migrate(server);
+    const move = (source: Database) =>
+      isDryRun ? tryMove(source, server, config) : moveRows(source, server, { config, reason, progress });
     return withDatabase(embedded, move, { stopping, isMoving: true });
   };
   return withDatabase(config, moveTo, { migrated: false, stopping }).finally(() => progress.end());
+}
+
+async function tryMove(source: Database, server: Database, config: PipelineConfig): Promise<Moved> {
+  const ledgerId = await readLedgerId(source);
+  const isFresh = !(await hasMigrations(server)) || (await hasNoRows(server));
+  if (!isFresh && (ledgerId === null || (await readLedgerId(server)) !== ledgerId))
+    throw targetNotEmpty(config);
+  return { ledger: ledgerId === null ? 'without an id' : shortLedgerId(ledgerId), rows: null };
 }
 
 async function moveRows(

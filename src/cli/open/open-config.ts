@@ -41,11 +41,14 @@ const OF_DATABASE = ['DATABASE_URL', 'BI_DATABASE_URL'];
  * Reports settings that have no effect, and which configuration it found if nobody named one.
  *
  * @param onBrokenFiles given by what only reads: see `loadConfigFile`.
+ * @param unusedAmong the variables that are reported if they have no effect; null: all.
  * @throws KnownError (exit 2) with all problems at once; `secret_store_unreachable` (exit 1).
  */
 export async function openConfig(
   options: ConfigOptions,
   onBrokenFiles?: OnBrokenFiles,
+  // What only looks at the database depends on no other variable.
+  unusedAmong: readonly string[] | null = onBrokenFiles === undefined ? null : OF_DATABASE,
 ): Promise<PipelineConfig> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   const search = findConfig(options.config);
@@ -57,9 +60,7 @@ export async function openConfig(
     withDataFolder(loadConfig(path, process.env, stored, onBrokenFiles), options.onMisled),
     process.env,
   );
-  // What only looks at the database depends on no other variable.
-  const only = onBrokenFiles === undefined ? null : OF_DATABASE;
-  for (const one of findUnusedVariables(config, process.env, only)) options.onMisled?.(one);
+  for (const one of findUnusedVariables(config, process.env, unusedAmong)) options.onMisled?.(one);
   return config;
 }
 
@@ -318,9 +319,10 @@ export function findSource({ sources }: PipelineConfig, name: string): SourceSet
 export async function openConfigToRead(
   output: Pick<Output, 'warn' | 'terminal'>,
   options: ConfigOptions,
+  unusedAmong?: null,
 ): Promise<PipelineConfig> {
   const broken: KnownError[] = [];
-  const config = await openConfig(options, (error) => broken.push(error));
+  const config = await openConfig(options, (error) => broken.push(error), unusedAmong);
   warnOfBrokenFiles(broken, output);
   warnOfBrokenTerms(config, output);
   return config;

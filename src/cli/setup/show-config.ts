@@ -21,7 +21,7 @@ type Setting = {
 
 /** Prints every setting with its origin. For a secret, only whether it is set. */
 export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = await openConfigToRead(output, { ...options, onConfigFound: () => {} });
+  const config = await openConfigToRead(output, { ...options, onConfigFound: () => {} }, null);
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
   const settings = settingsOf(config).map(
     ({ path, value }): Setting => ({
