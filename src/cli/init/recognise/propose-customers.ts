@@ -53,8 +53,7 @@ export function mayBeConsent(
   const read = columns.map((column) => readConsent(column, stated.get(foldHeader(column.header))));
   if (read.some((consent) => consent !== null && consent.given.length > 0)) return [];
   const found = columns.filter((column, at) => {
-    const isUnread = read[at] === null && isOpen(column) && !isOfOtherChannel(column.header);
-    return isUnread && [...column.cells.counts.keys()].some(isAnswer) && areAnswers(column);
+    return read[at] === null && isOpen(column) && isOpenAnswer(column);
   });
   return found.map((column) => ({
     ...describeColumn(column),
@@ -64,7 +63,7 @@ export function mayBeConsent(
   }));
 }
 
-function areAnswers({ cells }: MeasuredColumn): boolean {
+function areAnswers({ cells }: Pick<MeasuredColumn, 'cells'>): boolean {
   return cells.share((cell) => isAnswer(cell) || isNo(cell)) === 1;
 }
 
@@ -86,6 +85,10 @@ export function proposeCustomers(
   // A run reads such a column as a refusal, unless the layout says that it means neither.
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
+  const unread = others.filter(
+    (column) =>
+      roleOf(column) === undefined && read.every((one) => one.column !== column) && isOpenAnswer(column),
+  );
   return {
     text: customersText(email, { others, read, ignored, name }),
     columns: [email, ...others].map((column) => {
@@ -99,16 +102,31 @@ export function proposeCustomers(
         why: roleOf(column) === undefined ? whyOf(column, column === email, consent) : 'as you said',
       };
     }),
-    assumed: (read.length < 2 ? [] : unasked).map(({ column, kind, neither }) => ({
-      ...describeColumn(column),
-      why:
-        kind === 'refusal'
-          ? 'its name says that it takes permission away, so whoever has text in it is not submitted'
-          : `none of its words is known to mean yes, so whoever has ${neither.length === 0 ? 'a word' : `another word than ${neither.join(', ')}`} in it is not submitted`,
-      likely: 'excludes',
-      isOfCustomers: true,
-    })),
+    assumed: [
+      ...unread.map((column) => ({
+        ...describeColumn(column),
+        why: 'its cells say yes or no, and its name does not say to what: a yes may be a refusal',
+        likely: 'unused' as const,
+        isOfCustomers: true,
+      })),
+      ...(read.length < 2 ? [] : unasked).map(({ column, kind, neither }) => ({
+        ...describeColumn(column),
+        why:
+          kind === 'refusal'
+            ? 'its name says that it takes permission away, so whoever has text in it is not submitted'
+            : `none of its words is known to mean yes, so whoever has ${neither.length === 0 ? 'a word' : `another word than ${neither.join(', ')}`} in it is not submitted`,
+        likely: kind === 'refusal' ? ('excludes' as const) : ('consent' as const),
+        isOfCustomers: true,
+      })),
+    ],
   };
+}
+
+/** True if the cells of a column answer a question that its name does not ask. */
+function isOpenAnswer(column: MeasuredColumn): boolean {
+  return (
+    !isOfOtherChannel(column.header) && [...column.cells.counts.keys()].some(isAnswer) && areAnswers(column)
+  );
 }
 
 function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Consent | null {
@@ -138,7 +156,10 @@ function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Con
   if (consent !== undefined)
     return consent.given.length === 0 ? 'no word is known to mean yes, so each is a no' : 'by its name';
   if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
-  if (smellOf(header) === null && !LIKE_CONSENT.test(header)) return 'its name says nothing about consent';
+  if (smellOf(header) === null && !LIKE_CONSENT.test(header))
+    return areAnswers({ cells }) && cells.filled > 0
+      ? `its name says nothing about consent; if a yes is a refusal: --column "${header}=excludes"`
+      : 'its name says nothing about consent';
   return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
 }
 

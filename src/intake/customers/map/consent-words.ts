@@ -102,11 +102,17 @@ const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenge
 const BESIDE = /\b(?:link|url|token|hash|key|page|count|number|rate|score|id)\b/iu;
 /** What permission is called, and that it was withdrawn or refused: `Consent withdrawn`, `Einwilligung widerrufen`. */
 const PERMISSION =
-  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|samtyck|samtykk/iu;
+  /consent|opt(?:ed)? ?in\b|newsletter|marketing|permission|gdpr|dsgvo|einwilligung|werbung|toestemming|nieuwsbrief|reclame|publicid|publicité|publicite|pubblicit|bolet[ií]n|boletim|correos?\b|comunicac|comunicazion|samtyck|samtykk/iu;
 const WITHDRAWN =
   /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|trukket|avslått/iu;
-/** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`. */
-const DENIED = /^(?:not|never|without) (.+)$/iu;
+/** Headers that are nothing but a refusal: `Ha rechazado`, `Refused on`, `Fecha de baja`. */
+const BARE_REFUSAL =
+  /^(?:(?:ha|has|have|is|was|fue|est|a|hat|wurde|se|date|fecha|data|datum) )?(?:(?:de|di|d) )?(?:rechaz(?:ó|o|ado|ada)|refus(?:ed|al|é|ée)|declined|rejected|revoked|withdrawn|objected|objection|opuso|opposé|opposed|abgelehnt|widerrufen|widerspruch|widersprochen|verweigert|geweigerd|bezwaar|opgezegd|ingetrokken|rifiutato|rifiuto|recusado|recusou|revocado|révoqué|baja)(?: (?:on|at|date|el|am|op))?$/iu;
+/** Headers that ask not to be written to, without a word for permission. */
+const LEFT_ALONE =
+  /^(?:no (?:molestar|contactar|escribir)|ne pas contacter|nicht kontaktieren|niet benaderen|non contattare|não contactar|não contatar|robinson.*)$/iu;
+/** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`, `No desea publicidad`. */
+const DENIED = /^(?:not|never|without|no|non|não|nao|ne|nicht|niet|geen|keine?|sin|sans|senza|sem) (?!of )(.+)$/iu;
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
   /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming/iu;
@@ -196,9 +202,11 @@ export function smellOf(header: string): 'refusal' | 'consent' | 'status' | null
   const name = wordsOf(header);
   if (STATUS_HEADER.test(name)) return 'status';
   if (isOfOtherChannel(header) || BESIDE.test(name)) return null;
+  if (REFUSAL_HEADER.test(name) || BARE_REFUSAL.test(name) || LEFT_ALONE.test(name)) return 'refusal';
   const [, denied] = DENIED.exec(name) ?? [];
-  if (denied !== undefined) return smellOf(denied) === 'consent' ? 'refusal' : null;
-  if (REFUSAL_HEADER.test(name) || (PERMISSION.test(name) && WITHDRAWN.test(name))) return 'refusal';
+  if (denied !== undefined)
+    return smellOf(denied) === 'consent' || PERMISSION.test(denied) ? 'refusal' : null;
+  if (PERMISSION.test(name) && WITHDRAWN.test(name)) return 'refusal';
   return CONSENT_HEADER.test(name) && !name.includes('double') ? 'consent' : null;
 }
 

@@ -80,6 +80,30 @@ describe('a header that no layout reads', () => {
     ['Unsubscribe link', null],
     ['Opt-in count', null],
     ['Not subscribed', 'refusal'],
+    ...[
+      ...[
+        'Rechazó publicidad',
+        'Rechazado',
+        'Ha rechazado',
+        'No desea publicidad',
+        'Baja',
+        'Se opuso',
+        'No molestar',
+      ],
+      ...[
+        'Refus publicité',
+        'Ne pas contacter',
+        'Geweigerd',
+        'Geen reclame',
+        'Refused',
+        'Objected on',
+        'Widersprochen am',
+      ],
+      ...['Rifiutato', 'Senza pubblicità', 'Recusado', 'Não contactar', 'Keine Werbung'],
+    ].map((header) => [header, 'refusal'] as const),
+    ...['Cancelled orders', 'Rejected payments', 'Nombre', 'Notes', 'No of newsletters', 'Data', 'A'].map(
+      (header) => [header, header === 'No of newsletters' ? 'consent' : null] as const,
+    ),
     // Other channels say nothing about e-mail.
     ['SMS unsubscribed', null],
     ['Phone opt-in', null],
