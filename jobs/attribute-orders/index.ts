@@ -3,7 +3,7 @@ import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
 import { renderOrders } from './render.ts';
 import type { OrdersReport } from './report.ts';
-import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.ts';
+import { type AttributeOrdersSettings, attributeOrdersFields, STARTER_REVENUE } from './settings.ts';
 
 /**
  * Credits orders to influencers: reads exports of orders, attributes them by code, and posts each order once.
@@ -56,7 +56,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     reads: 'orders',
     settings: [
       'codes: ./codes.csv # who owns which discount code',
-      'revenue: total # or subtotal, or total_less_refunds',
+      `revenue: ${STARTER_REVENUE} # or total, or subtotal`,
       '# schedule: "5 * * * *" # when `serve` runs it: five past every hour',
       '# start_date: 2026-06-01 # leaves earlier orders to `backfill`',
     ],

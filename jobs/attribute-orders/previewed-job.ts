@@ -22,9 +22,16 @@ export function creditRules({
   return { revenue, creditsDrafts: drafts === 'credit', creditsRenewals: renewals === 'credit' };
 }
 
-/** The job that `init` proposes, with default settings. The brand is null if it is not known yet. */
-export function proposedJob({ brandId, include }: Pick<PreviewedJob, 'brandId' | 'include'>): PreviewedJob {
-  return { ...creditRules(CREDIT_DEFAULTS), brandId, include, start: null, needsTime: false };
+/**
+ * A job with the settings that `init` writes, or, by default, with those of a job that states none. The brand is null if it
+ * is not known yet.
+ */
+export function proposedJob({
+  brandId,
+  include,
+  revenue = CREDIT_DEFAULTS.revenue,
+}: Pick<PreviewedJob, 'brandId' | 'include'> & Partial<Pick<PreviewedJob, 'revenue'>>): PreviewedJob {
+  return { ...creditRules({ ...CREDIT_DEFAULTS, revenue }), brandId, include, start: null, needsTime: false };
 }
 
 export type JobOfSource = PreviewedJob & { readonly name: string };

@@ -15,6 +15,9 @@ export const CREDIT_DEFAULTS = {
   renewals: 'credit',
 } as const;
 
+/** What `init` writes: the service cannot correct an order, so what was refunded before is not posted. */
+export const STARTER_REVENUE = 'total_less_refunds';
+
 const fields = z.strictObject({
   kind: z.literal('attribute-orders'),
   ...timing,

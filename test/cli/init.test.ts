@@ -518,16 +518,16 @@ test('a source of which every order counts gets a job of its own, so that other 
 
 test('init shows the orders that a run would hold, with reason, amount and next step, and counts their codes', async () => {
   const held =
-    '74,shipped,EUR,30.00,LENA5,4/28/2026 12:00,dee@example.com,\n75,completed,EUR,20.00,LENA5,4/28/2026 13:00,eve@example.com,25.00\n';
+    '74,shipped,EUR,30.00,LENA5,4/28/2026 12:00,dee@example.com,\n75,completed,EUR,20.00,LENA5,4/28/2026 13:00,eve@example.com,-5.00\n';
   const { run, read } = open({
     'orders.csv': `${WOO}${held}76,completed,EUR,0.00,MIRA10,4/28/2026 14:00,flo@example.com,\n`,
   });
   const { exitCode, stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
   expect(exitCode).toBe(3);
-  expect(stdout).toContain('Held, until better data or your decision settles it: 2 orders, 50.00 EUR.');
+  expect(stdout).toContain('Held, until better data or your decision settles it: 2 orders, 55.00 EUR.');
   expect(stdout).toContain('1 order, 30.00 EUR: status "shipped" is not known');
   expect(stdout).toContain(
-    '1 order, 20.00 EUR: refund out of range\n      The refunded amount is below zero, or above the total. Check the column of refunds in the layout',
+    '1 order, 25.00 EUR: refund out of range\n      The refunded amount is below zero, or above the total. Check the column of refunds in the layout',
   );
   expect(stdout).toContain('npx influencer-sync review --held');
   expect(stdout).toContain('Never posted: cancelled (1), zero revenue (1).');

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
+import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
@@ -251,7 +252,7 @@ async function recogniseAll(
         missingReasonOf: (name) => statedOf(options, name).missingColumns,
         jobOf: (name) => {
           const { brand, status } = statedOf(options, name);
-          return proposedJob({ brandId: brand, include: status });
+          return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE });
         },
         stated: said.stated,
         paidWords: new Set([...said.states].flatMap(([word, isPaid]) => (isPaid ? [word] : []))),

@@ -112,7 +112,8 @@ const BARE_REFUSAL =
 const LEFT_ALONE =
   /^(?:no (?:molestar|contactar|escribir)|ne pas contacter|nicht kontaktieren|niet benaderen|non contattare|não contactar|não contatar|robinson.*)$/iu;
 /** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`, `No desea publicidad`. */
-const DENIED = /^(?:not|never|without|no|non|não|nao|ne|nicht|niet|geen|keine?|sin|sans|senza|sem) (?!of )(.+)$/iu;
+const DENIED =
+  /^(?:not|never|without|no|non|não|nao|ne|nicht|niet|geen|keine?|sin|sans|senza|sem) (?!of )(.+)$/iu;
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
   /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming/iu;
