@@ -253,7 +253,7 @@ test('on a terminal, init asks only for what the files do not contain, and the u
       { out: join(folder, 'shop') },
       terminal.asking,
     );
-    await terminal.answer('Which brand', '4819\r');
+    await terminal.answer('To which brand', '4819\r');
     await terminal.answer('In which time zone', 'Nowhere\r');
     await terminal.answer('IANA list', '\u0015Europe/Amsterdam\r');
     await terminal.answer('shop platform', '\r');

@@ -143,7 +143,7 @@ test('codes check looks up owners and brands at the service before anything is p
     expect.stringMatching(
       /^warning: line 6, code "SHOPONLY": The deal has other codes at the service: MIRA10/,
     ),
-    'ok: The service knows the owners of 1 of 5 rows.',
+    'warning: The service knows the owners of 1 of 5 rows.',
   ]);
   expect(await service.referrals()).toEqual([]);
 });

@@ -78,7 +78,7 @@ const MIN_REASON = 10;
 const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   brand: {
     ...{ flag: '--brand', value: 'ID', help: 'Write its id at the service.' },
-    ask: (source) => `Which brand are orders${source === '' ? '' : ` of ${source}`} credited for?`,
+    ask: (source) => `To which brand ${source === '' ? 'do the exports' : `does ${source}`} belong?`,
     isValid: (value) => /^\d{1,15}$/.test(value),
     fault: 'The id of a brand is a whole number.',
   },

@@ -112,7 +112,12 @@ async function compare(
   if (problems.length === 0)
     return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
   const fix = `Correct sources.${source.name}, or the layout ${own.name}.`;
-  return problems.map((what) => ({ status: 'problem', about, what: `${name}: ${what}.`, fix }));
+  return problems.map((what) => ({
+    status: 'problem',
+    about,
+    what: `${name}: ${what.replace(/\.$/, '')}.`,
+    fix,
+  }));
 }
 
 /** A modified copy of a layout has the signature of the original. */

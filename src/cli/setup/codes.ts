@@ -61,7 +61,7 @@ async function checkCodes(output: Output, options: CodesCheckOptions): Promise<E
     const unchecked =
       checked.unchecked === 0 ? '' : `; ${plural(checked.unchecked, 'row was', 'rows were')} not checked`;
     show({
-      status: 'ok',
+      status: checked.known < rows.length - checked.unchecked ? 'warning' : 'ok',
       about,
       what: `The service knows the owners of ${checked.known} of ${plural(rows.length, 'row')}${unchecked}.`,
     });

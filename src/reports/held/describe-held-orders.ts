@@ -47,8 +47,9 @@ export function describeHeldOrders({ groups, orders = [] }: Shown): readonly Sec
         ...(waiting.length === 0 ? [] : [tableOf(orders)]),
       ],
       commands: {
-        about: 'to see the orders, and to decide about one or many',
-        lines: ['npx influencer-sync review --held', ...(orders.length === 0 ? [] : commandsOf(waiting))],
+        about:
+          orders.length === 0 ? 'to see the orders, and to decide about them' : 'to decide about one or many',
+        lines: orders.length === 0 ? ['npx influencer-sync review --held'] : commandsOf(waiting),
       },
     }),
     ...section('Posted, and held by the rules of today', {

@@ -1,5 +1,5 @@
 import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatMoney, isMore } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { type Block, say } from '../../render/block.ts';
@@ -36,7 +36,7 @@ export function answerOrder(life: OrderLife): Answer {
   const decided = life.attributions.find(({ outcome }) => outcome !== 'organic') ?? life.attributions[0];
   if (decided?.outcome === 'held' && (entry === undefined || entry.state !== 'accepted'))
     return answerHeld(decided, life);
-  if (entry !== undefined) return answerEntry(entry, decided);
+  if (entry !== undefined) return answerEntry(entry, decided, life);
   if (decided !== undefined) return answerDecided(decided, life);
   const held = life.versions.find(({ fileState }) => fileState === 'held');
   if (held !== undefined)
@@ -58,7 +58,7 @@ function rankOf({ state }: EntryLife): number {
   return RANKS.indexOf(state);
 }
 
-function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined): Answer {
+function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, life: OrderLife): Answer {
   const { entryId, state, stateReason, stateChangedAt, amount, currency } = entry;
   const dealId = entry.dealId ?? decided?.dealId ?? null;
   const who = decided?.influencerHandle ?? null;
@@ -68,25 +68,29 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined): A
   const day = formatInstant(stateChangedAt).slice(0, 10);
   const why = sayStateReason(stateReason);
   const reason = why === null ? '' : `: ${why.replace(/\.$/, '')}`;
-  const settle = (label: string) => ({
+  const settle = (label: string, how: string) => ({
     label,
     page: `/doubts?entry=${entryId}`,
-    command: `npx influencer-sync review ${entryId}`,
+    command: `npx influencer-sync review ${entryId} ${how}`,
   });
   switch (state) {
     case 'accepted':
-      return { text: `Credited to ${whom}${deal} on ${day}${money}.`, tone: 'green', next: null };
+      return {
+        text: `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life)}`,
+        tone: 'green',
+        next: null,
+      };
     case 'in_doubt':
       return {
         text: `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
         tone: 'red',
-        next: settle('Settle it'),
+        next: settle('Settle it', '--help'),
       };
     case 'rejected':
       return {
-        text: `Not credited: the service refused it for ${whom}${deal}${reason}. It is sent again when the cause is corrected.`,
+        text: `Not credited: the service refused it for ${whom}${deal}${reason}. If codes.csv names a wrong deal or handle, correct it: the next run sends it again. If the service was corrected, send it again.`,
         tone: 'yellow',
-        next: settle('Send it again'),
+        next: settle('Send it again', "--resend --reason '…'"),
       };
     case 'written_off':
       return {
@@ -105,6 +109,14 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined): A
         next: null,
       };
   }
+}
+
+/** What was refunded by now, according to the version in force. */
+function sayRefunded({ versions }: OrderLife): string {
+  const current = versions.find(({ isCurrent }) => isCurrent);
+  return current?.refunded == null || !isMore(current.refunded, '0')
+    ? ''
+    : ` Refunded by now: ${formatMoney(current.refunded, current.currency)}.`;
 }
 
 function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: OrderLife): Answer {
@@ -154,7 +166,7 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const day = current?.placedAt == null ? null : formatInstant(current.placedAt).slice(0, 10);
   const [owner] = owners;
   const code = owner?.code ?? current?.codes[0] ?? null;
-  const command = 'npx influencer-sync query "select * from bi.unattributed_revenue"';
+  const command = 'npx influencer-sync console --open';
   if (code === null)
     return {
       text: `Not credited: ${reason?.replaceAll('_', ' ') ?? 'nobody owns what it carries'}.`,
@@ -165,7 +177,7 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const ended = owner === undefined ? null : sayEnd(owner, reason);
   return ended === null
     ? {
-        text: `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${reason.replaceAll('_', ' ')})`}.`,
+        text: `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${reason.replaceAll('_', ' ')})`}. Add its owner to codes.csv, or assign it in the console.`,
         tone: 'yellow',
         next: { label: 'Assign the code', page, command },
       }
