@@ -81,6 +81,18 @@ it('a move from the embedded database to a server is killed at each step, and at
   const again = await onServer('ledger', 'move', '--reason', 'once more');
   expect(again.stdout, again.stderr).toContain('An earlier attempt has already moved ledger');
 
+  // No other server gets the ledger too, not even an empty one.
+  const second = await setup();
+  const { host, pathname } = new URL(databaseUrl);
+  for (const option of ['--dry-run', '--json']) {
+    const refused = await runHere(['ledger', 'move', '--reason', 'x', option], {
+      ...{ cwd: shop.folder, env: { ...shop.env, DATABASE_URL: second.databaseUrl } },
+    });
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('was already moved') });
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain(`"to ${host}${pathname} at `);
+  }
+  expect(await hasNoRows(second.db)).toBe(true);
+
   // 5 orders were posted before the move, 1 after the first kill; the server posts the others.
   expect(readRun(await onServer('run', 'orders', '--json')).finished).toMatchObject({
     counts: { entries: { accepted: 6 } },

@@ -8,7 +8,7 @@ import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasMigrations, migrate } from '../../db/migrate.ts';
-import { closeEmbedded } from '../../db/move/closed-database.ts';
+import { closeEmbedded, requireSamePlace } from '../../db/move/closed-database.ts';
 import { copyDatabase, hasNoRows, keepRunsWaiting } from '../../db/move/copy-database.ts';
 import { compare } from '../../ledger/continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from '../../ledger/continuity/identity.ts';
@@ -38,7 +38,7 @@ type MoveOptions = {
  * commit, so at no moment can both be posted from. A process that dies in between leaves an empty server and a closed embedded
  * database: the same command again finishes the move.
  *
- * @throws KnownError `nothing_to_move`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
+ * @throws KnownError `nothing_to_move`, `database_moved_elsewhere`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
  *   `serve` uses the embedded database; (exit 7) if the ledger lost claims.
  */
 export async function moveLedger(
@@ -52,6 +52,7 @@ export async function moveLedger(
       'Set it to the address of an empty database, as the owner of its tables.',
     );
   if (!existsSync(join(dataFolder, 'postgres'))) throw nothingToMove(dataFolder);
+  requireSamePlace(dataFolder, databaseLocation(config.database));
   const embedded = withStateFolder({ ...config, database: { ...config.database, url: '' } }, process.env);
   const moveTo = async (server: Database): Promise<Moved> => {
     if (!isDryRun) await migrate(server);
