@@ -49,16 +49,22 @@ it('a move from the embedded database to a server is killed at each step, and at
   const constraints = await constraintsOf(server);
   const env = { ...shop.env, DATABASE_URL: databaseUrl };
   const onServer = (...args: string[]) => runHere(args, { cwd: shop.folder, env });
-  const killAt = async (step: string) => {
+  const endAt = async (...step: string[]) => {
     const script = new URL('moving-process.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [script, 'pipeline.yaml', step], {
+    const child = spawn(process.execPath, [script, 'pipeline.yaml', ...step], {
       ...{ cwd: shop.folder, env: environmentOf(env), stdio: 'inherit' },
     });
-    expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
+    return once(child, 'exit');
   };
+  const killAt = async (step: string) => expect(await endAt(step)).toEqual([null, 'SIGKILL']);
+  const dataFolder = join(shop.folder, '.data');
+  // As an earlier version left it.
+  const earlier = await connect({ url: '', embeddedFolder: dataFolder });
+  await sql`delete from reporting.applied_views`.execute(earlier).finally(() => earlier.destroy());
 
   const tried = await onServer('ledger', 'move', '--reason', 'x', '--dry-run');
   expect(tried.stdout, tried.stderr).toMatch(/^Would move ledger [0-9a-f]{8}, and close/m);
+  expect(await endAt('copy', 'told'), 'stopped').toEqual([130, null]);
   await killAt('close');
   // The old one is as it was; the new one has nothing, and is not taken for it.
   expect(await hasNoRows(server)).toBe(true);
@@ -72,7 +78,6 @@ it('a move from the embedded database to a server is killed at each step, and at
 
   // The whole move, but for its last words.
   await killAt('end');
-  const dataFolder = join(shop.folder, '.data');
   const old = await connect({ url: '', embeddedFolder: dataFolder, isMoving: true });
   onTestFinished(() => old.destroy());
   expect(await digests(server)).toEqual(await digests(old));
