@@ -103,7 +103,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
   });
   const { accountId } = await hello(client);
   await acquireLease(db, { name: `job:${owner}`, owner, host: 'bench', pid: process.pid, ttlMs: 60_000 });
-  const heartbeat = startHeartbeat(db, { owner, ttlMs: 60_000, leases: 1 });
+  const heartbeat = startHeartbeat(db, { owner, ttlMs: 60_000, leases: 1, takenAt: performance.now() });
   const runId = await beginRun(db, { job: JOB, kind: JOB });
   await sql`
     insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, order_platform, order_id, amount, currency, run_id)

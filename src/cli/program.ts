@@ -41,6 +41,7 @@ import { configCommand } from './setup/config.ts';
 import { layoutsCommand } from './setup/layouts.ts';
 import { migrateCommand } from './setup/migrate.ts';
 import { createOutput } from './terminal/output.ts';
+import { usageError } from './usage-error.ts';
 
 /** All commands, in the order of the help text: those of every day first, those that are rarely used last. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDefinition[]])[] = [
@@ -113,6 +114,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     async (...args) => {
       const command: unknown = args.at(-1);
       if (command instanceof Command) {
+        takeOptionsBefore(command);
         output = output.about(command.opts<ConfigOptions>());
         const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
           output.warn(renderWarning(`${message} ${help}`, output.terminal));
@@ -166,6 +168,27 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     if (commands.includes(demoCommand)) program.addCommand(sandboxCommand().copyInheritedSettings(program));
   }
   return program;
+}
+
+/**
+ * Options before a subcommand count as if they followed it: `backfill --dry-run resume`. Commander gives them only to
+ * the parent, whose action does not run.
+ *
+ * @throws KnownError `usage` (exit 2) for an option that the subcommand does not have.
+ */
+function takeOptionsBefore(command: Command): void {
+  for (let { parent } = command; parent !== null; { parent } = parent)
+    for (const option of parent.options) {
+      const name = option.attributeName();
+      if (parent.getOptionValueSource(name) !== 'cli') continue;
+      if (!command.options.some((own) => own.attributeName() === name))
+        throw usageError(
+          `${parent.name()} ${command.name()} has no option ${option.long}.`,
+          'Write options after the whole name of the command, and add --help to see those that it has.',
+        );
+      if (command.getOptionValueSource(name) !== 'cli')
+        command.setOptionValueWithSource(name, parent.getOptionValue(name), 'cli');
+    }
 }
 
 /** A command in a list: by its name, behind another command with its arguments. */

@@ -75,9 +75,10 @@ export async function runBulk(
   { bulkId, leaseMs, stopping, onError, onItem = () => {} }: BulkRunOptions & { readonly bulkId: string },
 ): Promise<void> {
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
+  const takenAt = performance.now();
   const lease = await acquireLease(db, { ...holder, name: `bulk:${bulkId}`, ttlMs: leaseMs });
   if (lease.kind === 'busy') return;
-  const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs: leaseMs, leases: 1 });
+  const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs: leaseMs, leases: 1, takenAt });
   const mayGoOn = (): boolean => heartbeat.isHeld() && !stopping.aborted;
   try {
     // Another process may have just finished it.

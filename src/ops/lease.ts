@@ -144,16 +144,22 @@ const HEARTBEATS_PER_TTL = 4;
  *
  * @param options.leases number of rows that the owner holds. If fewer are renewed, another process has taken
  * one over.
+ * @param options.takenAt time of the monotonic clock before the first of them was taken.
  */
 export function startHeartbeat(
   db: Database,
-  options: { readonly owner: string; readonly ttlMs: number; readonly leases: number },
+  options: {
+    readonly owner: string;
+    readonly ttlMs: number;
+    readonly leases: number;
+    readonly takenAt: number;
+  },
 ): Heartbeat {
-  const { owner, ttlMs, leases } = options;
+  const { owner, ttlMs, leases, takenAt } = options;
   // A heartbeat that takes longer than the lease is useless. A run that drains needs its leases until it
   // ends, so draining does not cut heartbeats short.
   const heartbeatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
-  let heldUntil = performance.now() + ttlMs;
+  let heldUntil = takenAt + ttlMs;
   let beating = false;
 
   async function heartbeat(): Promise<void> {

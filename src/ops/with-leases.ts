@@ -40,8 +40,15 @@ export async function withLeases<Result>(
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const { owner } = holder;
   try {
-    for (const name of names) await takeLease(db, { ...holder, ...options, name });
-    const heartbeat = startHeartbeat(db, { owner, ttlMs: options.ttlMs, leases: names.length });
+    // Nothing renews the leases taken before a wait, so all are taken again after it.
+    let takenAt: number;
+    let hasWaited: boolean;
+    do {
+      takenAt = performance.now();
+      hasWaited = false;
+      for (const name of names) if (await takeLease(db, { ...holder, ...options, name })) hasWaited = true;
+    } while (hasWaited);
+    const heartbeat = startHeartbeat(db, { owner, ttlMs: options.ttlMs, leases: names.length, takenAt });
     try {
       return await work({ owner, heartbeat });
     } finally {
@@ -58,12 +65,14 @@ const ASK_AGAIN_MS = 250;
 
 type Taking = LeaseHolder & Omit<LeaseOptions, 'names'> & { readonly name: string };
 
-async function takeLease(db: Database, options: Taking): Promise<void> {
+/** @returns whether it had to wait for the lease. */
+async function takeLease(db: Database, options: Taking): Promise<boolean> {
   let answer = await acquireLease(db, options);
+  const isFree = answer.kind === 'acquired';
   while (answer.kind === 'busy' && answer.isBrief && !options.draining.aborted)
     answer = await askAgain(db, options);
   if (answer.kind === 'busy') answer = await waitUntilOver(db, answer, options);
-  if (answer.kind === 'acquired') return;
+  if (answer.kind === 'acquired') return !isFree;
   if (options.explainBusy !== undefined) throw options.explainBusy(answer.holder);
   const { host, pid, acquiredAt, endsInMs } = answer.holder;
   const [kind, name] = options.name.split(':');

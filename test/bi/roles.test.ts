@@ -247,6 +247,8 @@ test('migrate --roles creates the roles on a server, also when repeated, and que
     for (const name of ours.filter((role) => !before.includes(role)))
       await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(shop.db);
   });
+  expect((await shop.cli('migrate', '--roles', '--dry-run')).stdout).toContain('Would create the roles');
+  expect(await roleNames(shop.db)).toEqual(before);
   for (const _ of ['made', 'made again']) {
     const { exitCode, stdout } = await shop.cli('migrate', '--roles');
     expect(exitCode).toBe(0);

@@ -466,6 +466,15 @@ describe('--dry-run', () => {
       ]);
       expect(stdout.replace(/\s+/g, ' ')).toContain(said);
     }
+    // An option counts before a subcommand, too; the database of another configuration would be another ledger.
+    for (const [words, said] of [
+      [['backfill', '--yes', '--dry-run', 'resume'], "unknown option '--dry-run'"],
+      [['backfill', '--rate', '1', 'pause'], 'backfill pause has no option --rate.'],
+      [['backfill', '--config', 'other.yaml', 'resume', '--yes'], 'other.yaml'],
+    ] as const)
+      expect(await context.run(...words), words.join(' ')).toMatchObject({
+        ...{ code: 2, stdout: '', stderr: expect.stringContaining(said) },
+      });
     const refused = await context.run('review', '999', '--write-off', ...why);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no entry 999') });
     expect(await state()).toEqual(before);

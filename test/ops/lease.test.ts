@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { ProgressStep } from '../../src/core/progress.ts';
+import type { Database } from '../../src/db/connect.ts';
 import {
   acquireLease,
   endLeasesBefore,
@@ -12,6 +14,9 @@ import {
 import { withLeases } from '../../src/ops/with-leases.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const beat = (db: Database, lease: { readonly owner: string; readonly ttlMs: number }) =>
+  startHeartbeat(db, { ...lease, leases: 1, takenAt: performance.now() });
 
 const holder = () => ({ owner: randomUUID(), host: 'here', pid: 1 });
 
@@ -40,7 +45,7 @@ it('a lease is extended by each heartbeat', async () => {
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 2_000 });
   const first = await db.selectFrom('ops.leases').select('expires_at').executeTakeFirstOrThrow();
-  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 2_000, leases: 1 });
+  const heartbeat = beat(db, { owner: mine.owner, ttlMs: 2_000 });
   // The first heartbeat comes after half a second.
   await waitFor(() => Date.now() > first.expires_at.getTime() + 700);
   expect(heartbeat.isHeld()).toBe(true);
@@ -52,7 +57,7 @@ it('a lease counts as lost when another owner has acquired it', async () => {
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 1_000 });
-  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  const heartbeat = beat(db, { owner: mine.owner, ttlMs: 1_000 });
   await db.updateTable('ops.leases').set({ owner: randomUUID() }).execute();
   await waitFor(() => !heartbeat.isHeld());
   heartbeat.stop();
@@ -62,8 +67,12 @@ it('a lease counts as lost after its duration without a successful heartbeat, by
   const { db } = await setup();
   const mine = holder();
   await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 200 });
-  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 200, leases: 1 });
+  const heartbeat = beat(db, { owner: mine.owner, ttlMs: 200 });
   heartbeat.stop();
+  const late = { owner: mine.owner, ttlMs: 200, leases: 1, takenAt: performance.now() - 200 };
+  const taken = startHeartbeat(db, late);
+  expect(taken.isHeld(), 'taken longer ago than it lasts').toBe(false);
+  taken.stop();
   expect(heartbeat.isHeld()).toBe(true);
   await waitFor(() => !heartbeat.isHeld());
 });
@@ -76,7 +85,7 @@ it('a lease that has expired is not revived by a heartbeat, because another proc
     .updateTable('ops.leases')
     .set({ expires_at: new Date(0) })
     .execute();
-  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  const heartbeat = beat(db, { owner: mine.owner, ttlMs: 1_000 });
   await waitFor(() => !heartbeat.isHeld());
   heartbeat.stop();
   expect(await db.selectFrom('ops.leases').select('expires_at').execute()).toEqual([
@@ -199,6 +208,15 @@ it('opening an embedded database ends the leases in force, because no other proc
   await endLeasesBefore(db);
 });
 
+/** For how long each lease lasts. */
+async function leftMs(db: Database): Promise<readonly (readonly [name: string, leftMs: number])[]> {
+  const { rows } = await sql<{ name: string; left: string }>`
+    select name, extract(epoch from expires_at - clock_timestamp()) * 1000 as left from ops.leases order by name`.execute(
+    db,
+  );
+  return rows.map(({ name, left }) => [name, Number(left)]);
+}
+
 /** Takes a lease as a process that is not running any more, and withLeases as the next one. */
 async function afterKill({ waits, ttlMs = 700 }: { readonly waits: boolean; readonly ttlMs?: number }) {
   const { db } = await setup();
@@ -212,13 +230,20 @@ async function afterKill({ waits, ttlMs = 700 }: { readonly waits: boolean; read
     note: (message: string) => void shown.push(message),
     end: () => {},
   };
-  const options = { names: ['job:a'], ttlMs, draining: stop.signal, ...(waits ? { waitingIn } : {}) };
-  return { db, dead, shown, stop, next: () => withLeases(db, options, async () => 'ran') };
+  const options = {
+    names: ['job:first', 'job:a'],
+    ttlMs,
+    draining: stop.signal,
+    ...(waits ? { waitingIn } : {}),
+  };
+  return { db, dead, shown, stop, next: () => withLeases(db, options, async () => leftMs(db)) };
 }
 
-it('a run that may wait starts when the lease of a killed process is over, and says for whom it waits', async () => {
+it('a run that may wait starts when the lease of a killed process is over, and says for whom it waits; what it had taken before the wait lasts as long as the rest', async () => {
   const { next, shown } = await afterKill({ waits: true });
-  expect(await next()).toBe('ran');
+  const left = await next();
+  expect(left.map(([name]) => name)).toEqual(['job:a', 'job:first']);
+  for (const [name, ms] of left) expect(ms, name).toBeGreaterThan(300);
   expect(shown[0]).toMatch(
     /Process 4711 on gone may still be running\. If it is gone, a run can start in 1 s/,
   );
@@ -227,7 +252,7 @@ it('a run that may wait starts when the lease of a killed process is over, and s
 
 it('a run does not wait for a process that renews its lease, and names it', async () => {
   const { db, dead, next } = await afterKill({ waits: true, ttlMs: 2_000 });
-  const heartbeat = startHeartbeat(db, { owner: dead.owner, ttlMs: 2_000, leases: 1 });
+  const heartbeat = beat(db, { owner: dead.owner, ttlMs: 2_000 });
   await expect(next()).rejects.toMatchObject({
     message: expect.stringMatching(/process 4711 on gone, which keeps renewing its lease/),
     details: { code: 'already_running', exitCode: 5 },

@@ -49,16 +49,22 @@ it('a move from the embedded database to a server is killed at each step, and at
   const constraints = await constraintsOf(server);
   const env = { ...shop.env, DATABASE_URL: databaseUrl };
   const onServer = (...args: string[]) => runHere(args, { cwd: shop.folder, env });
-  const killAt = async (step: string) => {
+  const endAt = async (...step: string[]) => {
     const script = new URL('moving-process.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [script, 'pipeline.yaml', step], {
+    const child = spawn(process.execPath, [script, 'pipeline.yaml', ...step], {
       ...{ cwd: shop.folder, env: environmentOf(env), stdio: 'inherit' },
     });
-    expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
+    return once(child, 'exit');
   };
+  const killAt = async (step: string) => expect(await endAt(step)).toEqual([null, 'SIGKILL']);
+  const dataFolder = join(shop.folder, '.data');
+  // As an earlier version left it.
+  const earlier = await connect({ url: '', embeddedFolder: dataFolder });
+  await sql`delete from reporting.applied_views`.execute(earlier).finally(() => earlier.destroy());
 
   const tried = await onServer('ledger', 'move', '--reason', 'x', '--dry-run');
   expect(tried.stdout, tried.stderr).toMatch(/^Would move ledger [0-9a-f]{8}, and close/m);
+  expect(await endAt('copy', 'told'), 'stopped').toEqual([130, null]);
   await killAt('close');
   // The old one is as it was; the new one has nothing, and is not taken for it.
   expect(await hasNoRows(server)).toBe(true);
@@ -72,7 +78,6 @@ it('a move from the embedded database to a server is killed at each step, and at
 
   // The whole move, but for its last words.
   await killAt('end');
-  const dataFolder = join(shop.folder, '.data');
   const old = await connect({ url: '', embeddedFolder: dataFolder, isMoving: true });
   onTestFinished(() => old.destroy());
   expect(await digests(server)).toEqual(await digests(old));
@@ -80,6 +85,18 @@ it('a move from the embedded database to a server is killed at each step, and at
   await old.destroy();
   const again = await onServer('ledger', 'move', '--reason', 'once more');
   expect(again.stdout, again.stderr).toContain('An earlier attempt has already moved ledger');
+
+  // No other server gets the ledger too, not even an empty one.
+  const second = await setup();
+  const { host, pathname } = new URL(databaseUrl);
+  for (const option of ['--dry-run', '--json']) {
+    const refused = await runHere(['ledger', 'move', '--reason', 'x', option], {
+      ...{ cwd: shop.folder, env: { ...shop.env, DATABASE_URL: second.databaseUrl } },
+    });
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('was already moved') });
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain(`"to ${host}${pathname} at `);
+  }
+  expect(await hasNoRows(second.db)).toBe(true);
 
   // 5 orders were posted before the move, 1 after the first kill; the server posts the others.
   expect(readRun(await onServer('run', 'orders', '--json')).finished).toMatchObject({

@@ -82,7 +82,7 @@ export async function post(orders: PostingOrders): Promise<void> {
   const { accountId } = await hello(client);
   await bindAccount(db, accountId);
   await acquireLease(db, { name: `job:${owner}`, owner, host: 'test', pid: process.pid, ttlMs: leaseMs });
-  const heartbeat = startHeartbeat(db, { owner, ttlMs: leaseMs, leases: 1 });
+  const heartbeat = startHeartbeat(db, { owner, ttlMs: leaseMs, leases: 1, takenAt: performance.now() });
   const folder = orders.journalFolder;
   const ledgerId = await ensureLedgerId(db);
   const continuity = await checkContinuity(db, {

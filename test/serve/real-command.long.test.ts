@@ -197,6 +197,8 @@ describe('serve', () => {
     const shop = await openWorkshop({
       flow: `${FLOW}webhooks: {port: 0, secret: a-secret}\n`,
       api: API,
+      // Where it cannot be written; the health check fails then, and nothing else.
+      env: { INFLUENCER_SYNC_ADDRESS_FILE: 'nowhere/address' },
     });
     const server = await serve(shop);
     const { events } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { events: string };

@@ -20,7 +20,6 @@ export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { read
 /** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {
   name: 'backfill',
-  changes: true,
   summary: 'credit the orders of a past period, by a plan that you see',
   description: 'credit the orders of a past period: make a plan, then execute exactly that plan',
   takes: (command) =>
@@ -29,7 +28,7 @@ export const backfillCommand: CommandDefinition = {
         .argument('<job>', 'name of the job in the configuration')
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
         .option('--to <day>', 'last day', parseDay)
-        .option('--plan', 'stop after the plan')
+        .option('--plan', 'store the plan with what it read, and post nothing')
         .option('--yes', 'execute the plan without asking: for scripts'),
     ),
   examples: [
@@ -45,10 +44,7 @@ export const backfillCommand: CommandDefinition = {
     ['backfill status', 'its progress'],
   ],
   action: async (output, jobName: string, options: BackfillOptions) =>
-    (await import('./perform-backfill.ts')).performBackfill(output, jobName, {
-      ...options,
-      plan: options.plan === true || options.dryRun === true,
-    }),
+    (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
   commands: [
     {
       name: 'status',

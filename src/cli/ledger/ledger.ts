@@ -96,7 +96,10 @@ async function moveToServer(
   const config = await openConfig(options);
   const reason = requireReason(options.reason);
   const progress = output.createProgress();
-  const stopping = listenForStop(output);
+  const stopping = listenForStop(
+    output,
+    'The move stops, unless the embedded database is closed already: then it ends in a moment. Press Ctrl-C again to stop at once; the same command finishes the move.',
+  );
   const isDryRun = options.dryRun === true;
   const moving = moveLedger(config, { reason, isDryRun, progress, stopping });
   const moved = await moving.finally(() => stopping.ignore());

@@ -8,9 +8,9 @@ import { KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasMigrations, migrate } from '../../db/migrate.ts';
-import { closeEmbedded } from '../../db/move/closed-database.ts';
+import { closeEmbedded, requireSamePlace } from '../../db/move/closed-database.ts';
 import { copyDatabase, hasNoRows, keepRunsWaiting } from '../../db/move/copy-database.ts';
-import { compare } from '../../ledger/continuity/compare-ledger.ts';
+import { compare, requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from '../../ledger/continuity/identity.ts';
 import { keepLedgerLocation, markCompared, readMachineId } from '../../ledger/continuity/machines.ts';
 import { withDatabase } from '../open/open-config.ts';
@@ -38,8 +38,8 @@ type MoveOptions = {
  * commit, so at no moment can both be posted from. A process that dies in between leaves an empty server and a closed embedded
  * database: the same command again finishes the move.
  *
- * @throws KnownError `nothing_to_move`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
- *   `serve` uses the embedded database; (exit 7) if the ledger lost claims.
+ * @throws KnownError `nothing_to_move`, `database_moved_elsewhere`, `target_not_empty` (exit 2); `database_in_use` (exit 5) while a run or
+ *   `serve` uses the embedded database; (exit 7) if the ledger lost claims; `interrupted` (exit 130).
  */
 export async function moveLedger(
   config: PipelineConfig,
@@ -52,12 +52,18 @@ export async function moveLedger(
       'Set it to the address of an empty database, as the owner of its tables.',
     );
   if (!existsSync(join(dataFolder, 'postgres'))) throw nothingToMove(dataFolder);
+  requireSamePlace(dataFolder, databaseLocation(config.database));
   const embedded = withStateFolder({ ...config, database: { ...config.database, url: '' } }, process.env);
   const moveTo = async (server: Database): Promise<Moved> => {
     if (!isDryRun) await migrate(server);
-    const move = (source: Database) =>
-      isDryRun ? tryMove(source, server, config) : moveRows(source, server, { config, reason, progress });
-    return withDatabase(embedded, move, { stopping, isMoving: true });
+    const move = async (source: Database): Promise<Moved> => {
+      // The command `migrate` would migrate the server instead.
+      if (!isDryRun) await migrate(source);
+      await requireWholeLedger(source, embedded);
+      if (isDryRun) return tryMove(source, server, config);
+      return moveRows(source, server, { config, reason, progress, draining: stopping.signal });
+    };
+    return withDatabase(embedded, move, { migrated: false, stopping, isMoving: true });
   };
   return withDatabase(config, moveTo, { migrated: false, stopping }).finally(() => progress.end());
 }
@@ -73,7 +79,12 @@ async function tryMove(source: Database, server: Database, config: PipelineConfi
 async function moveRows(
   source: Database,
   server: Database,
-  { config, reason, progress }: { config: PipelineConfig; reason: string; progress: Progress },
+  {
+    config,
+    reason,
+    progress,
+    draining,
+  }: { config: PipelineConfig; reason: string; progress: Progress; draining: AbortSignal },
 ): Promise<Moved> {
   const { dataFolder } = config.database;
   const place = databaseLocation(config.database);
@@ -90,7 +101,10 @@ async function moveRows(
       return { ledger, rows: null };
     }
     progress.begin({ name: 'copy', label: 'Copying the database', unit: 'rows', total: null });
-    const rows = await copyDatabase(source, trx, (count) => progress.advance(count));
+    const rows = await copyDatabase(source, trx, (count) => {
+      if (draining.aborted) throw interrupted();
+      progress.advance(count);
+    });
     await markCompared(trx, readMachineId(journalFolder(config.database)));
     await keepLedgerLocation(trx);
     await auditIn(trx)({
@@ -100,6 +114,7 @@ async function moveRows(
     });
     const { problem } = await compare(trx, { config });
     if (problem !== null) throw problem;
+    if (draining.aborted) throw interrupted();
     progress.begin({ name: 'close', label: 'Closing the old one', unit: 'databases', total: 1 });
     closeEmbedded(dataFolder, place);
     progress.begin({ name: 'open', label: 'Opening the new one', unit: 'databases', total: 1 });
@@ -113,6 +128,16 @@ async function moveRows(
       .catch(() => {});
     throw error;
   }
+}
+
+function interrupted(): KnownError {
+  return new KnownError({
+    code: 'interrupted',
+    message: 'The move was told to stop.',
+    help: 'Run the same command again to move the ledger.',
+    safe: 'The server has nothing of it, and the embedded database is as it was.',
+    exitCode: EXIT.interrupted,
+  });
 }
 
 function nothingToMove(dataFolder: string): KnownError {

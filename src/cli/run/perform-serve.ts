@@ -97,11 +97,16 @@ type Serving = {
 
 /**
  * Writes the address to the file that INFLUENCER_SYNC_ADDRESS_FILE names, which the health check of the image reads. So that
- * follows the port of the configuration, and of `--port`.
+ * follows the port of the configuration, and of `--port`. Jobs run without that file, too.
  */
-function noteAddress(url: string): void {
+function noteAddress(url: string, log: Logger): void {
   const file = process.env.INFLUENCER_SYNC_ADDRESS_FILE ?? '';
-  if (file !== '') writeFileSync(file, url);
+  if (file === '') return;
+  try {
+    writeFileSync(file, url);
+  } catch (error) {
+    log.error(error instanceof Error ? error : {}, 'the file for the health check cannot be written');
+  }
 }
 
 async function serve(serving: Serving): Promise<ExitCode> {
@@ -182,7 +187,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
       handBackMemory();
     });
   });
-  noteAddress(observer.url);
+  noteAddress(observer.url, log);
   announce(output, config, { url: observer.url, events: receiver?.url ?? null });
   log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
 

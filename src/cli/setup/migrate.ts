@@ -36,10 +36,12 @@ async function performMigrations(
       return EXIT.ok;
     }
     const pending = await withDatabase(config, pendingMigrations, { migrated: false });
-    output.emit({ event: 'dry_run', pending });
-    output.print(
-      pending.length === 0 ? UP_TO_DATE : `Would apply ${sayMigrations(pending)}. Nothing was changed.`,
-    );
+    output.emit({ event: 'dry_run', pending, roles: withRoles });
+    const would = [
+      ...(pending.length === 0 ? [] : [`apply ${sayMigrations(pending)}`]),
+      ...(withRoles ? ['create the roles, or correct their rights'] : []),
+    ];
+    output.print(would.length === 0 ? UP_TO_DATE : `Would ${would.join(', and ')}. Nothing was changed.`);
     return EXIT.ok;
   }
   const applied = await withDatabase(

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
@@ -6,20 +6,46 @@ import { KnownError } from '../../core/known-error.ts';
 /** Beside the embedded database: it was moved to a server, and must never be opened again. */
 const FILE = 'moved';
 
-/** Closes the embedded database of a folder for good. The file is on disk when this returns. */
+/**
+ * Closes the embedded database of a folder for good. The file is on disk when this returns, and keeps the first place.
+ *
+ * @throws KnownError as `requireSamePlace`.
+ */
 export function closeEmbedded(folder: string, movedTo: string): void {
+  requireSamePlace(folder, movedTo);
   for (const [path, flag] of [
-    [join(folder, FILE), 'w'],
+    [join(folder, FILE), 'a'],
     [folder, 'r'],
   ] as const) {
     const descriptor = openSync(path, flag, 0o600);
     try {
-      if (flag === 'w') writeSync(descriptor, `to ${movedTo} at ${new Date().toISOString()}\n`);
+      if (flag === 'a' && fstatSync(descriptor).size === 0)
+        writeSync(descriptor, `to ${movedTo} at ${new Date().toISOString()}\n`);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
   }
+}
+
+/**
+ * An interrupted move is only finished to the server where it began, because that server may already have the
+ * ledger. An empty file is of a move that died before the server could get it.
+ *
+ * @throws KnownError `database_moved_elsewhere` (exit 2) if the embedded database of a folder was moved to another place.
+ */
+export function requireSamePlace(folder: string, place: string): void {
+  const path = join(folder, FILE);
+  const moved = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (moved === '' || moved.startsWith(`to ${place} at `)) return;
+  throw new KnownError({
+    code: 'database_moved_elsewhere',
+    message: `The embedded database was already moved, but not to ${place}. The file says: "${moved}".`,
+    where: path,
+    help: 'Set DATABASE_URL to the server that this file names, written in the same way. Remove the file only if you are sure that this server does not have the ledger.',
+    safe: 'Nothing was copied or sent. Two servers with one ledger would post orders twice.',
+    exitCode: EXIT.configuration,
+  });
 }
 
 /** @throws KnownError `database_moved` (exit 2) if the embedded database of a folder was moved to a server. */

@@ -76,6 +76,7 @@ describe('the command backfill', () => {
     const workshop = await openHistory();
     const placedAt = '2023-05-05T10:00:00Z';
     workshop.drop('history.csv', toHistory(['a', 'b'].map((id) => ({ id, placedAt }))));
+    expect((await backfill(workshop, 'orders', ...PERIOD, '--dry-run')).exitCode).toBe(2);
     await backfill(workshop, 'orders', ...PERIOD, '--plan');
     const done = await backfill(workshop, 'resume', '--yes');
     expect(done.exitCode, done.stderr).toBe(0);
