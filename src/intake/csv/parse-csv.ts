@@ -1,6 +1,6 @@
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { CsvChunk, CsvRecord, OpenRow } from '../../core/record.ts';
-import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker, SECOND_TABLE } from './check-record.ts';
+import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 import { RowWidths, type Sorted } from './row-widths.ts';
@@ -57,7 +57,7 @@ export async function* parseCsv(
       }
       if (batch.isOpenAtEnd && cells !== null)
         open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
-      if (outcome === SECOND_TABLE) throw holdSecondTable(line);
+      if (outcome === 'second_table') throw holdSecondTable(line);
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
@@ -92,7 +92,7 @@ function throwDamagedHeader(line: number): never {
 /** Its rows may lower what the rows above say, so that no order of the file is known. */
 function holdSecondTable(line: number): FileHeld {
   return new FileHeld({
-    code: SECOND_TABLE.code,
+    code: 'second_table',
     message: `Another table begins on line ${line}: names of the header stand there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
     help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
   });
