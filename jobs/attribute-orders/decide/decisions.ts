@@ -4,7 +4,7 @@ import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { neverSent } from '../../../src/ledger/states.ts';
-import { EXPORTED_AT } from './conditions.ts';
+import { EXPORTED_AT, isByExport } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 
 export type AttributionRules = {
@@ -126,7 +126,7 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
           ${start === null || period !== null ? sql`` : sql`when ${isBeforeStart} and not ${isAnswered(rules)} then 'before_start'`}
           else ${gate.exclusion}
         end as exclusion_reason,
-        ${gate.hold} as hold_reason
+        ${gate.hold} as hold_reason, ${KNOWN_TIME} as known_at
       from files_to_attribute f
       cross join lateral (
         select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion, o.doubt, o.total, o.refunded,
@@ -137,8 +137,11 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
     )`;
 }
 
-/** SQL for the time of an order in `eligible`. One that is wrong for certain says nothing about the validity of a code. */
-const KNOWN_TIME = sql`case when w.hold_reason = 'after_export' then null else coalesce(w.placed_at, w.paid_at) end`;
+/**
+ * SQL for the time of order `o` of file `f`. One after the export is wrong: it says nothing about the validity of a code,
+ * also if a person has confirmed the order.
+ */
+export const KNOWN_TIME = sql`case when ${isByExport(ORDERED_AT).sql} then ${orderedAt} end`;
 
 /**
  * Common table expressions that match the codes and links of orders in `eligible`. Orders that name an
@@ -148,13 +151,13 @@ const KNOWN_TIME = sql`case when w.hold_reason = 'after_export' then null else c
 export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
     carried as (
-      select w.order_version_id, ${KNOWN_TIME} as ordered_at,
+      select w.order_version_id, w.known_at as ordered_at,
         ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
         w.codes[k.place] as written
       from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, ${KNOWN_TIME}, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
+      select w.order_version_id, w.known_at, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)

@@ -148,7 +148,7 @@ function requirementsOf({
   return [
     {
       // A date after the export is wrong, often because day and month were swapped, and other dates then are, too. It comes first, because
-      // such a date does not decide whether a code was valid (decisions.ts).
+      // such a date decides nothing, also if the order is confirmed: what depends on it is asked as `unknown_time`.
       allowed: or(isNull(ORDERED_AT), isByExport(ORDERED_AT)),
       held: constant('after_export'),
       canBeConfirmed: true,
@@ -218,7 +218,7 @@ function requirementsOf({
       canBeConfirmed: false,
     },
     ...(needsTime
-      ? [{ allowed: isKnown(ORDERED_AT), held: constant('unknown_time'), canBeConfirmed: true }]
+      ? [{ allowed: isByExport(ORDERED_AT), held: constant('unknown_time'), canBeConfirmed: true }]
       : []),
   ];
 }

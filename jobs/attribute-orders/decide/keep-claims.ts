@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../src/db/tables.ts';
-import { type AttributionRules, hitsOf } from './decisions.ts';
+import { EXPORTED_AT } from './conditions.ts';
+import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
 
 /**
  * Stores all owners that the evidence of an order names, for orders in `decided_orders` whose evidence names
@@ -22,10 +23,12 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
   );
   await sql`
     with eligible as materialized (
-      select d.source, d.order_id, o.order_version_id, o.placed_at, o.paid_at, null::text[] as rulings, o.codes, o.codes_folded, o.links, o.links_folded,
-        o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named, d.reason as hold_reason
+      select d.source, d.order_id, o.order_version_id, ${KNOWN_TIME} as known_at, null::text[] as rulings, o.codes, o.codes_folded, o.links, o.links_folded,
+        o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named
       from decided_orders d
       cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
+      cross join lateral (
+        select ${EXPORTED_AT} as exported_at from intake.source_files f where f.source_file_id = o.source_file_id limit 1) f
       where d.outcome = 'held' or d.outcome = 'attributed' and d.evidence > 1
     ),
     ${hitsOf(rules)},

@@ -4,6 +4,7 @@ import { createTwoFilesPatch } from 'diff';
 import { Document, isCollection, parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
 import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
+import { foldCode } from '../../core/text/fold.ts';
 import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
 import { renderCsv } from '../../render/csv.ts';
@@ -33,14 +34,14 @@ export type ComposeOptions = {
 
 /** Composes all files that `init` writes. */
 export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
-  const { sources, codes, owners, proposals, answers } = options;
+  const { sources, codes, owners, proposals } = options;
   const layouts = sources.flatMap(layoutFileOf);
   const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
   const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
   return [
     { path: 'pipeline.yaml', text: pipelineText(options) },
     ...layouts,
-    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(owners, answers) }] : []),
+    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(options) }] : []),
     ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned, proposals) }] : []),
     { path: '.env.example', text: environmentText(sources) },
   ];
@@ -49,18 +50,31 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
 /** File for codes without an owner. In codes.csv, such rows would credit orders to no one. */
 export const UNOWNED = 'codes-without-owner.csv';
 
-function codesText(owners: readonly CodeOwner[], answers: Answers): string {
-  const brands = new Set([
-    answers.brandId,
-    ...[...answers.sources.values()].flatMap(({ brand }) => brand ?? []),
-  ]);
+/** A blank brand is that of every job: with several, each code names those whose orders have it. */
+function codesText({ sources, owners, answers }: ComposeOptions): string {
+  const brandOf = brandsOf(answers);
+  const brands = new Set(sources.map(({ name }) => brandOf(name)));
+  const brandsWith = (code: string): ReadonlySet<string> =>
+    new Set(
+      sources.flatMap(({ name, examined }) =>
+        examined.kind === 'orders' &&
+        examined.preview.codes.some((found) => foldCode(found.code) === foldCode(code))
+          ? [brandOf(name)]
+          : [],
+      ),
+    );
   return toCsv(
-    owners.map(({ code, brandId, handle, dealId }) => {
-      // A blank means the brand of the job, of which there is one.
-      const isOfJob = brandId === null || (brands.size === 1 && brands.has(brandId));
-      return [code, isOfJob ? '' : brandId, handle ?? '', dealId, '', '', ''];
+    owners.flatMap(({ code, brandId, handle, dealId }) => {
+      const isOfJob = brands.size === 1 && (brandId === null || brands.has(brandId));
+      const named = brandId === null ? brandsWith(code) : [brandId];
+      return (isOfJob ? [''] : [...named]).map((brand) => [code, brand, handle ?? '', dealId, '', '', '']);
     }),
   );
+}
+
+/** Returns a function that names the brand of a source. */
+function brandsOf({ brandId, sources }: Answers): (name: string | undefined) => string {
+  return (name) => sources.get(name ?? '')?.brand ?? brandId;
 }
 
 /** The codes without an owner, with the best proposal behind the columns of codes.csv. */
@@ -215,17 +229,17 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
  */
 function jobLines(
   sources: readonly RecognisedSource[],
-  { brandId, sources: answers }: Answers,
+  answers: Answers,
   dealflows: readonly Dealflow[],
 ): readonly string[] {
-  const brandOf = (name: string | undefined): string => answers.get(name ?? '')?.brand ?? brandId;
+  const brandOf = brandsOf(answers);
   return jobKinds.flatMap(({ kind, starter }) => {
     if (starter === undefined) return [];
     const { reads, comment, settings = [] } = starter;
     const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
-    const isAny = (name: string): boolean => answers.get(name)?.status === 'any';
+    const isAny = (name: string): boolean => answers.sources.get(name)?.status === 'any';
     const brands = [...new Set(names.map(brandOf))].sort(
-      (one, other) => Number(other === brandId) - Number(one === brandId),
+      (one, other) => Number(other === answers.brandId) - Number(one === answers.brandId),
     );
     const groups = brands
       .flatMap((brand) =>

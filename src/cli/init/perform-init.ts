@@ -105,11 +105,12 @@ export async function performInit(
       : takeAnswers(questions, { isConfirmed, brands });
   if (answers === null) return EXIT.interrupted;
   const excused = [...answers.sources].flatMap(([name, { missingColumns: why }]) =>
-    why === null || options.missingColumns !== undefined ? [] : [[name, why] as const],
+    why === null || statedOf(options, name).missingColumns !== null ? [] : [[name, why] as const],
   );
   if (excused.length > 0) {
     // Files that were held are read now, with their codes.
-    const by = { folder, options: { ...options, missingColumns: new Map(excused) }, said };
+    const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
+    const by = { folder, options: { ...options, missingColumns }, said };
     found = await recogniseAll(output, places, by);
     show(output, found);
   }

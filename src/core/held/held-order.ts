@@ -42,14 +42,14 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: null,
   },
   unknown_time: {
-    what: 'There is no time, but a start date, a term or the validity of a code depends on it',
+    what: 'There is no time, or a wrong one, but a start date, a term or the validity of a code depends on it',
     fix: 'Export the orders with the time at which they were placed.',
     confirms: 'they were placed in the period that counts',
   },
   after_export: {
     what: 'The order is dated after its export was written, so the date is wrong',
     fix: 'Set `date_order` or `time_zone` of the source, or export the orders again.',
-    confirms: 'the date is right, and the time of the file is wrong',
+    confirms: 'the order counts, whatever its date; what depends on the date is asked next',
   },
   similar_id: {
     what: 'The id differs from that of another order only in zeros, blanks, separators, `#` or case',

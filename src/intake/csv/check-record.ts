@@ -8,11 +8,12 @@ export type Fault = Omit<RejectedRow, 'line' | 'record'>;
  * Creates the check for every record of a file. Unnamed columns at the end of the header (a trailing
  * delimiter) may be missing in a row. Blank cells beyond the header are accepted here; `RowWidths` decides
  * whether they are padding. A blank record does not count as a row. A row with names of the header in other places
- * is the header of another table.
+ * is the header of another table: `second_table`. If it is as wide as the header, as spreadsheets pad it, its other
+ * cells must look like names, too. Almost every row has a digit in its first cell, so the check costs nothing.
  */
 export function recordChecker(
   header: readonly string[],
-): (cells: readonly string[]) => 'good' | 'blank' | Fault {
+): (cells: readonly string[]) => 'good' | 'blank' | 'second_table' | Fault {
   const width = header.length;
   const named = header.findLastIndex((name) => !isBlank(name)) + 1;
   const [firstName] = header;
@@ -24,13 +25,19 @@ export function recordChecker(
       if (cells.every(isBlank)) return 'blank';
       const isWithin = cells.length >= named && cells.length <= width;
       const isPadded = cells.length > width && cells.slice(width).every(isBlank);
-      if (!isWithin && !isPadded) return isOtherHeader(cells) ? SECOND_TABLE : ragged(cells.length, named);
+      if (!isWithin && !isPadded) return isOtherHeader(cells) ? 'second_table' : ragged(cells.length, named);
     } else if (isBlank(cells[0] ?? '') && cells.every(isBlank)) return 'blank';
-    if (cells[0] !== firstName) return 'good';
+    if (cells[0] !== firstName) {
+      const isValue = cells.some((cell) => VALUE.test(cell) && !names.has(cell));
+      return isValue || !isOtherHeader(cells) ? 'good' : 'second_table';
+    }
     if (cells.every((cell, index) => cell === (header[index] ?? ''))) return REPEATED_HEADER;
-    return isOtherHeader(cells) ? SECOND_TABLE : 'good';
+    return isOtherHeader(cells) ? 'second_table' : 'good';
   };
 }
+
+/** What names of columns do not have: amounts, ids, times and addresses. */
+const VALUE = /[\d@]/;
 
 /** Quotes that cannot be interpreted. The text is not shown, because it may contain anything. */
 export const BAD_QUOTING: Fault = {
@@ -64,13 +71,6 @@ export const REPEATED_HEADER: Fault = {
   reason: 'The header appears here again, as if two files had been joined.',
   help: 'Check that both files belong here. You can then remove this row.',
   rowCount: 1,
-};
-
-/** The header of another table. Its rows say something else than those above, for example what was refunded. */
-export const SECOND_TABLE: Fault = {
-  ...REPEATED_HEADER,
-  code: 'second_table',
-  reason: 'Another table begins here, with other columns.',
 };
 
 function isBlank(cell: string): boolean {

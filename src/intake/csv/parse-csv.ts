@@ -1,10 +1,10 @@
 import { FileHeld } from '../../core/held/file-held.ts';
 import type { CsvChunk, CsvRecord, OpenRow } from '../../core/record.ts';
-import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker, SECOND_TABLE } from './check-record.ts';
+import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 import { RowWidths, type Sorted } from './row-widths.ts';
-import { type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
+import { idPositions, type SwallowedRows, swallowedRows } from './swallowed-rows.ts';
 
 /**
  * Parses delimited text as a stream: some hundred records at a time, each with its number and the physical
@@ -24,8 +24,7 @@ export async function* parseCsv(
   let check: ReturnType<typeof recordChecker> | null = null;
   let widths: RowWidths | null = null;
   let swallowed: SwallowedRows | null = null;
-  const footer =
-    options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
+  let footer: FooterRows | null = null;
   let descriptions = options.belowHeader ?? [];
   let number = 0;
   for await (const batch of readRecords(text, options)) {
@@ -39,6 +38,8 @@ export async function* parseCsv(
         check = recordChecker(header);
         widths = new RowWidths(header.length, batch.delimiter);
         swallowed = swallowedRows(header, batch.delimiter, options.idColumns ?? []);
+        if (options.footer !== undefined && options.footer.length > 0)
+          footer = new FooterRows(options.footer, idPositions(header, options.idColumns ?? []));
         continue;
       }
       if (cells !== null) widths.count(cells.length, line);
@@ -56,7 +57,7 @@ export async function* parseCsv(
       }
       if (batch.isOpenAtEnd && cells !== null)
         open = { record: number, line, lastAt: cells.length - 1, text: cells.at(-1) ?? '' };
-      if (outcome === SECOND_TABLE) throw holdSecondTable(line);
+      if (outcome === 'second_table') throw holdSecondTable(line);
       if (outcome !== 'good') {
         to.rejected.push({ ...outcome, line, record: number });
         to.lost.push({ record: number, isHeader: outcome === REPEATED_HEADER, cells });
@@ -91,7 +92,7 @@ function throwDamagedHeader(line: number): never {
 /** Its rows may lower what the rows above say, so that no order of the file is known. */
 function holdSecondTable(line: number): FileHeld {
   return new FileHeld({
-    code: SECOND_TABLE.code,
+    code: 'second_table',
     message: `Another table begins on line ${line}: names of the header stand there in other columns. It may say what was refunded or cancelled, so nothing of this file is read.`,
     help: 'Export each table as a file of its own. If the other table does not matter, remove it.',
   });
@@ -101,30 +102,49 @@ function holdSecondTable(line: number): FileHeld {
 const MAX_ROWS = 100;
 
 /**
- * Sets aside the rows after the last order that describe the file: `45,record(s) downloaded`. A footer row is
- * recognised by the beginning of its first or second filled cell, and only blank rows may follow. If an order
- * follows, the rows set aside are rejected, because they were mistaken for a footer.
+ * Sets aside the rows after the last order that describe the file: `45,record(s) downloaded`. A footer row begins with
+ * one of the layout's texts, or with a number of rows and the text, and only blank rows may follow. A row that could be
+ * an order is none, whatever it begins with. If an order follows, the rows set aside are rejected, because they were
+ * mistaken for a footer.
  */
 class FooterRows {
   readonly #beginnings: readonly string[];
+  /** Positions of the columns that identify a row. */
+  readonly #ids: readonly number[];
   #waiting: CsvRecord[] = [];
 
-  constructor(beginnings: readonly string[]) {
+  constructor(beginnings: readonly string[], ids: readonly number[]) {
     this.#beginnings = beginnings.map((text) => text.toLowerCase());
+    this.#ids = ids;
   }
 
   /** Checks a row. @returns true if the row was set aside. */
   take(row: CsvRecord): boolean {
-    if (this.#beginnings.length === 0 || this.#waiting.length >= MAX_ROWS) return false;
-    const filled = row.cells.filter((cell) => cell.trim() !== '').slice(0, 2);
-    // A number of rows may come first: `45 record(s)`.
-    const shown = filled.flatMap((cell) => {
-      const text = cell.trim().toLowerCase();
-      return [text, text.replace(/^\d+ +/, '')];
+    const { cells } = row;
+    const first = cells.findIndex(isFilled);
+    const hasCount = /^\s*\d+\s*$/.test(cells[first] ?? '');
+    const at = hasCount ? cells.findIndex((cell, index) => index > first && isFilled(cell)) : first;
+    const label = cells[at]?.trim().toLowerCase() ?? '';
+    const rest = this.#behindBeginning(label) ?? this.#behindBeginning(label.replace(/^\d+ +/, ''));
+    if (rest === null || this.#waiting.length >= MAX_ROWS) return false;
+    const filled = cells.filter(isFilled).length;
+    const couldBeOrder = this.#ids.some((id) => {
+      if (!isFilled(cells[id] ?? '')) return false;
+      if (id === at) return /\d/.test(rest) && filled > 1;
+      return id !== first || filled > 2;
     });
-    const isFooter = shown.some((cell) => this.#beginnings.some((text) => cell.startsWith(text)));
-    if (isFooter) this.#waiting.push(row);
-    return isFooter;
+    if (!couldBeOrder) this.#waiting.push(row);
+    return !couldBeOrder;
+  }
+
+  /** What follows the beginning of a footer in a text. Null: it begins otherwise; `Summer` does not begin with `Sum`. */
+  #behindBeginning(text: string): string | null {
+    for (const beginning of this.#beginnings) {
+      if (!text.startsWith(beginning)) continue;
+      const rest = text.slice(beginning.length);
+      if (!/[\p{L}\p{N}]$/u.test(beginning) || !/^[\p{L}\p{M}\p{N}_-]/u.test(rest)) return rest;
+    }
+    return null;
   }
 
   /** Rejects the rows set aside, because another row follows. */
@@ -135,6 +155,10 @@ class FooterRows {
     }
     this.#waiting = [];
   }
+}
+
+function isFilled(cell: string): boolean {
+  return cell !== '' && cell.trim() !== '';
 }
 
 const FOOTER_WITHIN: Fault = {

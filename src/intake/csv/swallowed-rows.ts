@@ -11,6 +11,12 @@ export type SwallowedRows = {
   check(cells: readonly string[], line: number): void;
 };
 
+/** The positions of the columns that identify a row, by their spellings. */
+export function idPositions(header: readonly string[], idColumns: readonly string[]): readonly number[] {
+  const names = new Set(idColumns.map(foldHeader));
+  return header.flatMap((name, index) => (names.has(foldHeader(name)) ? [index] : []));
+}
+
 /**
  * A quote that is not closed in its own row is closed by the next one that is not doubled, maybe some rows later. The
  * record is then formally valid, but its cells are those of two rows, and the rows between are text of a cell. So a
@@ -26,8 +32,7 @@ export function swallowedRows(
   delimiter: string,
   idColumns: readonly string[],
 ): SwallowedRows {
-  const names = new Set(idColumns.map(foldHeader));
-  const ids = header.flatMap((name, index) => (names.has(foldHeader(name)) ? [index] : []));
+  const ids = idPositions(header, idColumns);
   const width = header.length;
   return {
     check(cells, line) {

@@ -115,6 +115,16 @@ test('footer rows after the last order are neither orders nor errors', async () 
   expect(parsed).toMatchObject({ records: ['2: A 1.00 EUR'], rejected: [] });
 });
 
+test('an order is never a footer row, whatever its cells begin with', async () => {
+  const orders = ['7,Summer,EUR', '8,Sum,EUR', 'sum-9,1.00,EUR', 'Sum 10,2.00,EUR', '2 Sum 11,2.00,EUR'];
+  const rows = ['id,total,currency', ...orders, 'Sum,30.00,', '2 sum: 5,,'];
+  const parsed = await parseBy('footer: [sum]', rows);
+  expect(parsed.records).toEqual(orders.map((row, at) => `${at + 2}: ${row.replaceAll(',', ' ')}`));
+  expect(parsed.rejected).toEqual([]);
+  const last = await parseBy('footer: [sum]', ['currency,total,id', 'Sum,1.00,12', '3,Sum,13', 'Sum,1.00,']);
+  expect(last).toMatchObject({ records: ['2: Sum 1.00 12', '3: 3 Sum 13'], rejected: [] });
+});
+
 test('a footer row before an order is rejected, and the order counts', async () => {
   const rows = ['id,total,currency', 'Seller ID,1.00,EUR', 'B,2.00,EUR', 'Seller ID: someone'];
   const parsed = await parseBy('footer: ["seller id"]', rows);
