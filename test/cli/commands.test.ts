@@ -453,7 +453,7 @@ describe('--dry-run', () => {
     for (const [words, said] of [
       [['review', doubtId, '--resend', ...why], `Entry ${doubtId} is ready`],
       [['review', '--all', '--write-off', ...why], 'Nothing was changed.'],
-      [['review', '--held', '--exclude', ...why], ''],
+      [['review', '--held', '--exclude', ...why], '1 held order (7.00 EUR) is never credited.'],
       [['files', 'release', 'other.csv', ...why], 'other.csv is released.'],
       [['files', 'release', '--all', ...why], 'Nothing was changed.'],
       [['files', 'reread', 'other.csv', '--dry-run'], 'The next run reads 1 file again'],
