@@ -194,8 +194,21 @@ describe('numbers and times', () => {
     expect(textOf((await get('/creators/mia.test')).text)).toMatch(
       /Brought 1 order, 12\.50 EUR .* 2026-04 1 12\.50 EUR/,
     );
+    // A handle whose lower case depends on the locale of the database, and which contains a blank.
+    await sql`update reporting.return_months set influencer_handle = 'ÉVA Rosé'`.execute(shop.db);
+    await sql`update reporting.deal_totals set influencer_handle = 'ÉVA Rosé'`.execute(shop.db);
+    for (const path of [
+      '/creators/%C3%89VA%20Ros%C3%A9',
+      '/creators/@%C3%A9varos%C3%A9',
+      '/search?q=%C3%A9va',
+    ])
+      expect(textOf((await get(path)).text), path).toContain('Brought 1 order, 12.50 EUR');
     const found = textOf((await get('/search?q=mia')).text);
-    expect(found).toMatch(/mia\.test creator .* MIA10 code mia\.test, orders/);
+    expect(found).toMatch(/mia\.test creator MIA10 code mia\.test/);
+    expect((await get('/search?q=nobody')).url).toMatch(/\/codes\?code=NOBODY$/);
+    // An order is found by its name without the #; the run of that number is another result.
+    await sql`update intake.orders set order_name = '#1' where order_id = 'A1'`.execute(shop.db);
+    expect(textOf((await get('/search?q=1')).text)).toMatch(/#1 order shop 1 run orders/);
     expect((await get('/search?q=mi&suggest=yes')).text.split('\n')).toContain('MIA10');
     expect(textOf((await get('/orders?order=A1')).text)).toMatch(
       /Order A1 .* credited .* 12\.50 EUR .* DEALMIA/,
