@@ -84,6 +84,13 @@ describe('every page', () => {
       new RegExp(`aria-current="page">Home<.*Fix <span class="waits"[^>]*>${tasks.length}<`, 's'),
     );
     const fix = (await get('/fix')).text;
+    await sql`
+      insert into intake.check_findings (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
+      select 1, 'shop', 'median_value', n::text, 'warn', '4', '40', 'x', '{2}', 1 from generate_series(1, 40) n`.execute(
+      shop.db,
+    );
+    // Its count is of all, of which the list has the first.
+    expect(textOf((await get('/fix?kind=unusual+files')).text)).toMatch(/unusual files 42 /);
     expect(textOf(fix)).toMatch(/Orders of shop are held: ambiguous codes held orders 1 10\.00 EUR/);
     expect(fix).toContain('href="/held?job=orders&amp;source=shop&amp;why=ambiguous_codes"');
     expect(textOf((await get('/fix?kind=refused')).text)).toContain('Nothing of this kind waits.');

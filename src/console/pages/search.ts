@@ -36,12 +36,13 @@ export const searchPage: ConsolePage = {
     }
     const found = text === null ? [] : await findSubjects(visit.db, text, { kinds: KINDS, partsUpTo: SHOWN });
     const exact = found.filter((one) => isCalled(one, text ?? ''));
-    const [only, ...others] = exact.length > 0 ? exact : found;
+    const shown = exact.length > 0 ? exact : found;
+    const [only, ...others] = shown;
     if (only !== undefined && others.length === 0) return { redirect: linkTo(only, visit) };
     return {
       title: text === null ? 'Search' : `Found for ${text}`,
       content: table(
-        found,
+        shown,
         [
           column('Name', (one) => anchor(linkTo(one, visit), nameOf(one))),
           column('Is', ({ kind }) => kind),
