@@ -120,8 +120,10 @@ function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
 type Served = ConsoleServerOptions & { readonly actorOf: (request: FastifyRequest) => Actor };
 
 function addPages(scope: FastifyInstance, served: Served): void {
-  // For the header of every page, so it may be some seconds old.
-  const countWaiting = cached(async () => (await findWaiting(served.readDb, served)).length);
+  // For the header of every page, so it may be some seconds old; but a person sees what they changed.
+  const counter = () =>
+    cached(async () => (await findWaiting(served.readDb, { ...served, isCount: true })).length);
+  let countWaiting = counter();
   const send = async (
     reply: FastifyReply,
     visit: Visit,
@@ -169,6 +171,10 @@ function addPages(scope: FastifyInstance, served: Served): void {
     });
   addActions(scope, {
     ...served,
+    onChanged() {
+      countWaiting = counter();
+      served.onChanged();
+    },
     refuse: async (request, reply, { status, why }) =>
       send(reply.code(status), visitOf(request, served), {
         title: 'Nothing was changed',

@@ -13,18 +13,29 @@ import { COUNT_LIMIT } from './read-query.ts';
  * Finds what waits for a person, errors first, then the oldest: the problems that notices report, in the same words,
  * whether or not a channel is configured. What only a running `serve` can see, such as a full disk, is as it was
  * last recorded.
+ *
+ * @param options.isCount only the number is shown, on every page: what reads files or a bucket is as it was last recorded, too.
  */
 export async function findWaiting(
   db: Database,
-  { config, onError }: { readonly config: PipelineConfig; readonly onError: (error: unknown) => void },
+  {
+    config,
+    onError,
+    isCount = false,
+  }: {
+    readonly config: PipelineConfig;
+    readonly onError: (error: unknown) => void;
+    readonly isCount?: boolean;
+  },
 ): Promise<readonly Problem[]> {
+  const finders = keptProblems.filter(({ kind }) => !isCount || kind !== 'ledger_went_back');
   const observed = { config, kinds: jobKinds, onTrouble: (_: unknown, error: unknown) => onError(error) };
   const [{ problems, at }, kept, rejected] = await Promise.all([
-    observeProblems(db, observed, keptProblems),
+    observeProblems(db, observed, finders),
     listOpenProblems(db),
     countRejected(db, { limit: COUNT_LIMIT }),
   ]);
-  const others = kept.filter(({ kind }) => keptProblems.every((finder) => finder.kind !== kind));
+  const others = kept.filter(({ kind }) => finders.every((finder) => finder.kind !== kind));
   const rows = problems.filter(({ kind }) => kind === 'rows_rejected');
   const found = [
     ...problems.filter(({ kind }) => kind !== 'rows_rejected'),

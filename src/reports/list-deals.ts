@@ -37,12 +37,15 @@ export async function listDeals(
   options: {
     readonly limit: number;
     readonly after?: string | null;
+    /** Part of the handle. */
     readonly handle?: string | null;
+    /** Spellings of one handle (`spellingsOf`). */
+    readonly spellings?: readonly string[] | null;
     readonly brand?: string | null;
     readonly state?: 'active' | 'inactive' | 'gone' | null;
   },
 ): Promise<readonly ListedDeal[]> {
-  const { limit, after = null, handle = null, brand = null, state = null } = options;
+  const { limit, after = null, handle = null, spellings = null, brand = null, state = null } = options;
   const only =
     state === null
       ? sql`true`
@@ -54,7 +57,8 @@ export async function listDeals(
   const { rows } = await sql<ListedDeal>`
     select ${columns} from bi.deals
     where (${after}::text is null or deal_id > ${after}) and (${brand}::text is null or brand_id = ${brand})
-      and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0) and ${only}
+      and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
+      and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[])) and ${only}
     order by deal_id limit ${limit}`.execute(db);
   return rows;
 }

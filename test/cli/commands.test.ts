@@ -328,6 +328,9 @@ describe('listings', () => {
     expect((await explain('Mia10')).stdout).toMatch(/^Code MIA10, .*\n\nOwners\n[\s\S]* Mia\.Test /);
     expect((await explain('@mia.test')).stdout).toMatch(/^Creator Mia\.Test\.\n[\s\S]* MIA10 /);
     expect((await explain('other.csv')).stdout).toMatch(/^File other\.csv: held\n[\s\S]*Export it again/);
+    expect((await explain('file', 'other.csv')).stdout).toMatch(
+      /first read .* \(UTC\)\n +last read +by run \d/,
+    );
     const [event] = eventsOf((await explain('entry', seeded.doubtId, '--json')).stdout);
     expect(event).toMatchObject({ event: 'entry', entry_id: seeded.doubtId });
     expect(event).not.toHaveProperty('body');
@@ -453,7 +456,7 @@ describe('--dry-run', () => {
     for (const [words, said] of [
       [['review', doubtId, '--resend', ...why], `Entry ${doubtId} is ready`],
       [['review', '--all', '--write-off', ...why], 'Nothing was changed.'],
-      [['review', '--held', '--exclude', ...why], ''],
+      [['review', '--held', '--exclude', ...why], '1 held order (7.00 EUR) is never credited.'],
       [['files', 'release', 'other.csv', ...why], 'other.csv is released.'],
       [['files', 'release', '--all', ...why], 'Nothing was changed.'],
       [['files', 'reread', 'other.csv', '--dry-run'], 'The next run reads 1 file again'],

@@ -75,7 +75,13 @@ describe('every action', () => {
     const refused = await confirm(asked, preview);
     expect(refused.status).toBe(409);
     expect(refused.text).toContain('The database lacks 1 order (12.50 EUR)');
-    expect(textOf((await asked.get('/')).text)).toContain('The ledger lost claims.');
+    const [home, orders] = await Promise.all(
+      ['/', '/orders'].map(async (path) => (await asked.get(path)).text),
+    );
+    expect(textOf(home ?? '')).toContain('The ledger lost claims.');
+    // The header of other pages does not read the journals.
+    const waits = (text = '') => Number(/class="waits" title="(\d+) waiting/.exec(text)?.[1] ?? 0);
+    expect(waits(home) - waits(orders)).toBe(1);
     expect(await countRows(shop.db)).toEqual(before);
 
     await sql`update ops.bulk_actions set state = 'running', confirmed_by = 'ann', confirmed_at = now()`.execute(

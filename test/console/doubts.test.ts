@@ -187,7 +187,13 @@ describe('orders in doubt', () => {
     const { text } = await console.get(`/doubts?entry=${refusedId}`);
     expect(text).not.toContain('value="write_off"');
     const fields = { ...(await shownFields(console, refusedId)), decision: 'resend', understood: 'yes' };
-    expect((await console.post('/doubts/settle', { ...fields, reason: 'corrected' })).status).toBe(200);
+    const waits = (text: string) => Number(/class="waits" title="(\d+) waiting/.exec(text)?.[1] ?? 0);
+    const before = waits((await console.get('/doubts')).text);
+    const answer = await console.post('/doubts/settle', { ...fields, reason: 'corrected' });
+    // The header, which may be some seconds old, counts what this person has just changed.
+    const now = waits((await console.get('/')).text);
+    expect([answer.status, waits(answer.text)]).toEqual([200, now]);
+    expect(now).not.toBe(before);
     expect(await stateOf({ shop, entry: refusedId })).toMatchObject({ state: 'ready' });
     expect(textOf((await console.get(`/doubts?entry=${refusedId}`)).text)).toContain(
       'There is nothing to settle.',

@@ -146,7 +146,7 @@ async function explainById(
   const isWanted = (kind: string): boolean => text === undefined || kind === what;
   const { read } = await openCommand(output, options);
   const { subjects, lives, others } = await read(async (db) => {
-    const found = await findSubjects(db, id, SUBJECT_KINDS.filter(isWanted));
+    const found = await findSubjects(db, id, { kinds: SUBJECT_KINDS.filter(isWanted) });
     return {
       subjects: found,
       lives: found.length > SHOWN ? [] : await Promise.all(found.map((one) => readSubject(db, one, didOf))),

@@ -68,6 +68,7 @@ export function createAuthenticate(
   // One hash at a time: each needs 64 MB and a core.
   let hashing: Promise<unknown> = Promise.resolve();
   const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
+  const checks = new Map<string, Promise<SignIn>>();
   const salt = randomBytes(16).toString('hex');
 
   async function byPassword(header: string, address: string): Promise<SignIn> {
@@ -75,13 +76,26 @@ export function createAuthenticate(
     const known = remembered.get(key);
     if (known !== undefined && known.untilMs > performance.now())
       return { kind: 'actor', actor: known.actor };
+    // A browser asks for many things at once with one password: that is one attempt.
+    const attempt = `${address} ${key}`;
+    const check =
+      checks.get(attempt) ?? checkPassword(header, address, key).finally(() => checks.delete(attempt));
+    checks.set(attempt, check);
+    return check;
+  }
+
+  async function checkPassword(header: string, address: string, key: string): Promise<SignIn> {
     const [name, password] = parseBasic(header);
     const who = `${address} ${digestOf(name).toString('hex')}`;
-    // Counted before it is checked, so that attempts at the same time are limited as well.
-    const mayTry = await Promise.all([ofAddress.consume(address), ofName.consume(who)]).then(
-      () => true,
-      () => false,
-    );
+    // Counted before it is checked, so that attempts at the same time are limited as well. What the limit of the name
+    // refuses does not count for the address, which others may share.
+    const mayTry = await ofName
+      .consume(who)
+      .then(() => ofAddress.consume(address))
+      .then(
+        () => true,
+        () => false,
+      );
     if (!mayTry) return refused(429, 'Too many wrong passwords. Try again in a minute.');
     const user = users.find((each) => each.name === name);
     // An unknown name takes as long as a known one.

@@ -17,7 +17,7 @@ import { COUNT_LIMIT, textOf } from '../read-query.ts';
 import { heldQuery } from './held.ts';
 
 const PATH = '/fix';
-/** Most groups of each kind. The page of a kind has all of them. */
+/** Most groups of each kind in the list; its count is of all. The page of a kind has all of them. */
 const SHOWN = 25;
 
 /** Things of one kind and cause that can be decided together. */
@@ -43,7 +43,7 @@ export const fixPage: ConsolePage = {
     const found = all.filter(({ groups }) => groups.length > 0);
     const rows = found
       .filter(({ kind }) => asked === null || kind === asked)
-      .flatMap(({ kind, groups }) => groups.map((group) => ({ kind, ...group })));
+      .flatMap(({ kind, groups }) => groups.slice(0, SHOWN).map((group) => ({ kind, ...group })));
     return {
       title: found.length === 0 ? 'Nothing to fix' : 'To fix',
       content: html`<nav class="facets" aria-label="Kinds">${facet(visit.link(PATH), 'all', asked === null)}${found.map(
@@ -79,7 +79,7 @@ ${table(
 const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>>> = {
   async unclear({ db, link }) {
     const sums = await sumDoubts(db, {}, { limit: COUNT_LIMIT + 1 });
-    return sums.slice(0, SHOWN).map(({ reason, doubts, amount, currency }) => ({
+    return sums.map(({ reason, doubts, amount, currency }) => ({
       what: `Sent, but it is unclear whether they were credited: ${reason}`,
       count: doubts,
       amounts: currency === null ? [] : [{ amount, currency }],
@@ -88,7 +88,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     }));
   },
   async 'credited twice'({ db, link }) {
-    return (await listDoubleCredits(db)).slice(0, SHOWN).map(({ subject, entryId, amount, currency }) => ({
+    return (await listDoubleCredits(db)).map(({ subject, entryId, amount, currency }) => ({
       what: `${subject} was credited more than once`,
       count: 1,
       amounts: amount === null || currency === null ? [] : [{ amount, currency }],
@@ -107,7 +107,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
   },
   async 'held orders'({ db, link }) {
     const groups = (await listHeldGroups(db)).filter(({ orders }) => orders > 0);
-    return groups.slice(0, SHOWN).map((group) => ({
+    return groups.map((group) => ({
       what: `Orders of ${group.source} are held: ${describeReason(group)}`,
       count: group.orders,
       amounts: [{ amount: group.amount, currency: group.currency }],
@@ -116,7 +116,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     }));
   },
   async 'rejected rows'({ db, link }) {
-    return (await listRejectedCauses(db)).slice(0, SHOWN).map(({ code, reason, rows }) => ({
+    return (await listRejectedCauses(db)).map(({ code, reason, rows }) => ({
       what: reason,
       count: rows,
       amounts: [],
@@ -126,7 +126,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
   },
   async 'held files'({ db, config, link }) {
     const files = await listHeldFiles(db, { sources: Object.keys(config.sources) });
-    return files.slice(0, SHOWN).map(({ uri, message, source }) => ({
+    return files.map(({ uri, message, source }) => ({
       what: `${fileName(uri)}: ${message.replaceAll(uri, fileName(uri))}`,
       count: 1,
       amounts: [],
@@ -135,7 +135,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     }));
   },
   async 'unusual files'({ db, config, link }) {
-    const findings = await listFindings(db, { sources: Object.keys(config.sources), limit: SHOWN });
+    const findings = await listFindings(db, { sources: Object.keys(config.sources), limit: COUNT_LIMIT + 1 });
     return findings.map(({ findingId, message, uri, foundAt }) => ({
       what: `${fileName(uri)}: ${message}`,
       count: 1,
@@ -145,7 +145,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     }));
   },
   async 'codes without an owner'({ db, link }) {
-    const codes = await listUnownedCodes(db, { limit: SHOWN });
+    const codes = await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 });
     return codes
       .filter(({ carriedAs }) => carriedAs === 'code')
       .map(({ code, folded, job, orders, amount, currency, lastDay }) => ({

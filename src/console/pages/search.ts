@@ -1,14 +1,16 @@
 import { fileName } from '../../core/text/file-name.ts';
-import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { foldHandle } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { column } from '../../render/block.ts';
-import { type Found, search } from '../../reports/search.ts';
+import { findSubjects, type Subject, type SubjectKind } from '../../reports/lives/find-subjects.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { anchor, creatorLink, dealLink, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
 const SHOWN = 20;
 const SUGGESTED = 5;
+/** What has a page. */
+const KINDS: readonly SubjectKind[] = ['order', 'creator', 'deal', 'code', 'file', 'run'];
 
 /** One search over orders, creators, deals, codes, files and runs. A single result is opened at once. */
 export const searchPage: ConsolePage = {
@@ -19,26 +21,32 @@ export const searchPage: ConsolePage = {
     const text = textOf(visit, 'q');
     if (visit.query.get('suggest') === 'yes') {
       const found =
-        text === null ? [] : await search(visit.db, text, { limit: SUGGESTED, isSuggestion: true });
+        text === null
+          ? []
+          : await findSubjects(visit.db, text, {
+              kinds: KINDS.filter((kind) => kind !== 'order'),
+              partsUpTo: SUGGESTED,
+            });
       return {
         download: {
           ...{ name: 'suggestions.txt', type: 'text/plain' },
-          content: [...new Set(found.map((one) => toPrintableLine(maskAddresses(nameOf(one)))))].join('\n'),
+          content: [...new Set(found.map((one) => toPrintableLine(nameOf(one))))].join('\n'),
         },
       };
     }
-    const found = text === null ? [] : await search(visit.db, text, { limit: SHOWN });
-    const exact = found.filter((one) => nameOf(one).toLowerCase() === text?.toLowerCase());
-    const [only, ...others] = exact.length > 0 ? exact : found;
+    const found = text === null ? [] : await findSubjects(visit.db, text, { kinds: KINDS, partsUpTo: SHOWN });
+    const exact = found.filter((one) => isCalled(one, text ?? ''));
+    const shown = exact.length > 0 ? exact : found;
+    const [only, ...others] = shown;
     if (only !== undefined && others.length === 0) return { redirect: linkTo(only, visit) };
     return {
       title: text === null ? 'Search' : `Found for ${text}`,
       content: table(
-        found,
+        shown,
         [
           column('Name', (one) => anchor(linkTo(one, visit), nameOf(one))),
           column('Is', ({ kind }) => kind),
-          column('About', noteOf),
+          column('About', ({ kind, note }) => note ?? (kind === 'code' ? 'no owner' : null)),
         ],
         {
           about: 'What was found',
@@ -50,36 +58,27 @@ export const searchPage: ConsolePage = {
   },
 };
 
-function nameOf(found: Found): string {
-  return found.kind === 'file' ? fileName(found.name) : found.name;
+function nameOf({ kind, name, id }: Subject): string {
+  return kind === 'file' ? fileName(name) : kind === 'run' ? id : name;
 }
 
-function noteOf(found: Found): string | null {
-  switch (found.kind) {
-    case 'order':
-      return found.source;
-    case 'code':
-      return found.owner === null ? `no owner, ${found.job}` : `${found.owner}, ${found.job}`;
-    default:
-      return found.note;
-  }
+/** True if the text is its whole id or name. Orders and runs are found by nothing else. */
+function isCalled(one: Subject, text: string): boolean {
+  const isWhole = one.kind === 'order' || one.kind === 'run';
+  return isWhole || foldHandle(nameOf(one)) === foldHandle(text);
 }
 
-function linkTo(found: Found, visit: Visit): string {
-  switch (found.kind) {
+function linkTo({ kind, id, source, name, note }: Subject, visit: Visit): string {
+  switch (kind) {
     case 'order':
-      return orderLink(visit, found);
+      return orderLink(visit, { source, orderId: id });
     case 'creator':
-      return creatorLink(visit, found.name);
+      return creatorLink(visit, id);
     case 'deal':
-      return dealLink(visit, found.name);
-    case 'run':
-      return visit.link(`/runs/${found.name}`);
-    case 'file':
-      return visit.link(`/files/${found.sourceFileId}`);
+      return dealLink(visit, id);
     case 'code':
-      return found.owner === null
-        ? visit.link('/codes/assign', { job: found.job, code: found.name })
-        : visit.link('/codes', { show: 'owned', code: found.name });
+      return visit.link('/codes', { show: note === null ? null : 'owned', code: name });
+    default:
+      return visit.link(`/${kind}s/${id}`);
   }
 }

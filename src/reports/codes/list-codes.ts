@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { foldCode, foldHandle } from '../../core/text/fold.ts';
+import { foldCode } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
+import { spellingsOf } from '../find-handles.ts';
 
 /** A code in orders that has no owner. */
 export type UnownedCode = {
@@ -83,16 +84,12 @@ export async function findOwner(
   db: Database,
   { deal, handle }: { readonly deal: string; readonly handle: string },
 ): Promise<{ readonly isAnyKnown: boolean; readonly isDealKnown: boolean; readonly isHandleKnown: boolean }> {
-  const folded = foldHandle(handle);
-  const { rows } = await sql<{ isAnyKnown: boolean; isDealKnown: boolean; isHandleKnown: boolean }>`
+  const { rows } = await sql<{ isAnyKnown: boolean; isDealKnown: boolean }>`
     select exists (select from mirror.deal_versions) or exists (select from intake.codes) as "isAnyKnown",
       exists (select from mirror.deal_versions where is_latest and deal_id = ${deal}::text)
-        or exists (select from intake.codes where deal_id = ${deal}::text) as "isDealKnown",
-      exists (select from mirror.deal_versions where is_latest and is_current and lower(ltrim(influencer_handle, '@')) = ${folded}::text)
-        or exists (select from intake.codes where handle_folded = ${folded}::text) as "isHandleKnown"`.execute(
-    db,
-  );
-  return rows[0] ?? { isAnyKnown: false, isDealKnown: false, isHandleKnown: false };
+        or exists (select from intake.codes where deal_id = ${deal}::text) as "isDealKnown"`.execute(db);
+  const isHandleKnown = (await spellingsOf(db, handle)).length > 0;
+  return { ...(rows[0] ?? { isAnyKnown: false, isDealKnown: false }), isHandleKnown };
 }
 
 /** Revenue of a job's codes without an owner, in one currency. */

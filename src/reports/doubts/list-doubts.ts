@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DoubleCredit, Doubt, EntryState } from '../../core/ledger.ts';
-import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { attemptReference, lacksReference } from '../../ledger/effects/effect.ts';
 import { effects } from '../../ledger/effects/index.ts';
 import { isAbandoned, isDoubt } from '../../rollups/disposition.ts';
+import { spellingsOf } from '../find-handles.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
 
 export type DoubtFilter = {
@@ -277,7 +277,7 @@ export type DealOfHandle = {
 export async function dealsOfHandle(db: Database, handle: string): Promise<readonly DealOfHandle[]> {
   const { rows } = await sql<DealOfHandle>`
     select deal_id as "dealId", brand_id as "brandId", is_active as "isActive" from mirror.deal_versions
-    where is_latest and is_current and lower(ltrim(trim(influencer_handle), '@')) = ${foldHandle(handle)}
+    where is_latest and is_current and influencer_handle = any(${[...(await spellingsOf(db, handle))]}::text[])
     order by is_active desc nulls last, deal_id`.execute(db);
   return rows;
 }

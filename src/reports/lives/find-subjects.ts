@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { fileName } from '../../core/text/file-name.ts';
-import { foldCode, foldHandle } from '../../core/text/fold.ts';
+import { foldCode } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import { listFilesRead } from '../files/list-files.ts';
-import { findDeal, listDealMonths } from '../list-deals.ts';
+import { findHandles } from '../find-handles.ts';
 import { findRun } from '../runs/list-runs.ts';
 import { readEntryLife } from './entry-lives.ts';
 import { findOrders } from './explain-order.ts';
@@ -25,11 +25,13 @@ export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 /** Something that has an id. */
 export type Subject = {
   readonly kind: SubjectKind;
-  /** Its id within its kind: of a file the number of its reading, of a code its folded form. */
+  /** Its id within its kind: of a file the number of its reading, of a code or creator the folded form. */
   readonly id: string;
   /** The source of an order; null if only the ledger knows the order. Null for the other kinds. */
   readonly source: string | null;
   readonly name: string;
+  /** What tells it from others of its name: the owner of a code (null if nobody owns it), the creator of a deal, … */
+  readonly note: string | null;
 };
 
 /** Most names of files that contain the text; those that are called otherwise are left out. */
@@ -37,18 +39,22 @@ const FILES = 200;
 
 const isNumber = (text: string): boolean => /^\d{1,18}$/.test(text);
 
+/** Finds what has exactly this id or name, or up to a number of those with a part of it. */
 type Find = (
   db: Database,
   text: string,
-) => Promise<readonly (Omit<Subject, 'kind' | 'source'> & { source?: string | null })[]>;
+  partsUpTo: number | null,
+) => Promise<readonly (Pick<Subject, 'id' | 'name'> & Partial<Subject>)[]>;
 
 const FINDERS: Readonly<Record<SubjectKind, Find>> = {
+  // There may be millions, so they are found by their whole id or name only.
   async order(db, text) {
     const found = await findOrders(db, { order: text });
     return found.map(({ source, orderId, orderName }) => ({
       id: orderId,
       source,
       name: orderName ?? orderId,
+      note: source,
     }));
   },
   async entry(db, text) {
@@ -63,42 +69,50 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     );
     return rows.map(({ id }) => ({ id, name: id }));
   },
-  async creator(db, text) {
-    const folded = foldHandle(text);
-    if (folded === '') return [];
-    const { rows } = await sql<{ name: string }>`
-      select min(influencer_handle) as name from (
-        select influencer_handle from mirror.deal_versions where is_latest and lower(ltrim(influencer_handle, '@')) = ${folded}
-        union all select influencer_handle from intake.codes where handle_folded = ${folded}
-      ) known having count(*) > 0`.execute(db);
-    return rows.map(({ name }) => ({ id: folded, name }));
+  async creator(db, text, partsUpTo) {
+    const found = await findHandles(db, text, { partsUpTo });
+    return found.map(({ folded, spellings }) => ({ id: folded, name: spellings[0] ?? folded }));
   },
-  async deal(db, text) {
-    const isKnown =
-      (await findDeal(db, text)) !== null ||
-      (await listDealMonths(db, { dealId: text, limit: 1 })).length > 0;
-    return isKnown ? [{ id: text, name: text }] : [];
+  async deal(db, text, partsUpTo) {
+    const isFound =
+      partsUpTo === null ? sql`deal_id = ${text}` : sql`starts_with(upper(deal_id), upper(${text}::text))`;
+    const { rows } = await sql<Pick<Subject, 'id' | 'name' | 'note'>>`
+      select deal_id as id, deal_id as name, max(handle) as note from (
+        select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest and ${isFound}
+        union all select deal_id, influencer_handle from intake.codes where ${isFound}
+        union all select deal_id, influencer_handle from reporting.deal_days where deal_id = ${text}
+      ) known group by deal_id order by deal_id limit ${partsUpTo}::bigint`.execute(db);
+    return rows;
   },
-  async code(db, text) {
+  async code(db, text, partsUpTo) {
     const folded = foldCode(text);
     if (folded === '') return [];
-    const { rows } = await sql<{ name: string }>`
-      select min(code) as name from (
-        select code from intake.codes where code_folded = ${folded}
-        union all select code from reporting.code_days where code_folded = ${folded} and carried_as = 'code'
-        union all select code_folded from reporting.code_use_days where code_folded = ${folded}
-      ) known having count(*) > 0`.execute(db);
-    return rows.map(({ name }) => ({ id: folded, name }));
+    const isFound = (code: RawBuilder<unknown>) =>
+      partsUpTo === null ? sql`${code} = ${folded}` : sql`starts_with(${code}, ${folded}::text)`;
+    // The codes of code_days are in capitals. Those that SQL cannot fold are in code_use_days as well.
+    const { rows } = await sql<Pick<Subject, 'id' | 'name' | 'note'>>`
+      select folded as id, coalesce(min(code), folded) as name, min(owner) as note from (
+        select code_folded as folded, code, coalesce(influencer_handle, deal_id, collab_id) as owner from intake.codes
+        where ${isFound(sql`code_folded`)}
+        union all select lower(code_folded), code, null from reporting.code_days
+        where carried_as = 'code' and ${isFound(sql`lower(code_folded)`)}
+        union all select code_folded, null, null from reporting.code_use_days where ${isFound(sql`code_folded`)}
+      ) known group by folded order by folded limit ${partsUpTo}::bigint`.execute(db);
+    return rows;
   },
-  async file(db, text) {
-    const found = await listFilesRead(db, { name: text, limit: FILES });
+  async file(db, text, partsUpTo) {
+    const found = await listFilesRead(db, { name: text, limit: partsUpTo ?? FILES });
     return found
-      .filter(({ uri }) => uri === text || fileName(uri) === text)
-      .map(({ sourceFileId, uri }) => ({ id: sourceFileId, name: uri }));
+      .filter(({ uri }) => partsUpTo !== null || uri === text || fileName(uri) === text)
+      .map(({ sourceFileId, uri, source, state }) => ({
+        id: sourceFileId,
+        name: uri,
+        note: `${source}, ${state}`,
+      }));
   },
   async run(db, text) {
     const run = isNumber(text) ? await findRun(db, text) : null;
-    return run === null ? [] : [{ id: run.runId, name: `${run.job} ${run.runId}` }];
+    return run === null ? [] : [{ id: run.runId, name: `${run.job} ${run.runId}`, note: run.job }];
   },
 };
 
@@ -106,16 +120,25 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
  * Finds everything with an id: an order by its id or name, an entry of the ledger, a customer by the key that stands for the
  * address, a creator by the handle, a deal, a code, a file by its name or address, a run. Case matters for ids of orders and deals.
  *
- * @param kinds the kinds to look for.
+ * @param options.kinds the kinds to look for.
+ * @param options.partsUpTo finds up to this number of creators and files that contain the text, and of deals and codes
+ *   that begin with it, in either case; null for those that are called so.
  */
 export async function findSubjects(
   db: Database,
   text: string,
-  kinds: readonly SubjectKind[] = SUBJECT_KINDS,
+  {
+    kinds = SUBJECT_KINDS,
+    partsUpTo = null,
+  }: { readonly kinds?: readonly SubjectKind[]; readonly partsUpTo?: number | null } = {},
 ): Promise<readonly Subject[]> {
-  const found: Subject[] = [];
-  for (const kind of kinds)
-    for (const one of await FINDERS[kind](db, text))
-      found.push({ source: null, ...one, name: maskAddresses(one.name), kind });
-  return found;
+  const found = await Promise.all(
+    kinds.map(async (kind) =>
+      (await FINDERS[kind](db, text, partsUpTo)).map((one) => ({
+        ...{ source: null, note: null, ...one, kind },
+        name: maskAddresses(one.name),
+      })),
+    ),
+  );
+  return found.flat();
 }

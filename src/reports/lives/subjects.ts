@@ -8,6 +8,7 @@ import type { Database } from '../../db/connect.ts';
 import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { findFileRead } from '../files/list-files.ts';
+import { spellingsOf } from '../find-handles.ts';
 import { findDeal, listDealMonths } from '../list-deals.ts';
 import { findRun } from '../runs/list-runs.ts';
 import { type DidOfRun, describeRuns } from '../runs/runs.ts';
@@ -66,7 +67,7 @@ async function describeCreator(db: Database, folded: string, name: string): Prom
   }>`
     select deal_id as "dealId", platform, coalesce(brand_name, brand_id) as brand,
       case when is_deleted then 'gone' when is_active is false then 'inactive' else 'active' end as state
-    from bi.deals where lower(ltrim(influencer_handle, '@')) = ${folded} order by deal_id limit 50`.execute(
+    from bi.deals where influencer_handle = any(${[...(await spellingsOf(db, folded))]}::text[]) order by deal_id limit 50`.execute(
     db,
   );
   const codes = await listOwners(db, sql`handle_folded = ${folded}`);
@@ -216,7 +217,8 @@ async function describeFile(db: Database, sourceFileId: string): Promise<Life> {
             ['layout', file.layout],
             ['rows', rowsRead === null ? null : formatCount(rowsRead)],
             ['rejected', rejectedRows === null ? null : formatCount(rejectedRows)],
-            ['first read', `${formatMinute(firstSeenAt)} (UTC), run ${runId}`],
+            ['first read', `${formatMinute(firstSeenAt)} (UTC)`],
+            ['last read', `by run ${runId}`],
             ['same as', file.duplicateOf],
           ],
         },

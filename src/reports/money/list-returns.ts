@@ -10,8 +10,8 @@ export type ReturnFilter = {
   readonly brandId?: string | null;
   /** Part of the handle. */
   readonly handle?: string | null;
-  /** The whole handle, folded. */
-  readonly creator?: string | null;
+  /** Spellings of one handle (`spellingsOf`). */
+  readonly spellings?: readonly string[] | null;
   readonly currency?: string | null;
 };
 
@@ -213,12 +213,12 @@ function matches({
   dealId = null,
   brandId = null,
   handle = null,
-  creator = null,
+  spellings = null,
   currency = null,
 }: ReturnFilter) {
   return sql`(${from}::text is null or month_utc >= (${from}::text || '-01')::date) and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
     and (${dealId}::text is null or deal_id = ${dealId}) and (${brandId}::text is null or brand_id = ${brandId})
     and (${currency}::text is null or currency = ${currency})
     and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
-    and (${creator}::text is null or lower(ltrim(influencer_handle, '@')) = ${creator})`;
+    and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[]))`;
 }

@@ -34,12 +34,15 @@ export type Unpaid = {
   readonly amount: string;
 };
 
-/** Lists what is neither in a closed statement nor settled, as of the last refresh of the reports. */
-export async function listUnpaid(db: Database, creator: string): Promise<readonly Unpaid[]> {
+/**
+ * Lists what is neither in a closed statement nor settled, as of the last refresh of the reports.
+ * @param spellings the spellings of the creator's handle.
+ */
+export async function listUnpaid(db: Database, spellings: readonly string[]): Promise<readonly Unpaid[]> {
   const { rows } = await sql<Omit<Unpaid, 'orders'> & { orders: string }>`
     select to_char(due_month, 'YYYY-MM') as month, currency, sum(orders) as orders, sum(earned_amount - closed_amount)::text as amount
     from reporting.deal_earnings
-    where lower(ltrim(influencer_handle, '@')) = ${creator} and standing in ('new', 'correction')
+    where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
     group by 1, 2 order by 1 desc, 2`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }

@@ -4,6 +4,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
+import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import { listCreatorCodes, listUnpaid, type Unpaid } from '../../../reports/money/read-creators.ts';
@@ -22,14 +23,14 @@ export const creatorPage: ConsolePage = {
   async show(visit) {
     const { db } = visit;
     const creator = foldHandle(visit.params.creator ?? '');
-    const filter = { from: null, to: null, creator };
-    const [months, sums, unpaid, similar] = await Promise.all([
+    const spellings = await spellingsOf(db, creator);
+    const filter = { from: null, to: null, spellings };
+    const [months, sums, unpaid, deals] = await Promise.all([
       listReturns(db, { ...filter, by: 'month', limit: MONTHS }),
       listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
-      listUnpaid(db, creator),
-      listDeals(db, { handle: creator, limit: SHOWN }),
+      listUnpaid(db, spellings),
+      listDeals(db, { spellings, limit: SHOWN }),
     ]);
-    const deals = similar.filter(({ influencerHandle }) => foldHandle(influencerHandle ?? '') === creator);
     const codes = await listCreatorCodes(db, {
       creator,
       deals: deals.map(({ dealId }) => dealId),

@@ -24,7 +24,7 @@ import {
 } from './runs.ts';
 import { surroundings } from './surroundings.ts';
 
-/** Kinds of problems that the database alone shows. */
+/** Kinds of problems that the database shows, and for `ledger_went_back` the journals and marks of claims. */
 export const keptProblems: readonly ProblemFinder[] = [
   jobFailed,
   jobStalled,
