@@ -183,7 +183,10 @@ describe('numbers and times', () => {
     for (const [order, answer] of [
       ['A1', /^Credited to mia\.test \(deal DEALMIA\) on \d{4}-\d\d-\d\d: 12\.50 EUR\.$/],
       ['A2', /^Unclear: it was sent for ben\.test \(deal DEALBEN\): 20\.00 EUR, but no answer says whether/],
-      ['A3', /^Not credited: nobody owns the code NOBODY\. Add its owner to codes\.csv, or assign it in the console\.$/],
+      [
+        'A3',
+        /^Not credited: nobody owns the code NOBODY\. Add its owner to codes\.csv, or assign it in the console\.$/,
+      ],
       ['A4', /^Not credited: it carries no code, link or name of a creator\.$/],
     ] as const) {
       const said = textOf(
