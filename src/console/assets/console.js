@@ -26,11 +26,12 @@ function refresh() {
   const isTyping = main()?.querySelector('input:focus, textarea:focus, select:focus, dialog[open]');
   isStale = isPaused || document.hidden || Boolean(isTyping) || isFilledIn() || Boolean(isOpened());
   if (isStale) return;
-  window.htmx.ajax('GET', location.href, { target: '#main', select: '#main', swap: 'outerMorph' });
+  window.htmx.ajax('GET', shown, { target: '#main', select: '#main', swap: 'outerMorph' });
 }
 
-// The result of a form is told once: a page that is loaded again does not repeat it.
-const address = new URL(location.href);
+// The result of a form is told once: a page that is loaded again does not repeat it, and one that is kept up to date keeps it.
+const shown = location.href;
+const address = new URL(shown);
 if (address.searchParams.has('done')) {
   address.searchParams.delete('done');
   history.replaceState(null, '', address);
