@@ -28,6 +28,15 @@ const columns = sql`deal_id as "dealId", influencer_handle as "influencerHandle"
   total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
   is_deleted as "isDeleted", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
 
+/** How a deal stands at the service, as the mirror last read it. What the service does not say is unknown, and not active. */
+export function stateOfDeal({
+  isActive,
+  isDeleted,
+}: Pick<ListedDeal, 'isActive' | 'isDeleted'>): 'active' | 'inactive' | 'gone' | 'unknown' {
+  if (isDeleted) return 'gone';
+  return isActive === null ? 'unknown' : isActive ? 'active' : 'inactive';
+}
+
 /**
  * Lists the deals in the mirror by id.
  * @param options.after id of the last row of the previous page.

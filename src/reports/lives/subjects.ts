@@ -3,13 +3,13 @@ import { EXIT } from '../../core/exit-code.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { findFileRead } from '../files/list-files.ts';
 import { spellingsOf } from '../find-handles.ts';
-import { findDeal, listDealMonths } from '../list-deals.ts';
+import { findDeal, listDealMonths, listDeals, stateOfDeal } from '../list-deals.ts';
 import { findRun } from '../runs/list-runs.ts';
 import { type DidOfRun, describeRuns } from '../runs/runs.ts';
 import { readEntryLife } from './entry-lives.ts';
@@ -59,17 +59,13 @@ export async function readSubject(db: Database, subject: Subject, didOf: DidOfRu
 }
 
 async function describeCreator(db: Database, folded: string, name: string): Promise<Life> {
-  const { rows: deals } = await sql<{
-    dealId: string;
-    platform: string | null;
-    brand: string | null;
-    state: string;
-  }>`
-    select deal_id as "dealId", platform, coalesce(brand_name, brand_id) as brand,
-      case when is_deleted then 'gone' when is_active is false then 'inactive' else 'active' end as state
-    from bi.deals where influencer_handle = any(${[...(await spellingsOf(db, folded))]}::text[]) order by deal_id limit 50`.execute(
-    db,
-  );
+  const found = await listDeals(db, { limit: 50, spellings: await spellingsOf(db, folded) });
+  const deals = found.map((deal) => ({
+    dealId: deal.dealId,
+    platform: deal.platform,
+    brand: deal.brandName ?? deal.brandId,
+    state: stateOfDeal(deal),
+  }));
   const codes = await listOwners(db, sql`handle_folded = ${folded}`);
   return {
     data: [{ handle: name, deals, codes }],
@@ -113,7 +109,7 @@ async function describeDeal(db: Database, dealId: string): Promise<Life> {
                     ['platform', deal.platform],
                     ['brand', deal.brandName ?? deal.brandId],
                     ['dealflow', deal.dealflowName],
-                    ['state', deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'],
+                    ['state', stateOfDeal(deal)],
                     [
                       "the service's count",
                       deal.totalReferrals === null ? null : `${deal.totalReferrals} orders`,

@@ -5,7 +5,7 @@ import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
-import { type ListedDeal, listDeals } from '../../../reports/list-deals.ts';
+import { type ListedDeal, listDeals, stateOfDeal } from '../../../reports/list-deals.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import { listCreatorCodes, listUnpaid, type Unpaid } from '../../../reports/money/read-creators.ts';
 import { describeReturn } from '../../../reports/money/returns.ts';
@@ -109,9 +109,7 @@ function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
       column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
       column('Campaign', ({ dealflowName }) => dealflowName),
-      column('State', ({ isActive, isDeleted }) =>
-        isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
-      ),
+      column('State', (deal) => badge(stateOfDeal(deal))),
       column('Orders', ({ dealId }) => anchor(visit.link('/orders', { deal: dealId }), 'its orders')),
       number("Clicks, the service's count", ({ totalClicks }) => totalClicks),
     ],

@@ -1,3 +1,4 @@
+import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
@@ -6,7 +7,6 @@ import { listCreatorMonths } from '../../../reports/money/read-creators.ts';
 import { describeReturn } from '../../../reports/money/returns.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { anchor, creatorLink, filterForm, pagedTable } from '../../markup/parts.ts';
-import { sparkline } from '../../markup/sparkline.ts';
 import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 import { readReturnFilter } from '../money/return-filter.ts';
 
@@ -74,3 +74,19 @@ ${pagedTable(
     };
   },
 };
+
+const SPARK_WIDTH = 120;
+const SPARK_HEIGHT = 24;
+
+/** Draws values in a row of a table, oldest first. @param label what they are, for screen readers. */
+function sparkline(values: readonly number[], label: string): Html {
+  const highest = Math.max(...values, 0);
+  if (highest === 0) return html``;
+  const step = SPARK_WIDTH / Math.max(12, values.length);
+  return html`<svg class="spark" width="${SPARK_WIDTH}" height="${SPARK_HEIGHT}" viewBox="0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}" role="img" aria-label="${label}">${values.map(
+    (value, index) => {
+      const height = Math.max(value > 0 ? 1.5 : 0, (Math.max(0, value) / highest) * (SPARK_HEIGHT - 2));
+      return html`<rect class="c0" x="${(index * step).toFixed(1)}" y="${(SPARK_HEIGHT - height).toFixed(1)}" width="${(step * 0.75).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+    },
+  )}</svg>`;
+}

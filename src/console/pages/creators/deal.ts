@@ -11,6 +11,7 @@ import {
   listDealClicks,
   listDealMonths,
   listDealVersions,
+  stateOfDeal,
 } from '../../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { amountList, anchor, creatorLink, figure, instant, missing, table } from '../../markup/parts.ts';
@@ -39,7 +40,7 @@ export const dealPage: ConsolePage = {
     const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
     return {
       title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
-      content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
+      content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${stateOfDeal(deal)}`}.</p>
 <div class="figures">
 ${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${

@@ -1,7 +1,7 @@
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../../render/text.ts';
-import { listDeals, readCoverage } from '../../../reports/list-deals.ts';
+import { listDeals, readCoverage, stateOfDeal } from '../../../reports/list-deals.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -44,9 +44,7 @@ ${pagedTable(
     ),
     column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
     column('Campaign', ({ dealflowName }) => dealflowName),
-    column('State', ({ isActive, isDeleted }) =>
-      isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
-    ),
+    column('State', (deal) => badge(stateOfDeal(deal))),
     number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
     number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
     number('Sales', ({ totalSales }) => countOf(totalSales)),
