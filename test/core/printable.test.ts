@@ -4,7 +4,7 @@ import { createOutput } from '../../src/cli/terminal/output.ts';
 import { createBarProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
 import { FileHeld } from '../../src/core/held/file-held.ts';
 import { fileName } from '../../src/core/text/file-name.ts';
-import { toPrintable, toPrintableJson } from '../../src/core/text/printable.ts';
+import { inShellQuotes, shellWord, toPrintable, toPrintableJson } from '../../src/core/text/printable.ts';
 import { createLogger } from '../../src/monitoring/observe/logger.ts';
 import { renderTable } from '../../src/render/table.ts';
 import { plainTerminal } from '../support/plain-terminal.ts';
@@ -105,4 +105,12 @@ test('JSON output stays exact and is safe to print', () => {
   expect(JSON.parse(second).name).toBe(HOSTILE);
   expect(second).toContain('1.2300');
   expect(toPrintableJson('"ä😀"')).toBe('"ä😀"');
+});
+
+test('a text of a file is only a text in a command that a message suggests', () => {
+  expect(shellWord('5601')).toBe('5601');
+  expect(shellWord("#1'; rm -r ~")).toBe("'#1'\\''; rm -r ~'");
+  expect(inShellQuotes('Unsubscribed via=unused')).toBe('"Unsubscribed via=unused"');
+  expect(inShellQuotes('a "$(id)" `id` \\')).toBe('"a \\"\\$(id)\\" \\`id\\` \\\\"');
+  expect(inShellQuotes('a\nb')).toBe('"a b"');
 });

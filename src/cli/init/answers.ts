@@ -2,7 +2,7 @@ import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from 
 import type { KnownError } from '../../core/known-error.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import { toPrintableLine } from '../../core/text/printable.ts';
+import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import { refusal, usageError } from '../usage-error.ts';
@@ -437,7 +437,7 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
     safe: 'Nothing was written.',
     problems: files.flatMap(({ name, why, unclear = [], possible }) => [
       ...unclear.map((column) => ({
-        where: `--column "${toPrintableLine(column.header)}=ROLE"`,
+        where: `--column ${inShellQuotes(`${column.header}=ROLE`)}`,
         message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
         help: `For example =${column.likely}. Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
       })),

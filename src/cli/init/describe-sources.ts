@@ -3,7 +3,7 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import { toPrintableLine } from '../../core/text/printable.ts';
+import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
@@ -39,11 +39,11 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
       ...(proposed.unknownStates.length === 0
         ? []
         : [
-            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. If it means that an order was paid:  --paid "${shorten(proposed.unknownStates[0] ?? '')}"`,
+            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. If it means that an order was paid:  --paid ${inShellQuotes(shorten(proposed.unknownStates[0] ?? ''))}`,
           ]),
       ...proposed.assumed.map(
         ({ header, why }) =>
-          `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column "${shorten(header)}=unused"`,
+          `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
       ),
     ],
     examined.kind === 'orders'

@@ -2,7 +2,7 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses, mayHaveAddress } from '../../core/text/mask-addresses.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
 import type { Subject } from '../../reports/lives/find-subjects.ts';

@@ -4,7 +4,7 @@ import type { Environment } from '../../config/environment/read-variable.ts';
 import { shortPath } from '../../config/locate.ts';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError, type Problem } from '../../core/known-error.ts';
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord } from '../../core/text/printable.ts';
 
 /** Where a command finds its configuration. */
 export type ConfigSearch = {

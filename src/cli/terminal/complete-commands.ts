@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/text/shell-word.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';
 
 /**

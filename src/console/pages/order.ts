@@ -3,6 +3,7 @@ import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { html } from '../../render/html/html.ts';
 import { plural } from '../../render/text.ts';
 import { countRejected } from '../../reports/files/list-rejected.ts';
@@ -37,7 +38,7 @@ export const orderPage: ConsolePage = {
     return {
       title: `Order ${order}${name}`,
       content: html`${answerBox(answerOrder(life), visit)}
-<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${order}</code> shows the same.</p>
+<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(order)}</code> shows the same.</p>
 <h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
 <h2>Attributed</h2>

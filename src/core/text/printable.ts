@@ -42,3 +42,13 @@ export function toPrintableLine(text: string): string {
 export function toPrintableJson(json: string): string {
   return json.replace(OBEYED_IN_JSON, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** A value as a person types it in a shell: in quotes if the shell would read something else into it. */
+export function shellWord(value: string): string {
+  return /^[\w./:@%+,=-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+/** A text of a file for a command that a message suggests, in double quotes: the shell reads nothing else into it. */
+export function inShellQuotes(text: string): string {
+  return `"${toPrintableLine(text).replace(/["$`\\]/g, '\\$&')}"`;
+}

@@ -2,6 +2,7 @@ import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney, isMore } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { type Block, say } from '../../render/block.ts';
 import { markLookAlikes } from '../../render/text.ts';
 import type { EntryLife } from './entry-lives.ts';
@@ -134,7 +135,7 @@ function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: O
     next: {
       label: 'Decide about it',
       page: `/held?${query}`,
-      command: `npx influencer-sync review --held --order ${life.orderId}`,
+      command: `npx influencer-sync review --held --order ${shellWord(life.orderId)}`,
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { inShellQuotes } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
 import {
   isAnswer,
@@ -49,18 +50,27 @@ export function mayBeConsent(
   columns: readonly MeasuredColumn[],
   stated: StatedRoles,
 ): readonly UnclearColumn[] {
-  const isOpen = ({ header }: MeasuredColumn): boolean => !stated.has(foldHeader(header));
   const read = columns.map((column) => readConsent(column, stated.get(foldHeader(column.header))));
   if (read.some((consent) => consent !== null && consent.given.length > 0)) return [];
-  const found = columns.filter((column, at) => {
-    return read[at] === null && isOpen(column) && isOpenAnswer(column);
-  });
+  const found = openAnswers(columns, stated);
   return found.map((column) => ({
     ...describeColumn(column),
     why: 'its cells say yes or no, and its name does not say to what',
     likely: found.length === 1 ? 'consent' : 'unused',
     isOfCustomers: true,
   }));
+}
+
+/** The columns whose cells answer a question that their name does not ask, and of which nobody has said what it is. */
+function openAnswers(columns: readonly MeasuredColumn[], stated: StatedRoles): readonly MeasuredColumn[] {
+  return columns.filter(
+    (column) =>
+      !stated.has(foldHeader(column.header)) &&
+      readConsent(column, undefined) === null &&
+      !isOfOtherChannel(column.header) &&
+      [...column.cells.counts.keys()].some(isAnswer) &&
+      areAnswers(column),
+  );
 }
 
 function areAnswers({ cells }: Pick<MeasuredColumn, 'cells'>): boolean {
@@ -85,10 +95,6 @@ export function proposeCustomers(
   // A run reads such a column as a refusal, unless the layout says that it means neither.
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
-  const unread = others.filter(
-    (column) =>
-      roleOf(column) === undefined && read.every((one) => one.column !== column) && isOpenAnswer(column),
-  );
   return {
     text: customersText(email, { others, read, ignored, name }),
     columns: [email, ...others].map((column) => {
@@ -103,7 +109,7 @@ export function proposeCustomers(
       };
     }),
     assumed: [
-      ...unread.map((column) => ({
+      ...openAnswers(others, stated).map((column) => ({
         ...describeColumn(column),
         why: 'its cells say yes or no, and its name does not say to what: a yes may be a refusal',
         likely: 'unused' as const,
@@ -120,13 +126,6 @@ export function proposeCustomers(
       })),
     ],
   };
-}
-
-/** True if the cells of a column answer a question that its name does not ask. */
-function isOpenAnswer(column: MeasuredColumn): boolean {
-  return (
-    !isOfOtherChannel(column.header) && [...column.cells.counts.keys()].some(isAnswer) && areAnswers(column)
-  );
 }
 
 function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Consent | null {
@@ -158,7 +157,7 @@ function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Con
   if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
   if (smellOf(header) === null && !LIKE_CONSENT.test(header))
     return areAnswers({ cells }) && cells.filled > 0
-      ? `its name says nothing about consent; if a yes is a refusal: --column "${header}=excludes"`
+      ? `its name says nothing about consent; if a yes is a refusal: --column ${inShellQuotes(`${header}=excludes`)}`
       : 'its name says nothing about consent';
   return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
 }
