@@ -139,6 +139,11 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
     { dealId: 'D7', influencerHandle: 'x', codes: ['NOOR'] },
     'attributed explicit D7 → deal:D7',
   ],
+  [
+    'the deal that the export names, which needs no time, beside codes and links that do',
+    { dealId: 'D7', codes: ['PAST'], links: ['past'], placedAt: null, paidAt: null },
+    'attributed explicit D7 → deal:D7',
+  ],
   ['the collaboration that the export names', { collabId: 'C7' }, 'attributed explicit C7 → collab:C7'],
   [
     'the handle that the export names',
@@ -281,6 +286,19 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         brand_id: '4819',
       },
     ]);
+  });
+
+  test('decides about a file that waits, once it is sealed', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    await sql`update intake.source_files set state = 'held', hold_code = 'row_count' where source = ${context.source}`.execute(
+      context.db,
+    );
+    expect(await context.attribute({ codes: CODES })).toBe(0);
+    await sql`update intake.source_files set state = 'sealed', hold_code = null where source = ${context.source}`.execute(
+      context.db,
+    );
+    expect(await context.attribute()).toBe(1);
   });
 
   test('decides only on new orders until the rules change', async () => {
