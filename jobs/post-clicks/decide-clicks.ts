@@ -7,8 +7,8 @@ import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
 import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
-import { neverSent } from '../../src/ledger/states.ts';
 
 /*
  * The service adds a click to a total and cannot remove it. So the clicks of one influencer, day, source and

@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
 import {
   BUNDLED_LAYOUTS,
   type LayoutFile,
@@ -152,11 +151,4 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
 function shorten(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
-}
-
-/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. A layout that extends another needs nothing else. */
-export function layoutJsonSchema(): string {
-  const { required, ...schema } = z.toJSONSchema(layoutSchema, { io: 'input' });
-  const anyOf = [{ required }, { required: ['extends'] }];
-  return `${JSON.stringify({ ...schema, anyOf }, null, 2)}\n`;
 }
