@@ -1,7 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ownersOf } from '../../src/codes/owners-of.ts';
-import { EXIT } from '../../src/core/exit-code.ts';
-import { KnownError } from '../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
@@ -243,11 +242,10 @@ async function refuseRenamedSource(
 }
 
 function sourceRenamed(job: string, { before, now, lastDay }: Renamed): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'click_source_renamed',
     message: `Source ${now} states clicks of days for which ${job} has posted the clicks of source ${before}, which it no longer reads.`,
     help: `If you renamed the source, change its name back to ${before}. If ${now} counts other clicks, set jobs.${job}.start_date to a day after ${lastDay}.`,
     safe: 'Nothing was sent, because the service would add the same clicks again.',
-    exitCode: EXIT.configuration,
   });
 }
