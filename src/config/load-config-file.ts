@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type Problem } from '../core/known-error.ts';
+import { configurationError, type KnownError, type Problem } from '../core/known-error.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
@@ -100,13 +99,12 @@ function namesIn(content: unknown, section: string): readonly string[] {
 function invalid(file: string, problems: readonly Problem[]): KnownError {
   const isElsewhere = ({ where }: Problem) => !where.startsWith(`${file}:`);
   const title = problems.some(isElsewhere) ? 'The configuration' : file;
-  return new KnownError({
+  return configurationError({
     code: 'config_invalid',
     message: problems.length === 1 ? `${title} has a problem.` : `${title} has ${problems.length} problems.`,
     help: `Fix ${problems.some(isElsewhere) ? 'the files named above' : 'the file'} and run the command again.`,
     safe: 'Nothing was read or sent.',
     problems: [...problems].sort(byPlace),
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -115,7 +113,7 @@ function readConfigFile(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new KnownError({
+    throw configurationError({
       code: 'config_missing',
       message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
       where: shortPath(path),
@@ -123,7 +121,6 @@ function readConfigFile(path: string): string {
         ? `Check what --config or INFLUENCER_SYNC_CONFIG names, or write one for your exports:  npx influencer-sync init ./exports\nFor a trial without a configuration:  npx influencer-sync demo`
         : 'Check that it is a file and that this user may read it.',
       safe: 'Nothing was read or sent.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

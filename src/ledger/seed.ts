@@ -5,7 +5,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence-writers.ts';
-import { neverSent } from './states.ts';
+import { neverSent } from './never-sent.ts';
 
 export type Seed = {
   /** File name without its folder. */

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type Problem } from '../core/known-error.ts';
+import { configurationError, type KnownError, type Problem } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import { findYamlProblem } from '../core/text/yaml-problem.ts';
 import { explainIssue } from '../service/explain-issues.ts';
@@ -49,25 +48,23 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'sandbox_data_missing',
       message: 'The data file of the sandbox cannot be read.',
       where: path,
       help: 'Check the name that --data gives, or omit --data for the built-in account.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
 }
 
 function invalid(file: string, problems: readonly Problem[]): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'sandbox_data_invalid',
     message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
     help: 'Fix the file and start the sandbox again.',
     safe: 'The sandbox was not started.',
     problems,
-    exitCode: EXIT.configuration,
   });
 }
 

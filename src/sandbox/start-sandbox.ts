@@ -1,7 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { hostInUrl } from '../core/text/is-loopback.ts';
 import { type ServiceDescription, specifiedService } from '../service/description/schema.ts';
 import { buildServer, type Context } from './build-server.ts';
@@ -272,12 +271,11 @@ function openRequestLog(open: () => RequestLog): RequestLog {
   try {
     return open();
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'sandbox_log_unusable',
       message: 'The file that --referral-log names cannot be read or written, or has other content.',
       help: 'Name another file with --referral-log, in a folder that exists.',
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
@@ -292,12 +290,11 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
     await start();
   } catch (cause) {
     release();
-    throw new KnownError({
+    throw configurationError({
       code: 'port_unusable',
       message: `The sandbox cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
       help: 'Choose another port with --port, or --port 0 for a free one.',
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -6,7 +6,6 @@ import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
-import { applyEvent } from '../../src/ledger/states.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
@@ -19,6 +18,7 @@ import {
   startWorker,
   type Worker,
 } from './entries.ts';
+import { applyEvent } from './states.ts';
 
 const EVIDENCE: OrderEvidence = {
   orderId: '1',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyEvent } from '../../src/ledger/states.ts';
 import { type Bounds, explore, productionRules, type Rules } from './entry-model.ts';
+import { applyEvent } from './states.ts';
 
 const bounds: Bounds = { workers: 3, crashes: 3, approvals: 1, throttles: 1 };
 const few: Bounds = { workers: 2, crashes: 1, approvals: 1, throttles: 1 };

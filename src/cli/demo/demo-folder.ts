@@ -2,8 +2,7 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shortPath } from '../../config/locate.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import { packageFile } from '../../core/package.ts';
 
 /**
@@ -21,13 +20,12 @@ export function prepareDemoFolder(): string {
     cpSync(fileURLToPath(packageFile('config/demo/')), folder, { recursive: true });
     return folder;
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'demo_folder',
       message: 'The demo cannot write its files here.',
       where: shortPath(folder),
       help: 'Start it in a folder that this user may write to.',
       safe: 'Nothing was run.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -1,6 +1,5 @@
-import { EXIT } from '../../core/exit-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import { badEncoding } from './bad-encoding.ts';
 import { peek } from './peek.ts';
 import { transcode } from './transcode.ts';
@@ -59,13 +58,12 @@ async function resolveEncoding(label: string): Promise<string> {
   } catch {
     const { default: iconv } = await import('iconv-lite');
     if (iconv.encodingExists(label)) return label;
-    throw new KnownError({
+    throw configurationError({
       code: 'encoding_unknown',
       message: `"${label}" is not a text encoding.`,
       where: 'encoding',
       help: 'Use a name such as utf-8, utf-16le, windows-1252, iso-8859-15, shift_jis or cp850.',
       safe: 'Nothing was read.',
-      exitCode: EXIT.configuration,
     });
   }
 }

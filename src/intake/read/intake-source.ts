@@ -1,9 +1,8 @@
 import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import { EXIT } from '../../core/exit-code.ts';
 import { compareForReading, readFileAge } from '../../core/file-age.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { Purpose, ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { type Run, throwIfDraining } from '../../ops/run.ts';
@@ -161,7 +160,7 @@ function noFiles(
   { nouns, options: { file: wanted } }: Run,
   { source, since }: { readonly source: SourceSettings; readonly since: string | null },
 ): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'no_files',
     message:
       wanted === null
@@ -170,7 +169,6 @@ function noFiles(
     where: source.uri,
     help: 'Check the address, the prefix and the glob. If there may be no files, give --allow-empty.',
     safe: `Nothing was ${nouns.done}.`,
-    exitCode: EXIT.configuration,
   });
 }
 

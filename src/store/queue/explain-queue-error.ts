@@ -1,6 +1,5 @@
 import { isNetworkError, networkCode, statusOf } from '../../config/aws/aws-error.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { Queue } from './open-queue.ts';
 
 type Explanation = { readonly message: string; readonly help: string };
@@ -24,12 +23,11 @@ const REFUSED =
 export function explainQueueError(error: unknown, request: QueueRequest): KnownError | null {
   const explanation = explain(error, request);
   if (explanation === null) return null;
-  return new KnownError({
+  return configurationError({
     code: 'queue_unreadable',
     ...explanation,
     where: request.queue.url,
     safe: 'Its messages stay in the queue.',
-    exitCode: EXIT.configuration,
   });
 }
 

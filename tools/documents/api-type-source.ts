@@ -1,8 +1,7 @@
-import { wrap } from '../../core/text/wrap.ts';
-import type { Operation } from '../contract/operation.ts';
-import { type OperationName, operationNames, operationOf } from '../contract.ts';
-import { camelCase } from '../create-api.ts';
-import { GROUPS } from './operation-reference.ts';
+import { wrap } from '../../src/core/text/wrap.ts';
+import { GROUPS, type Operation } from '../../src/service/contract/operation.ts';
+import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
+import { camelCase } from '../../src/service/create-api.ts';
 
 /** The formatter's line width. */
 const WIDTH = 110;

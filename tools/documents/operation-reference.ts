@@ -1,8 +1,13 @@
-import { wrap } from '../../core/text/wrap.ts';
-import type { Group, Operation } from '../contract/operation.ts';
-import { type OperationName, operationNames, operationOf } from '../contract.ts';
-import { exampleOf } from './examples.ts';
-import { type Field, flattenFields, requestFieldsOf, responseFieldsOf } from './operation-fields.ts';
+import { wrap } from '../../src/core/text/wrap.ts';
+import type { Operation } from '../../src/service/contract/operation.ts';
+import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
+import { exampleCommand } from '../../src/service/reference/examples.ts';
+import {
+  type Field,
+  flattenFields,
+  requestFieldsOf,
+  responseFieldsOf,
+} from '../../src/service/reference/operation-fields.ts';
 
 const HEAD = `# The operations of the service
 
@@ -97,38 +102,3 @@ function table(title: string, fields: readonly Field[]): string {
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }
-
-/**
- * The command that sends the example of an operation: `api create_note --deal_id … --note_description '…'`.
- */
-export function exampleCommand(name: OperationName): string {
-  const { query, body } = exampleOf(name);
-  const { fields } = requestFieldsOf(operationOf(name));
-  const given = Object.entries(body ?? query ?? {});
-  const options = given.flatMap(([field, value]) => {
-    const isList = fields.find((one) => one.name === field)?.takes === 'texts' && Array.isArray(value);
-    return (isList ? value : [value]).map((one) => `--${field} ${quote(toText(one))}`);
-  });
-  return ['api', name, ...options].join(' ');
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Quotes a text for a shell if it needs quotes. */
-function quote(text: string): string {
-  return /^[\w.,:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** What the operations of each group are for. */
-export const GROUPS: Readonly<Record<Group, string>> = {
-  test: 'Tests whether a request arrives, and to which account its key belongs.',
-  search: 'Finds influencers, and the handles, tags and places to search by. Costs credits.',
-  identify: 'Finds out which contacts are influencers.',
-  import: 'Brings influencers into the CRM or into an outreach campaign.',
-  'influencer page': 'One deal: its data, notes, tasks, stage and capture of posts.',
-  'affiliate tracking': 'Clicks and orders, from a server. Never repeat these.',
-  'account search': 'Lists the brands, dealflows and deals of the account.',
-  webhooks: 'Where the service sends its events.',
-};

@@ -1,11 +1,12 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { serviceSchema } from '../service/description/schema.ts';
-import type { ConfiguredKind } from './configured-kind.ts';
-import { NAME, WRITTEN_AS_NUMBER } from './fields.ts';
-import { timing } from './job-fields.ts';
-import { pipelineSchemaOf } from './schema.ts';
-import { serviceFileSchema } from './service-file.ts';
+import type { ConfiguredKind } from '../../src/config/configured-kind.ts';
+import { NAME, WRITTEN_AS_NUMBER } from '../../src/config/fields.ts';
+import { timing } from '../../src/config/job-fields.ts';
+import { pipelineSchemaOf } from '../../src/config/schema.ts';
+import { serviceFileSchema } from '../../src/config/service-file.ts';
+import { layoutSchema } from '../../src/intake/layout/layout-schema.ts';
+import { serviceSchema } from '../../src/service/description/schema.ts';
 
 /** A reference to a variable, which is allowed instead of any scalar. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}' };
@@ -139,4 +140,11 @@ function wrap(text: string): readonly string[] {
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
+}
+
+/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. A layout that extends another needs nothing else. */
+export function layoutJsonSchema(): string {
+  const { required, ...schema } = z.toJSONSchema(layoutSchema, { io: 'input' });
+  const anyOf = [{ required }, { required: ['extends'] }];
+  return `${JSON.stringify({ ...schema, anyOf }, null, 2)}\n`;
 }

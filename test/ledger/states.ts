@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
-import type { AnswerKind, EntryState } from '../core/ledger.ts';
+import type { EntryState, Outcome } from '../../src/core/ledger.ts';
+
+/** Why an entry left `sending`, as stored with the answer. */
+export type AnswerKind = Outcome['kind'] | 'lease_over';
 
 /** The columns of `ledger.entries` that its state machine reads and writes. */
 export type EntryFacts = {
@@ -131,10 +133,3 @@ function applyEvidence(entry: EntryFacts): EntryFacts | null {
 function doubt(entry: EntryFacts): EntryFacts {
   return { ...entry, state: 'in_doubt', doubtfulAttempt: entry.doubtfulAttempt ?? entry.attempt };
 }
-
-/**
- * True if the service provably never processed row `e` of `ledger.entries`: every attempt was throttled or
- * never written, or was refused and then replaced. The code that decides what should be sent also uses this
- * condition.
- */
-export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
