@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { type CustomerHash, consentOf } from '../../core/customer.ts';
-import { BinaryRows } from '../../db/binary-rows.ts';
 import { canCopy, type Database } from '../../db/connect.ts';
-import { type CopyRows, copyInto } from '../../db/copy-rows.ts';
+import { BinaryRows, type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';

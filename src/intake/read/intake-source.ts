@@ -1,11 +1,11 @@
 import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import { compareForReading, readFileAge } from '../../core/file-age.ts';
 import { configurationError, KnownError } from '../../core/known-error.ts';
 import type { Purpose, ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
+import { compareForReading, readFileAge } from '../../core/time/file-age.ts';
 import { type Run, throwIfDraining } from '../../ops/run.ts';
 import { coversFile, findFiles, listFiles } from '../../store/list-files.ts';
 import { nameInSource } from '../../store/parse-source-uri.ts';
@@ -17,8 +17,6 @@ import { openSourceAges, type SourceAges } from '../files/source-ages.ts';
 import { checkSource } from '../layout/check-source.ts';
 import { layoutHash } from '../layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../layout/load-layout.ts';
-import { type ListingWindow, openListingWindow } from '../listing/listing-window.ts';
-import { takeAnnouncements } from '../listing/take-announcements.ts';
 import {
   type Intake,
   intakeFile,
@@ -26,7 +24,9 @@ import {
   type OpenedFile,
   type SourceReading,
 } from './intake-file.ts';
+import { type ListingWindow, openListingWindow } from './listing-window.ts';
 import { openEarly } from './open-records.ts';
+import { takeAnnouncements } from './take-announcements.ts';
 
 /** Number of files that are looked up in the database at once. */
 const PAGE_SIZE = 1_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../../core/http/webhook-event.ts';
-import { isObject, parseExactJson, parseJsonWith } from '../../core/text/exact-json.ts';
+import { isObject, parseExactJson, parseJsonWith } from '../../core/json/exact-json.ts';
+import { parseStorable } from '../../core/json/storable-json.ts';
 import { toNfc } from '../../core/text/normal-form.ts';
-import { parseStorable } from '../../core/text/storable-json.ts';
 import { fromServiceEvent, hasOwnPayloads } from '../../service/description/events.ts';
 import type { EventDescription } from '../../service/description/schema.ts';
 import { readTimestamp } from '../../service/description/signature.ts';

@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { applyEvidences } from '../apply-evidence.ts';
+import { applyEvidences } from '../evidence/apply-evidence.ts';
 import { groupCommit } from '../group-commit.ts';
 
 /**

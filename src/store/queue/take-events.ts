@@ -1,8 +1,8 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import pLimit from 'p-limit';
 import { isNetworkError, networkCode, statusOf } from '../../config/aws/aws-error.ts';
+import { parseObject } from '../../core/json/exact-json.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
-import { parseObject } from '../../core/text/exact-json.ts';
 import type { ObjectName } from '../parse-source-uri.ts';
 import type { Queue } from './open-queue.ts';
 
