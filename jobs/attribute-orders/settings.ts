@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { camelCased, id, text, yesOrNo } from '../../src/config/fields.ts';
-import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
-import { codesFile, firstDay, sourceNames, timing } from '../../src/config/job-fields.ts';
+import {
+  codesFile,
+  firstDay,
+  type JobContext,
+  type JobSettings,
+  sourceNames,
+  timing,
+} from '../../src/config/job-fields.ts';
 
 export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
   return job.kind === 'attribute-orders';

@@ -2,8 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Exchange } from '../core/http/exchange.ts';
 import { configurationError } from '../core/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
-import type { ServiceDescription } from './description/schema.ts';
-import { specifiedService } from './description/schema.ts';
+import { type ServiceDescription, specifiedService } from './description/schema.ts';
 import {
   fromServiceAnswer,
   isAsSpecified,

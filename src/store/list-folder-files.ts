@@ -5,7 +5,7 @@ import { dirname, join, matchesGlob, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { configurationError, type KnownError } from '../core/known-error.ts';
 import type { SourceFile } from '../core/source.ts';
-import { isBefore, WILDCARD } from '../core/text/dated-names.ts';
+import { isBefore, WILDCARD } from '../core/time/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from './exclude.ts';
 
 /** Reading in larger pieces than the default of 64 KiB saves a third of the time. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { configurationError, type KnownError } from '../core/known-error.ts';
-import { type DatedNames, parseDatedNames, WILDCARD } from '../core/text/dated-names.ts';
+import { type DatedNames, parseDatedNames, WILDCARD } from '../core/time/dated-names.ts';
 
 /** The location of a source, and which of its files belong to the source. */
 export type SourceLocation =

@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidences, type OrderEvidence, settleByEvidence } from '../../src/ledger/apply-evidence.ts';
+import {
+  applyEvidences,
+  type OrderEvidence,
+  settleByEvidence,
+} from '../../src/ledger/evidence/apply-evidence.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';

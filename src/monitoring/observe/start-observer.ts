@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { hostInUrl } from '../../core/http/is-loopback.ts';
 import { configurationError } from '../../core/known-error.ts';
-import { hostInUrl } from '../../core/text/is-loopback.ts';
 import type { Metrics } from './metrics.ts';
 
 /** An HTTP server to which pages can be added. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { AgeBasis } from '../../core/file-age.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
+import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { Operation } from '../contract/operation.ts';
-import { GROUPS } from '../contract/operation.ts';
+import { GROUPS, type Operation } from '../contract/operation.ts';
 import { webhookEvents } from '../contract/webhook-events.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { exampleOf } from './examples.ts';

@@ -3,9 +3,10 @@ import {
   COLUMN_ROLES,
   type ColumnRole,
   CUSTOMER_ROLES,
+  type Layout,
+  type LayoutField,
   type StatedRoles,
-} from '../../../core/column-role.ts';
-import type { Layout, LayoutField } from '../../../core/layout.ts';
+} from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';

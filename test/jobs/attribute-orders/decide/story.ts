@@ -11,7 +11,7 @@ import {
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
 import type { Database } from '../../../../src/db/connect.ts';
-import { holdCreditedElsewhere } from '../../../../src/ledger/hold-credited-elsewhere.ts';
+import { holdCreditedElsewhere } from '../../../../src/ledger/evidence/hold-credited-elsewhere.ts';
 import { openShop, type Shop } from '../../../intake/story.ts';
 
 export const ACCOUNT = 'A1';

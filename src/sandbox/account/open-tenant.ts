@@ -1,15 +1,15 @@
-import type { EventDescription } from '../service/description/schema.ts';
-import { signBody } from '../service/description/signature.ts';
+import type { EventDescription } from '../../service/description/schema.ts';
+import { signBody } from '../../service/description/signature.ts';
+import { createEvents, type EventStream } from '../events/events.ts';
+import { createFollowUps } from '../events/follow-ups.ts';
+import { createPoster } from '../events/post-event.ts';
+import type { Session, World } from '../operations/operation.ts';
+import { idFrom } from '../random-id.ts';
+import { createRateLimit } from '../rate-limit.ts';
+import { createCredits } from '../state/credits.ts';
+import { createCollection, type StateStore } from '../state/state-store.ts';
 import { type Account, addDeal, type Dealflow, type Outreach, restoreDeals } from './account.ts';
 import type { AccountData } from './account-data.ts';
-import { createEvents, type EventStream } from './events/events.ts';
-import { createFollowUps } from './events/follow-ups.ts';
-import { createPoster } from './events/post-event.ts';
-import type { Session, World } from './operations/operation.ts';
-import { idFrom } from './random-id.ts';
-import { createRateLimit } from './rate-limit.ts';
-import { createCredits } from './state/credits.ts';
-import { createCollection, type StateStore } from './state/state-store.ts';
 
 /** An account with its keys, secrets and sessions. */
 export type Tenant = {

@@ -1,5 +1,5 @@
+import { type Answer, refuse } from '../operations/operation.ts';
 import { type Account, type Collaboration, type Deal, foldHandle } from './account.ts';
-import { type Answer, refuse } from './operations/operation.ts';
 
 /** The members that identify a collaboration in a click or a referral. */
 export type Identification = {

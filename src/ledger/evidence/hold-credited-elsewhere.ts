@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import { inTransaction } from '../db/in-transaction.ts';
-import { suitLargeStatements } from '../db/large-statements.ts';
-import { applyLostClaims } from './continuity/lost-claims.ts';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { suitLargeStatements } from '../../db/large-statements.ts';
+import { applyLostClaims } from '../continuity/lost-claims.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
 export type HoldCreditedElsewhereOptions = {

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import type { Database } from '../db/connect.ts';
-import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence-writers.ts';
 
 /** What a signed webhook event says about an order. */

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
-import type { Database } from '../db/connect.ts';
-import type { DB } from '../db/tables.ts';
+import { EXIT } from '../../core/exit-code.ts';
+import { KnownError } from '../../core/known-error.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
 
 /** SQLSTATE `lock_not_available`. */
 const LOCK_TIMED_OUT = '55P03';

@@ -1,8 +1,8 @@
-import type { WebhookType } from '../service/contract/webhook-types.ts';
+import type { WebhookType } from '../../service/contract/webhook-types.ts';
+import type { Clock } from '../clock.ts';
+import type { EventDetails, Events } from '../events/events.ts';
+import { addExact, exactText } from '../exact.ts';
 import { type Account, type Collaboration, keepCollaboration, salesOf } from './account.ts';
-import type { Clock } from './clock.ts';
-import type { EventDetails, Events } from './events/events.ts';
-import { addExact, exactText } from './exact.ts';
 
 /**
  * The currency of the sandbox's accounts. Amounts in other currencies are converted one to one, because the

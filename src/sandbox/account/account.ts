@@ -1,8 +1,8 @@
+import { addExact, type ExactSum, exactText } from '../exact.ts';
+import { idFrom } from '../random-id.ts';
+import type { Credits } from '../state/credits.ts';
+import type { Collection, StateStore } from '../state/state-store.ts';
 import type { DealData } from './account-data.ts';
-import { addExact, type ExactSum, exactText } from './exact.ts';
-import { idFrom } from './random-id.ts';
-import type { Credits } from './state/credits.ts';
-import type { Collection, StateStore } from './state/state-store.ts';
 
 export type Brand = { readonly id: number; readonly name: string };
 export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };

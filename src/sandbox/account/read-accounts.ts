@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { configurationError, type KnownError, type Problem } from '../core/known-error.ts';
-import { packageFile } from '../core/package.ts';
-import { findYamlProblem } from '../core/text/yaml-problem.ts';
-import { explainIssue } from '../service/explain-issues.ts';
+import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
+import { packageFile } from '../../core/package.ts';
+import { findYamlProblem } from '../../core/text/yaml-problem.ts';
+import { explainIssue } from '../../service/explain-issues.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 
 /** The default account of the sandbox. */

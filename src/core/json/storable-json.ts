@@ -1,5 +1,5 @@
+import { maskAddresses, mayHaveAddress } from '../text/mask-addresses.ts';
 import { exactNumber, isObject, parseJsonWith } from './exact-json.ts';
-import { maskAddresses, mayHaveAddress } from './mask-addresses.ts';
 
 /** Maximum nesting depth. No real payload is deeper, and Postgres accepts far more. */
 const MAX_DEPTH = 100;

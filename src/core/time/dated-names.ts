@@ -1,4 +1,4 @@
-import { isDay } from '../time/day.ts';
+import { isDay } from './day.ts';
 
 /**
  * Placeholders that the uri of a source may contain, such as `{date}`, and the range of characters of an ISO
