@@ -2664,6 +2664,7 @@ CREATE TABLE intake.source_files (
     rows_older bigint DEFAULT 0 NOT NULL,
     newest_since timestamp with time zone,
     newest_by text,
+    footer jsonb,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
@@ -2671,6 +2672,7 @@ CREATE TABLE intake.source_files (
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
     CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text, 'column'::text]))),
+    CONSTRAINT source_files_footer_check CHECK ((jsonb_typeof(footer) = 'array'::text)),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2771,6 +2773,8 @@ COMMENT ON COLUMN intake.source_files.rows_older IS 'Clicks or creators of which
 COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all that were there by then. Null: nobody did.';
 
 COMMENT ON COLUMN intake.source_files.newest_by IS 'Who said that it is newer.';
+
+COMMENT ON COLUMN intake.source_files.footer IS 'Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
@@ -3660,6 +3664,118 @@ COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Total paid out,
 COMMENT ON COLUMN bi.reconciliation.account_currency IS 'Currency of the account (ISO 4217). Null: unknown.';
 
 COMMENT ON COLUMN bi.reconciliation.run_id IS 'Run of the mirror that published the totals, see bi.runs.';
+
+CREATE TABLE intake.rejected_rows (
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    record_no bigint NOT NULL,
+    code text NOT NULL,
+    column_name text,
+    value text,
+    reason text NOT NULL,
+    help text NOT NULL,
+    row_count integer DEFAULT 1 NOT NULL,
+    run_id bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    order_id text,
+    order_name text,
+    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
+);
+
+COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
+
+COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
+
+COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
+
+COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
+
+COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
+
+COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
+
+COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
+
+COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
+
+COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
+
+COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_id IS 'Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_name IS 'Name of that order for people, or what groups its rows, if the row says it and it is not the id.';
+
+CREATE TABLE intake.restated_orders (
+    source_file_id bigint NOT NULL,
+    order_version_ids int8multirange NOT NULL
+);
+
+COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
+
+COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
+
+COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
+
+CREATE VIEW bi.rejected_rows AS
+ SELECT f.source,
+    f.uri AS file,
+    r.line_no,
+    r.record_no,
+    r.code,
+    r.column_name,
+    r.reason,
+    r.row_count AS rows,
+    r.order_id,
+    r.order_name,
+    r.first_seen_at AS rejected_at,
+    ((r.first_seen_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    r.run_id,
+    ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
+           FROM (intake.orders c
+             JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND ((c.source_file_id > r.source_file_id) OR (EXISTS ( SELECT
+                   FROM intake.restated_orders s
+                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id))))))))) AS is_settled
+   FROM (intake.rejected_rows r
+     JOIN intake.source_files f ON ((f.source_file_id = r.source_file_id)))
+  WHERE ((f.state <> 'reading'::text) AND (NOT (EXISTS ( SELECT
+           FROM intake.source_files later
+          WHERE ((later.source_file_id = f.superseded_by) AND (later.state = 'sealed'::text))))));
+
+COMMENT ON VIEW bi.rejected_rows IS 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+
+COMMENT ON COLUMN bi.rejected_rows.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.rejected_rows.file IS 'Address of the file. With record_no, the key of the row.';
+
+COMMENT ON COLUMN bi.rejected_rows.line_no IS 'Physical line on which the row begins, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.record_no IS 'Number of the record, header excluded, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.code IS 'Kind of problem, for example bad_money.';
+
+COMMENT ON COLUMN bi.rejected_rows.column_name IS 'Header of the column at fault; null if it is the whole row.';
+
+COMMENT ON COLUMN bi.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN bi.rejected_rows.rows IS 'Number of rows of the file: more than one if a whole order is rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_id IS 'Order that the row states, see bi.orders; null if it is not known.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_name IS 'Name of that order for people, if the row says it.';
+
+COMMENT ON COLUMN bi.rejected_rows.rejected_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.day_utc IS 'Day of rejected_at in UTC.';
+
+COMMENT ON COLUMN bi.rejected_rows.run_id IS 'Run that rejected it, see bi.runs.';
+
+COMMENT ON COLUMN bi.rejected_rows.is_settled IS 'Whether a file that was read later states the order.';
 
 CREATE TABLE reporting.return_fees (
     month_utc date NOT NULL,
@@ -5163,56 +5279,6 @@ ALTER TABLE intake.orders ALTER COLUMN order_version_id ADD GENERATED ALWAYS AS 
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE intake.rejected_rows (
-    source_file_id bigint NOT NULL,
-    line_no bigint NOT NULL,
-    record_no bigint NOT NULL,
-    code text NOT NULL,
-    column_name text,
-    value text,
-    reason text NOT NULL,
-    help text NOT NULL,
-    row_count integer DEFAULT 1 NOT NULL,
-    run_id bigint NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
-);
-
-COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
-
-COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
-
-COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
-
-COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
-
-COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
-
-COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
-
-COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
-
-COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
-
-COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
-
-COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
-
-COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
-
-COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
-
-CREATE TABLE intake.restated_orders (
-    source_file_id bigint NOT NULL,
-    order_version_ids int8multirange NOT NULL
-);
-
-COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
-
-COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
-
-COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
 
 CREATE TABLE intake.revenue_rules (
     job text NOT NULL,
@@ -7813,6 +7879,10 @@ CREATE INDEX orders_other_ids ON intake.orders USING gin (other_ids) WHERE (is_c
 CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WHERE ((similar_to IS NOT NULL) AND is_current);
 
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
+
+CREATE INDEX rejected_rows_order ON intake.rejected_rows USING btree (order_id) WHERE (order_id IS NOT NULL);
+
+CREATE INDEX rejected_rows_order_name ON intake.rejected_rows USING btree (order_name) WHERE (order_name IS NOT NULL);
 
 CREATE INDEX restated_orders_file ON intake.restated_orders USING btree (source_file_id);
 

@@ -1432,6 +1432,14 @@ export interface IntakeRejectedRows {
    */
   line_no: Int8;
   /**
+   * Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.
+   */
+  order_id: string | null;
+  /**
+   * Name of that order for people, or what groups its rows, if the row says it and it is not the id.
+   */
+  order_name: string | null;
+  /**
    * What is wrong.
    */
   reason: string;
@@ -1563,6 +1571,10 @@ export interface IntakeSourceFiles {
    * When it was first opened.
    */
   first_seen_at: Generated<Timestamp>;
+  /**
+   * Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.
+   */
+  footer: Json | null;
   /**
    * Machine name of the reason for holding it; it stays when the file is released.
    */

@@ -32,6 +32,7 @@ const PROMISED = [
   'orders_attributed',
   'outreach_submissions',
   'reconciliation',
+  'rejected_rows',
   'returns_monthly',
   'run_amounts',
   'run_health',

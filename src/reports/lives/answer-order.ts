@@ -50,6 +50,17 @@ export function answerOrder(life: OrderLife): Answer {
         command: 'npx influencer-sync files --state held',
       },
     };
+  const rejected = life.rejected.find(({ isSettled }) => !isSettled);
+  if (rejected !== undefined)
+    return {
+      text: `Not read: line ${rejected.line} of ${fileName(rejected.uri)} could not be used. ${rejected.reason} ${rejected.help}`,
+      tone: 'yellow',
+      next: {
+        label: 'See the row',
+        page: `/rejected/${rejected.sourceFileId}/${rejected.record}`,
+        command: `npx influencer-sync rejected --file ${shellWord(fileName(rejected.uri))}`,
+      },
+    };
   return { text: 'Not decided yet: the next run of its job decides.', tone: 'dim', next: null };
 }
 

@@ -1,8 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { RejectedRowInFile } from '../../core/report.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
+import { listRejected } from '../files/list-rejected.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -71,6 +73,8 @@ export type OrderLife = {
   readonly hasPrunedVersions: boolean;
   readonly attributions: readonly OrderAttribution[];
   readonly entries: readonly EntryLife[];
+  /** Rows that state it and could not be used. */
+  readonly rejected: readonly RejectedRowInFile[];
 };
 
 /**
@@ -141,6 +145,8 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
       join intake.orders o on o.source = s.source and o.order_id = any(${spellings(order)}::text[]) and o.is_current
       union all
       select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
+      union all
+      ${rejectedWith(sql`r.order_id = any(${spellings(order)}::text[])`)}
     ) known
     where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
@@ -148,11 +154,22 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
 }
 
 async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const names = spellings(order).flatMap((each) => [each, `#${each}`]);
   const { rows } = await sql<Found>`
-    select source, order_id as "orderId", max(order_name) as "orderName" from intake.orders
-    where order_name = any(${spellings(order).flatMap((each) => [each, `#${each}`])}::text[]) and (${source}::text is null or source = ${source}::text)
+    select source, order_id as "orderId", max(order_name) as "orderName" from (
+      select source, order_id, order_name from intake.orders where order_name = any(${names}::text[])
+      union all
+      ${rejectedWith(sql`r.order_name = any(${names}::text[])`)}
+    ) known
+    where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
   return rows;
+}
+
+/** SQL for the orders that rejected rows state. */
+function rejectedWith(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select f.source, coalesce(r.order_id, r.order_name), r.order_name
+      from intake.rejected_rows r join intake.source_files f using (source_file_id) where ${condition}`;
 }
 
 async function readLife(
@@ -170,6 +187,10 @@ async function readLife(
     ...life,
     ...{ versions, hasPrunedVersions, attributions },
     entries: await readEntries(db, life),
+    rejected: await listRejected(db, {
+      ...(life.source === null ? {} : { sources: [life.source] }),
+      orders: [life.orderId],
+    }),
   };
 }
 

@@ -117,6 +117,12 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ],
   ['a refund above the total', { refunded: '10.01', dealId: 'D7' }, 'held refund_out_of_range D7'],
   [
+    'a refund above the total, whatever the revenue is',
+    { refunded: '10.01', dealId: 'D7' },
+    'held refund_out_of_range D7',
+    { revenue: 'total_less_refunds' },
+  ],
+  [
     'a refund of an order whose total is not known',
     { total: null, subtotal: '9.00', refunded: '1.00', dealId: 'D7' },
     'held refund_out_of_range D7',
