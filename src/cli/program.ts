@@ -21,6 +21,7 @@ import { notifyCommand } from './inspect/notify.ts';
 import { queryCommand } from './inspect/query.ts';
 import { statusCommand } from './inspect/status.ts';
 import { ledgerCommand } from './ledger/ledger.ts';
+import { claimsCommand } from './money/claims.ts';
 import { conflictsCommand } from './money/conflicts.ts';
 import { leaksCommand } from './money/leaks.ts';
 import { reconcileCommand } from './money/reconcile.ts';
@@ -68,7 +69,15 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDef
   ],
   [
     'Money and figures:',
-    [statementCommand, returnsCommand, reconcileCommand, leaksCommand, conflictsCommand, queryCommand],
+    [
+      statementCommand,
+      claimsCommand,
+      returnsCommand,
+      reconcileCommand,
+      leaksCommand,
+      conflictsCommand,
+      queryCommand,
+    ],
   ],
   ['The service, and trials without it:', [demoCommand, apiCommand, webhooksCommand]],
   [

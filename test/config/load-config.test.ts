@@ -131,6 +131,7 @@ describe('a valid configuration', () => {
       codes: join(folder, 'codes.csv'),
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
+      attribution: 'code',
       drafts: 'exclude',
       renewals: 'credit',
       startDate: null,

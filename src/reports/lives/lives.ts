@@ -27,6 +27,11 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
       parts: [
         ...(life.hasPrunedVersions ? [item(pruned)] : []),
         ...(life.versions.length === 0 ? [item('no known file')] : life.versions.map(describeVersion)),
+        ...life.rejected.map(({ uri, line, reason, isSettled }) =>
+          item(
+            `${fileName(uri)} line ${formatCount(line)}: not used${isSettled ? ', and settled by a later file' : ''}. ${reason}`,
+          ),
+        ),
       ],
     }),
     ...section('Attributed', {

@@ -53,7 +53,14 @@ async function open(count = 1): Promise<Shop> {
     ...{ path, writeCodes: (text: string) => writeFileSync(path, text), brandId, shops },
   });
   const rules: PlanRules = {
-    ...{ job: context.job, brandId, revenue: 'total', creditsDrafts: false, creditsRenewals: true },
+    ...{
+      job: context.job,
+      brandId,
+      revenue: 'total',
+      creditsDrafts: false,
+      creditsRenewals: true,
+      attribution: 'code',
+    },
     ...{ start: START, hasTerms: false, isBrandShared: false, period: PERIOD, accountId: ACCOUNT },
     sources: shops.map(({ source }) => ({
       ...{ source, orderPlatform: `platform of ${context.job}` },

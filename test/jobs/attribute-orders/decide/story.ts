@@ -27,7 +27,14 @@ export type Context = Shop & {
 export type AttributeGiven = Partial<
   Pick<
     AttributeOrdersOptions,
-    'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start' | 'hasTerms' | 'isBrandShared'
+    | 'revenue'
+    | 'brandId'
+    | 'creditsDrafts'
+    | 'creditsRenewals'
+    | 'attribution'
+    | 'start'
+    | 'hasTerms'
+    | 'isBrandShared'
   >
 > &
   Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & { readonly codes?: string };
@@ -84,6 +91,7 @@ export async function openContext(
         revenue: given.revenue ?? 'total',
         creditsDrafts: given.creditsDrafts ?? false,
         creditsRenewals: given.creditsRenewals ?? true,
+        attribution: given.attribution ?? 'code',
         start: given.start ?? null,
         codesHash: hash,
       });
