@@ -1,6 +1,7 @@
 import type { Layout, LayoutField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
+import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
 
 /*
  * What the names of columns and the words in a column of states mean, in English, German, Dutch, French, Spanish,
@@ -194,6 +195,16 @@ export function amountNameOf(header: string): AmountName | null {
 function withoutCurrency(name: string): string {
   const [, before, code = ''] = /^(.*?) (?:in )?([a-z]{3})$/.exec(name) ?? [];
   return before !== undefined && isCurrency(code) ? before : name;
+}
+
+/** The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its symbol. */
+export function currencyOfName(header: string): string | null {
+  const [, bracketed] = /[([]([^()[\]]{1,5})[)\]]$/.exec(header.trim()) ?? [];
+  const [, last] = /[\s_]([a-z]{3})$/i.exec(header.trim()) ?? [];
+  const stated = bracketed?.trim() ?? last ?? '';
+  if (isCurrency(stated)) return stated.toUpperCase();
+  const [only = null, ...others] = bracketed === undefined ? [] : currenciesOf(stated);
+  return others.length === 0 ? only : null;
 }
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
