@@ -1864,6 +1864,163 @@ COMMENT ON COLUMN bi.creators_imported.first_seen_at IS 'When a list first state
 
 COMMENT ON COLUMN bi.creators_imported.stated_at IS 'When a list last stated it.';
 
+CREATE TABLE ops.credit_claims (
+    claim_id bigint NOT NULL,
+    claim_key text NOT NULL,
+    creator text NOT NULL,
+    creator_folded text NOT NULL,
+    order_id text,
+    amount numeric(18,4),
+    currency text,
+    claimed_on date,
+    code text,
+    deadline_on date,
+    file_name text,
+    line_no integer,
+    state text DEFAULT 'open'::text NOT NULL,
+    added_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    added_by text NOT NULL,
+    answer text,
+    explanation text,
+    reply text,
+    credited_amount numeric(18,4),
+    credited_currency text,
+    statement_month date,
+    answered_at timestamp with time zone,
+    answered_by text,
+    closed_at timestamp with time zone,
+    closed_by text,
+    close_reason text,
+    CONSTRAINT a_claim_names_an_order CHECK (((order_id IS NOT NULL) OR ((amount IS NOT NULL) AND (claimed_on IS NOT NULL)))),
+    CONSTRAINT an_amount_has_its_currency CHECK ((((amount IS NULL) = (currency IS NULL)) AND ((credited_amount IS NULL) = (credited_currency IS NULL)))),
+    CONSTRAINT an_answer_is_kept_once_given CHECK (
+CASE state
+    WHEN 'open'::text THEN (answer IS NULL)
+    WHEN 'withdrawn'::text THEN true
+    ELSE (answer IS NOT NULL)
+END),
+    CONSTRAINT an_answer_is_whole CHECK ((num_nulls(answer, explanation, reply, answered_at, answered_by) = ANY (ARRAY[0, 5]))),
+    CONSTRAINT credit_claims_added_by_check CHECK ((added_by <> ''::text)),
+    CONSTRAINT credit_claims_answer_check CHECK ((answer ~ '^[a-z][a-z_]{0,40}$'::text)),
+    CONSTRAINT credit_claims_answered_by_check CHECK ((answered_by <> ''::text)),
+    CONSTRAINT credit_claims_close_reason_check CHECK ((close_reason <> ''::text)),
+    CONSTRAINT credit_claims_closed_by_check CHECK ((closed_by <> ''::text)),
+    CONSTRAINT credit_claims_creator_check CHECK ((creator <> ''::text)),
+    CONSTRAINT credit_claims_creator_folded_check CHECK ((creator_folded <> ''::text)),
+    CONSTRAINT credit_claims_credited_currency_check CHECK ((credited_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_line_no_check CHECK ((line_no > 0)),
+    CONSTRAINT credit_claims_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'upheld'::text, 'rejected'::text, 'withdrawn'::text]))),
+    CONSTRAINT who_closed_it_says_why CHECK ((((state = ANY (ARRAY['upheld'::text, 'rejected'::text, 'withdrawn'::text])) = (closed_at IS NOT NULL)) AND (num_nulls(closed_at, closed_by, close_reason) = ANY (ARRAY[0, 3]))))
+);
+
+COMMENT ON TABLE ops.credit_claims IS 'Orders that creators and agencies say were not credited. A claim never credits an order: it is answered, and its answer names the act. Not the claims of the ledger, which are attempts to send an entry.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_key IS 'Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.';
+
+COMMENT ON COLUMN ops.credit_claims.creator IS 'Handle or deal of the creator, as written.';
+
+COMMENT ON COLUMN ops.credit_claims.creator_folded IS 'The same, folded for comparison.';
+
+COMMENT ON COLUMN ops.credit_claims.order_id IS 'Order that is claimed, as written. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN ops.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN ops.credit_claims.currency IS 'ISO 4217. Null only without an amount.';
+
+COMMENT ON COLUMN ops.credit_claims.claimed_on IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN ops.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN ops.credit_claims.deadline_on IS 'Day by which an answer is due.';
+
+COMMENT ON COLUMN ops.credit_claims.file_name IS 'File that the claim came in. Null: the form of the console.';
+
+COMMENT ON COLUMN ops.credit_claims.line_no IS 'Line of the file.';
+
+COMMENT ON COLUMN ops.credit_claims.state IS 'open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.';
+
+COMMENT ON COLUMN ops.credit_claims.added_at IS 'When it was added.';
+
+COMMENT ON COLUMN ops.credit_claims.added_by IS 'Who added it.';
+
+COMMENT ON COLUMN ops.credit_claims.answer IS 'Machine name of the answer that was given, for example credited or held. Null while it is open.';
+
+COMMENT ON COLUMN ops.credit_claims.explanation IS 'The answer with its proof, for people of the brand.';
+
+COMMENT ON COLUMN ops.credit_claims.reply IS 'The answer for the creator: it names no other creator.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_amount IS 'Revenue that was credited to the creator for the order, in credited_currency.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.credit_claims.statement_month IS 'First day of the month of the first closed statement that counts the order. Null: none yet.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_at IS 'When the answer was given.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_by IS 'Who gave it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_at IS 'When a person closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_by IS 'Who closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.close_reason IS 'Why it was upheld, rejected or withdrawn.';
+
+CREATE VIEW bi.credit_claims AS
+ SELECT (claim_id)::text AS claim_id,
+    reporting.without_addresses(creator) AS influencer_handle,
+    order_id,
+    amount,
+    currency,
+    claimed_on AS claimed_local,
+    code,
+    deadline_on AS deadline_local,
+    state,
+    answer,
+    credited_amount,
+    credited_currency,
+    statement_month AS statement_month_local,
+    added_at,
+    answered_at,
+    closed_at
+   FROM ops.credit_claims;
+
+COMMENT ON VIEW bi.credit_claims IS 'Orders that creators and agencies say were not credited, one row per claim, with the answer that was given. Live. Answers: Which claims of creators wait for an answer? What were claims answered?';
+
+COMMENT ON COLUMN bi.credit_claims.claim_id IS 'Key of the row.';
+
+COMMENT ON COLUMN bi.credit_claims.influencer_handle IS 'Handle or deal of the creator, as the claim writes it.';
+
+COMMENT ON COLUMN bi.credit_claims.order_id IS 'Order as the claim writes it. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN bi.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN bi.credit_claims.currency IS 'ISO 4217. Null without an amount. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.credit_claims.claimed_local IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN bi.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN bi.credit_claims.deadline_local IS 'Day by which an answer is due. Null: none was set.';
+
+COMMENT ON COLUMN bi.credit_claims.state IS 'open, answered, upheld, rejected or withdrawn.';
+
+COMMENT ON COLUMN bi.credit_claims.answer IS 'The answer that was given, for example credited or excluded. Null while the claim is open: its answer is decided whenever `claims` shows it.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_amount IS 'Revenue that is credited to the creator for the order, in credited_currency. Null: nothing, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN bi.credit_claims.statement_month_local IS 'First day of the month of the first closed statement that counts the order. Null: none, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.added_at IS 'When the claim was added.';
+
+COMMENT ON COLUMN bi.credit_claims.answered_at IS 'When it was answered.';
+
+COMMENT ON COLUMN bi.credit_claims.closed_at IS 'When a person upheld, rejected or withdrew it.';
+
 CREATE TABLE reporting.return_months (
     month_utc date NOT NULL,
     deal_id text NOT NULL,
@@ -6741,6 +6898,15 @@ COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
 
 COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
 
+ALTER TABLE ops.credit_claims ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.credit_claims_claim_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.job_locks (
     job text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
@@ -7690,6 +7856,12 @@ ALTER TABLE ONLY ops.bulk_actions
 ALTER TABLE ONLY ops.bulk_items
     ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, subject_id);
 
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_claim_key_key UNIQUE (claim_key);
+
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_pkey PRIMARY KEY (claim_id);
+
 ALTER TABLE ONLY ops.job_locks
     ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
 
@@ -7979,6 +8151,10 @@ CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHE
 CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
 
 CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, subject_id) WHERE (outcome IS NULL);
+
+CREATE INDEX credit_claims_creator ON ops.credit_claims USING btree (creator_folded);
+
+CREATE INDEX credit_claims_open ON ops.credit_claims USING btree (deadline_on, claim_id) WHERE (state = 'open'::text);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 

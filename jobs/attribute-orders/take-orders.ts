@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/core/customer.ts';
-import { basisOf, describeBasis } from '../../src/core/file-age.ts';
 import { FileHeld } from '../../src/core/held/file-held.ts';
 import type { Layout } from '../../src/core/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/core/order.ts';
 import type { CsvChunk, FooterRow } from '../../src/core/record.ts';
 import type { SourceFile } from '../../src/core/source.ts';
 import { fileName } from '../../src/core/text/file-name.ts';
+import { basisOf, describeBasis } from '../../src/core/time/file-age.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { customerHasher } from '../../src/intake/customers/map/customer-hash.ts';

@@ -20,6 +20,7 @@ const PROMISED = [
   'code_use_daily',
   'conflicts',
   'creators_imported',
+  'credit_claims',
   'customer_cohorts',
   'deal_history',
   'deal_performance_daily',

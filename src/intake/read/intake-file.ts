@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import type { FileAge } from '../../core/file-age.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Layout, OtherLayouts, Purpose } from '../../core/layout.ts';
 import type { CsvChunk, FooterRow } from '../../core/record.ts';
 import { CONFLICTING_STATES, type HoldReason, type SourceFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
+import type { FileAge } from '../../core/time/file-age.ts';
 import type { Run } from '../../ops/run.ts';
 import { inSpan, type PartSpan } from '../../ops/spans.ts';
 import { FILE_UNAVAILABLE } from '../../store/file-unavailable.ts';

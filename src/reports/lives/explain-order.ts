@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { AgeBasis } from '../../core/file-age.ts';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
+import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
@@ -30,6 +30,10 @@ export type OrderVersion = {
   /** Ids at other channels that its tags and notes name. */
   readonly otherIds: readonly string[];
   readonly exclusion: string | null;
+  /** The creator that the export itself names, by handle, deal or collaboration. */
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
   readonly placedAt: Date | null;
   readonly cancelledAt: Date | null;
   readonly firstSeenAt: Date;
@@ -214,7 +218,8 @@ async function readVersions(
     select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
       f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
       f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency, o.total,
-      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
+      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion,
+      o.influencer_handle as "influencerHandle", o.deal_id as "dealId", o.collab_id as "collabId", o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId",
       o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)

@@ -1,7 +1,6 @@
 import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
-import { compareAges, type FileAge, readFileAge } from '../../../core/file-age.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout, StatusRules } from '../../../core/layout.ts';
 import { type Money, sumMoney } from '../../../core/money.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../../core/order.ts';
 import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
+import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';

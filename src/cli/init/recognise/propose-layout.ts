@@ -3,9 +3,11 @@ import {
   COLUMN_ROLES,
   type ColumnRole,
   CUSTOMER_ROLES,
+  type Layout,
+  type LayoutField,
+  type MoneyFormat,
   type StatedRoles,
-} from '../../../core/column-role.ts';
-import type { Layout, LayoutField, MoneyFormat } from '../../../core/layout.ts';
+} from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';

@@ -62,7 +62,7 @@ async function showList(visit: Visit): Promise<Shown> {
   return {
     title: 'Unclear',
     content: html`${summary(found, isFiltered(visit))}
-<p>${visit.mayChange && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+<p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
@@ -102,7 +102,9 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     doubts,
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      ...(visit.mayChange ? [column('Choose', ({ entryId }: Doubt) => entryBox(entryId))] : []),
+      ...(visit.may('POST /bulk/preview')
+        ? [column('Choose', ({ entryId }: Doubt) => entryBox(entryId))]
+        : []),
       column('About', ({ subject, orderId }) =>
         orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
       ),
@@ -137,7 +139,9 @@ ${table(
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
-    ...(visit.mayChange ? [column('Choose', ({ entryId }: DoubleCredit) => creditBox(entryId))] : []),
+    ...(visit.may('POST /bulk/preview-credits')
+      ? [column('Choose', ({ entryId }: DoubleCredit) => creditBox(entryId))]
+      : []),
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
     ),

@@ -24,7 +24,7 @@ export function acknowledgeManyForm(
   visit: Visit,
   { job, credits }: { readonly job: string | null; readonly credits: number },
 ): Html | null {
-  if (!visit.mayChange || credits === 0) return null;
+  if (!visit.may('POST /bulk/preview-credits') || credits === 0) return null;
   return html`<form class="settle" id="${ACKNOWLEDGE_FORM}" method="post" action="${visit.link('/bulk/preview-credits')}" aria-label="Acknowledge many">
 <h3>Acknowledge many</h3>
 <p>You see a preview first. Nothing changes before you confirm it.</p>
@@ -55,7 +55,7 @@ export function settleManyForm(
     readonly amounts: string;
   },
 ): Html | null {
-  if (!visit.mayChange || doubts === 0) return null;
+  if (!visit.may('POST /bulk/preview') || doubts === 0) return null;
   const { job, reason, dealId, sinceBefore } = filter;
   const hidden: Readonly<Record<string, string>> = {
     filter_job: job ?? '',
@@ -71,8 +71,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
 <p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
-<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>
-<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
+${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>
 <p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each decision, with your name.</small></p>
 <p><button type="submit" name="scope" value="selected">Preview the ticked entries</button>

@@ -43,7 +43,7 @@ export const filesPage: ConsolePage = {
               return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
             })
       }</p>
-<p>${visit.mayChange && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+<p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'state', label: 'State', options: STATES },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
@@ -58,7 +58,7 @@ ${pagedTable(
       ({ sourceFileId, uri, readFor }) =>
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
     ),
-    ...(visit.mayChange
+    ...(visit.may('POST /bulk/preview-files')
       ? [column('Choose', ({ sourceFileId, uri }: ListedFile) => fileBox(sourceFileId, fileName(uri)))]
       : []),
     column('State', ({ state }) => badge(state)),
@@ -136,7 +136,7 @@ function decideManyForm(
     (sum, { state, files }) => (filter.state == null || state === filter.state ? sum + files : sum),
     0,
   );
-  if (!visit.mayChange || found === 0) return null;
+  if (!visit.may('POST /bulk/preview-files') || found === 0) return null;
   const hidden: Readonly<Record<string, string>> = {
     filter_source: filter.source ?? '',
     filter_state: filter.state ?? '',
