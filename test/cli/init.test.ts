@@ -353,10 +353,18 @@ test('init asks what an unclear column is, writes nothing without an answer, and
 test('on a terminal, init asks about columns and encodings of files, and reads them again', async () => {
   const { folder } = open({
     'o.csv': 'Order No,Total,Coupon,Status,Palautus\n1,20.00,MIRA10,paid,0.00\n2,30.00,,paid,7.50\n',
+    'clicks.csv': 'page_location,clicks\nhttps://shop.test/?ref=mia,4\n',
   });
   onTestFinished(replaceEnvironment(environmentOf({})));
-  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const printed: string[] = [];
+  const sink = (to: string[]) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        to.push(String(chunk));
+        done();
+      },
+    });
+  const output = createOutput({ stdout: sink(printed), stderr: sink([]), json: false });
   const terminal = openTerminal();
   const ended = performInit(
     output,
@@ -369,6 +377,8 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
   await terminal.answer('Write these', 'y');
   expect(await ended).toBe(0);
   expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Palautus"]');
+  // After an answer, only what has changed is shown again.
+  expect(printed.join('').match(/clicks\.csv: /g)).toHaveLength(1);
 });
 
 test('amounts that do not show their decimal mark are asked about, and read as a person says', async () => {
