@@ -11,6 +11,21 @@ import { openConsoleShop } from './console-shop.ts';
 
 const WIDTHS = [1280, 320];
 
+/** Widths at which nothing may be cut: windows, a tablet, a phone, and 1280 px enlarged to 400 %. */
+const OTHER_WIDTHS = [1440, 1024, 800, 390];
+
+/** What sticks out of the window, so that a person would have to scroll sideways. */
+async function tooWide(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const out = [...document.querySelectorAll('main table, main p, main pre, main dd, main .figure')].filter(
+      (one) => one.getBoundingClientRect().right > clientWidth + 1,
+    );
+    return scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px: ' + (out[0]?.outerHTML.slice(0, 160) ?? '')] : [];
+  })()`)) as string[];
+  return found;
+}
+
 /** Rules whose result can depend on the theme, which changes only colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -39,11 +54,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme: 'light' });
         if (width === WIDTHS[0]) await page.goto(`${url}${path}`);
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        if (overflow !== 0)
-          problems.push(`${path} is ${String(overflow)} px wider than a window of ${width} px`);
+        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
         // The code is evaluated by the browser, because the page's policy refuses an added script.
         if (width === WIDTHS[0]) await page.evaluate(axe.source);
         const found = { light: await violations(page), dark: [] as string[] };
@@ -52,6 +63,17 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         for (const [theme, each] of Object.entries(found))
           problems.push(...each.map((problem) => `${path} ${theme} ${width}: ${problem}`));
       }
+      for (const width of OTHER_WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
+      }
+      // A sheet of A4 in portrait. What cannot be used on paper is not on it.
+      await page.setViewportSize({ width: 718, height: 1000 });
+      await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+      problems.push(...(await tooWide(page)).map((problem) => `${path} printed: ${problem}`));
+      const forms = await page.locator('form:visible, nav:visible').count();
+      if (forms > 0) problems.push(`${path} prints ${forms} forms`);
+      await page.emulateMedia({ media: 'screen' });
     }
     expect(problems).toEqual([]);
     // All pages except the one that is a download.
@@ -105,7 +127,10 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       const port = String(await findFreePort());
       const first = shop.start('serve', '--port', port, '--json');
       await waitFor(() => first.stdout().includes('"listening"'));
-      const page = await (await openBrowser()).newPage();
+      const browser = await openBrowser();
+      const page = await browser.newPage();
+      const form = await browser.newPage();
+      await form.goto(`http://127.0.0.1:${port}/codes/assign?job=orders&code=NOBODY`);
       const stream = page.waitForResponse((response) => response.url().endsWith('/live'));
       await page.goto(`http://127.0.0.1:${port}/runs`);
       await page.evaluate('window.isSamePage = true');
@@ -115,10 +140,19 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       await first.ended;
       shop.drop('june.csv', toCsv([{ id: 'J1', revenue: '4.00', code: 'NOBODY' }]));
       await shop.run();
+      // A form that is sent meanwhile keeps what was typed, and can be sent again.
+      await form.getByRole('textbox', { name: 'Deal' }).fill('DEALMIA');
+      await form.getByRole('textbox', { name: 'Why' }).fill('asked the agency');
+      await form.getByRole('button', { name: 'Assign' }).click();
+      await form.getByText('The server did not answer.').waitFor();
+      expect(await form.getByRole('textbox', { name: 'Why' }).inputValue()).toBe('asked the agency');
+      await form.getByText('Not connected: this page may be old.').waitFor();
       const second = shop.start('serve', '--port', port, '--json');
       await waitFor(() => second.stdout().includes('"listening"'));
       await waitFor(async () => (await page.locator('main tr[data-row]').count()) > rows);
       expect(await page.evaluate('window.isSamePage')).toBe(true);
+      await form.getByRole('button', { name: 'Send it again' }).click();
+      await form.getByRole('status').filter({ hasText: 'NOBODY' }).waitFor();
     },
   );
 });

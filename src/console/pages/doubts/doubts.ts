@@ -102,7 +102,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     doubts,
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      ...(visit.mayChange ? [column('Choose', ({ entryId }: Doubt) => entryBox(entryId))] : []),
+      ...(visit.mayChange ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
       column('About', ({ subject, orderId }) =>
         orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
       ),
@@ -137,7 +137,7 @@ ${table(
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
-    ...(visit.mayChange ? [column('Choose', ({ entryId }: DoubleCredit) => creditBox(entryId))] : []),
+    ...(visit.mayChange ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))] : []),
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
     ),
