@@ -47,7 +47,7 @@ ${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assign
   },
 };
 
-const MOST_UNOWNED = 200;
+const MOST_UNOWNED = 100;
 
 async function unowned(visit: Visit): Promise<Html> {
   const rows = await listUnownedCodes(visit.db, {
