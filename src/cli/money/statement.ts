@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
+import { LANGUAGES, type Language } from '../../core/text/language.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import { plural } from '../../render/text.ts';
+import type { DocumentOf } from '../../reports/money/creator-statement.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -14,6 +16,7 @@ type StatementOptions = ConfigOptions & {
   readonly month?: string;
   readonly brand?: string;
   readonly deal?: string;
+  readonly language?: Language;
   readonly format: (typeof STATEMENT_FORMATS)[number];
 };
 type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
@@ -28,13 +31,19 @@ export const statementCommand: CommandDefinition = {
       .option('--brand <id>', 'one brand only')
       .option('--deal <id>', 'one deal only, with every order')
       .addOption(
+        new Option('--language <code>', 'of the document for a creator (default: theirs)').choices(LANGUAGES),
+      )
+      .addOption(
         new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'),
       ),
   examples: [
     ['statement', 'what each deal earned last month'],
     ['statement --month 2026-10 --deal D1', 'every order of one deal'],
     ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
-    ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
+    [
+      'statement --month 2026-10 --deal D1 --format pdf > october.pdf',
+      'the document for the creator, in their language',
+    ],
     [
       "statement close --month 2026-10 --reason 'paid out'",
       'freeze it; later changes go into the next statement',
@@ -97,6 +106,12 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     lines: statement.lines.length,
     ...(total === null ? {} : { inReportingCurrency: total }),
   });
+  if (options.deal !== undefined && (options.format === 'html' || options.format === 'pdf')) {
+    const { deal: dealId, language = null, format } = options;
+    await writeDocument(output, { month, dealId, language, format, config, read });
+    if (closed !== null) warnOfBrokenRules(output, broken);
+    return EXIT.ok;
+  }
   const blocks = describeStatement(statement, {
     showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
     total,
@@ -113,6 +128,36 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);
   return EXIT.ok;
+}
+
+/** Writes the statement of one deal as its creator gets it. */
+async function writeDocument(
+  output: Output,
+  {
+    format,
+    read,
+    ...of
+  }: DocumentOf & {
+    readonly format: 'html' | 'pdf';
+    readonly read: Awaited<ReturnType<typeof openCommand>>['read'];
+  },
+): Promise<void> {
+  const { openCreatorStatement } = await import('../../reports/money/creator-statement.ts');
+  const document = await read((db) => openCreatorStatement(db, of));
+  if (document === null)
+    throw refusal({
+      code: 'deal_unknown',
+      where: of.dealId,
+      message: 'Nothing is known of this deal.',
+      help: 'Check the id; statement lists the deals of a month.',
+    });
+  if (format === 'html') {
+    const { renderBlocksPage } = await import('../../render/html/report-page.ts');
+    output.printRows(output.completePage(renderBlocksPage(document.blocks, document)));
+  } else if (!output.json) {
+    const { renderBlocksPdf } = await import('../../render/render-pdf.ts');
+    output.write(await renderBlocksPdf(document.blocks, document));
+  }
 }
 
 /** A closed statement is shown from storage. Says why open ones cannot be shown at present. */

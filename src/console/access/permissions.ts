@@ -31,6 +31,8 @@ const LEAST = {
   'GET /money/reconciliation': 'viewer',
   'GET /statements': 'viewer',
   'GET /statements/:month': 'viewer',
+  // Has the name and the address of a creator.
+  'GET /statements/:month/document': 'marketing',
   'GET /fix': 'viewer',
   'GET /doubts': 'viewer',
   'GET /held': 'viewer',
