@@ -22,7 +22,8 @@ type Column = (typeof COLUMNS)[number];
 /** An address as SMTP takes it, without a display name, quotes or line ends. */
 const EMAIL = /^[^\s@<>"(),:;\\]{1,64}@[^\s@<>"(),:;\\]{1,190}$/;
 
-function isEmailAddress(text: string): boolean {
+/** Whether a text is one e-mail address, which a mail server takes as it is. */
+export function isEmailAddress(text: string): boolean {
   return EMAIL.test(text);
 }
 

@@ -57,6 +57,8 @@ const LEAST = {
   'POST /codes/withdraw': 'marketing',
   'POST /money/leaks/acknowledge': 'marketing',
   'POST /statements/close': 'marketing',
+  'POST /statements/send': 'marketing',
+  'POST /statements/settle-mail': 'marketing',
   'POST /held/decide': 'marketing',
   'POST /doubts/settle': 'marketing',
   'POST /bulk/preview': 'marketing',

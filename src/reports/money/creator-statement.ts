@@ -21,6 +21,8 @@ export type StatementDocument = {
   /** Name of the brand, or of the sender. Null if neither is known. */
   readonly from: string | null;
   readonly addressee: Addressee | null;
+  /** Whether it can still change. */
+  readonly isClosed: boolean;
   readonly mail: { readonly subject: string; readonly text: string };
   /** When it was closed; for a draft, a day that is always the same, so that its bytes are, too. */
   readonly madeAt: Date;
@@ -97,6 +99,7 @@ function describeCreatorStatement(
     language,
     from: name,
     addressee,
+    isClosed: statement.closed !== null,
     mail: { subject: texts.mailSubject(name ?? dealId, month), text: texts.mailBody(month) },
     madeAt: statement.closed?.at ?? new Date(`${statement.month}-01T00:00:00Z`),
   };

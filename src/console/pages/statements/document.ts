@@ -1,11 +1,15 @@
 import { KnownError } from '../../../core/known-error.ts';
+import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
+import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
-import type { ConsolePage, Shown } from '../../console-page.ts';
+import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
+import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
 import { anchor, missing } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
 
@@ -43,12 +47,73 @@ export const statementDocumentPage: ConsolePage = {
       title: `Statement of ${month}: deal ${dealId}`,
       content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Its lines')}, ${anchor(file('pdf'), 'save as PDF')}, ${anchor(file('html'), 'save as a page')}.</p>
 <p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, language: other }), other)}`)}.</p>
+${await mails(visit, document, { month, dealId })}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
 ${document.blocks.map(blockMarkup)}</article>`,
     };
   },
 };
+
+const SHOWN_MAILS = 10;
+
+/** What was sent, and the form that sends it. */
+async function mails(
+  visit: Visit,
+  { language, addressee, isClosed }: StatementDocument,
+  { month, dealId }: { readonly month: string; readonly dealId: string },
+): Promise<Html> {
+  const sent = await listStatementMails(visit.db, { month, dealId, limit: SHOWN_MAILS });
+  const [last] = sent;
+  const isOpen = last?.state === 'waiting' || last?.state === 'sending' || last?.state === 'unclear';
+  return html`<h2>Send it</h2>
+${sent.map((mail) => html`<p>${describeMail(mail)} <small>${mail.language}, SHA-256 ${mail.documentHash.slice(0, 12)}</small></p>`)}
+${last?.state === 'unclear' ? settleForm(visit, last) : null}
+${isOpen ? null : sendForm(visit, { month, dealId, language, isClosed, email: addressee?.email ?? null, last: last ?? null })}`;
+}
+
+function settleForm(visit: Visit, { mailId }: StatementMail): Html {
+  return html`<p>It is never sent again by itself. Ask the creator, or look at the log of the mail server.</p>
+${actionForm(visit, '/statements/settle-mail', {
+  hidden: { mail: mailId },
+  fields: html`<label><input type="radio" name="outcome" value="sent" required> It has arrived</label>
+<label><input type="radio" name="outcome" value="failed" required> It has not arrived, and can be sent again</label>`,
+  reasonLabel: 'How do you know',
+  button: 'Decide',
+})}`;
+}
+
+function sendForm(
+  visit: Visit,
+  {
+    month,
+    dealId,
+    language,
+    isClosed,
+    email,
+    last,
+  }: {
+    readonly month: string;
+    readonly dealId: string;
+    readonly language: string;
+    readonly isClosed: boolean;
+    readonly email: string | null;
+    readonly last: StatementMail | null;
+  },
+): Html {
+  if (mailChannel(visit.config) === null)
+    return html`<p class="none">No mail server is configured for statements (an e-mail channel of <code>notify</code>): save the document and send it yourself.</p>`;
+  if (!isClosed) return html`<p class="none">Close the month first: until then, it may change.</p>`;
+  return actionForm(visit, '/statements/send', {
+    hidden: { month, deal: dealId, language, after: last?.mailId ?? '' },
+    fields: html`<label>To <input type="email" name="recipient" maxlength="254" autocomplete="off"${email === null ? html` required` : null}></label>
+<small>${email === null ? 'Nobody wrote an address into statements.creators.' : html`Empty: ${email}, as in statements.creators.`}</small>`,
+    reasonLabel: 'Why',
+    reason: `Statement of ${month}`,
+    button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it once more',
+    ...(last?.state === 'sent' ? { confirm: 'I know that it was sent before, and send it once more.' } : {}),
+  });
+}
 
 async function save(
   document: StatementDocument,
