@@ -8160,6 +8160,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_j
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by, settled_by ON ops.statement_mails FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by', 'settled_by');
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();

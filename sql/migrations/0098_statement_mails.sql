@@ -23,6 +23,8 @@ create table ops.statement_mails (
   constraint trouble_says_why check (state not in ('unclear', 'failed') or failure is not null)
 );
 create index statement_mails_open on ops.statement_mails (state) where state in ('waiting', 'sending', 'unclear');
+create trigger record_actor before insert or update of requested_by, settled_by on ops.statement_mails
+  for each row execute function ops.record_actor('requested_by', 'settled_by');
 comment on table ops.statement_mails is 'The outbox of statements for creators, a row for each mail. It is claimed before SMTP begins, and never sent again by itself.';
 comment on column ops.statement_mails.mail_id is 'Counts up.';
 comment on column ops.statement_mails.statement_id is 'The closed statement.';
