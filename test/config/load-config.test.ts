@@ -742,6 +742,7 @@ describe('a setting with a closed list of words', () => {
     ['sources:', 'service: {events: {kinds: {new_maxbid: x}}}\nsources:', 'new_max_bid'],
     ['sources:', 'service: {operations: {search_brand: {}}}\nsources:', 'search_brands'],
     ['sources:', 'work: {engine: pgboss}\nsources:', 'pg-boss'],
+    ['sources:', 'statements: {sender: {language: due}}\nsources:', 'de'],
     [
       'sources:',
       'console: {auth: {users: [{name: ann, role: operater, password_hash: x}]}}\nsources:',
