@@ -91,6 +91,24 @@ it.each(years)(
         ),
       ).toBe(cents(year.conflicts));
 
+    // A preview says exactly what another rule would move, and changes nothing.
+    for (const rule of ['first', 'last'] as const) {
+      const moved = (await shop.cli('conflicts', 'preview', rule, '--json')).stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text) as Record<string, unknown>)
+        .map((one) => [one.before, one.after, one.currency, one.is_sent, one.amount, one.orders])
+        .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+      expect(moved).toEqual(year.changes[rule]);
+      expect(moved.length).toBeGreaterThan(2);
+    }
+    expect((await shop.cli('conflicts', 'preview', 'code')).stdout).toMatch(
+      /By code, orders decides every order/,
+    );
+    expect((await shop.cli('conflicts', 'preview', 'last')).stdout).toContain(
+      'write attribution: last under jobs.orders',
+    );
+
     // Every claim of a creator gets the answer that is true, and no amount is added up that nobody states.
     shop.write(
       'claims.csv',
