@@ -32,21 +32,39 @@ import { givenReason, refusal, requireReason, usageError } from '../usage-error.
 import { pingStart } from './notify-after.ts';
 import type { RunCommandOptions } from './run.ts';
 
-type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
+type Request = {
+  readonly jobName?: string | undefined;
+  readonly options: RunCommandOptions;
+  readonly isPlan: boolean;
+};
 
 /** Runs or plans a job of the configuration, shows the result, and writes its report if requested. */
 export async function performJob(output: Output, request: Request): Promise<ExitCode> {
   const config = await openConfig(request.options);
   const { report: file } = request.options;
   const writeReport = file === undefined ? null : openReportFile(file);
-  const done = await performConfigured(output, config, request);
+  const { jobName = onlyJob(config, request) } = request;
+  const done = await performConfigured(output, config, { ...request, jobName });
   output.emit(done.summary.finished);
   if (file !== undefined && writeReport !== null) {
-    const page = renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() });
+    const page = renderReportPage([done], { title: `Report of ${jobName}`, madeAt: new Date() });
     writeReport(output.completePage(page));
     if (!output.json) output.warn(`Report: ${file}`);
   }
   return done.exitCode;
+}
+
+/** @throws KnownError `usage` (exit 2) if there is not exactly one job. */
+function onlyJob({ jobs, path }: PipelineConfig, { isPlan }: Request): string {
+  const [only, ...others] = Object.keys(jobs);
+  if (only !== undefined && others.length === 0) return only;
+  const command = `npx influencer-sync ${isPlan ? 'plan' : 'run'}`;
+  throw usageError(
+    `Name the job: ${shortPath(path)} has ${only === undefined ? 'none' : 'several'}.`,
+    Object.keys(jobs)
+      .map((name) => `${command} ${name}`)
+      .join('\n'),
+  );
 }
 
 /** The result of a finished run or plan, for display. */
@@ -59,7 +77,7 @@ export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
 export async function performConfigured(
   output: Output,
   config: PipelineConfig,
-  request: Request,
+  request: Request & { readonly jobName: string },
 ): Promise<PerformedJob> {
   const { job, kind } = findJob(config, request.jobName);
   const reason = readReason(request.options);
