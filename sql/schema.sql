@@ -6898,6 +6898,17 @@ COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When the outcome was recorded.';
 
 COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
 
+CREATE TABLE ops.console_sign_outs (
+    session_id text NOT NULL,
+    ends_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE ops.console_sign_outs IS 'Sessions of an OpenID Connect provider that were signed out, so that copies of their cookies are worth nothing.';
+
+COMMENT ON COLUMN ops.console_sign_outs.session_id IS 'Random id in the cookie.';
+
+COMMENT ON COLUMN ops.console_sign_outs.ends_at IS 'When the cookie would have ended; the row is deleted after that.';
+
 ALTER TABLE ops.credit_claims ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.credit_claims_claim_id_seq
     START WITH 1
@@ -7224,6 +7235,78 @@ COMMENT ON COLUMN ops.schedules.job IS 'Name of the job in pipeline.yaml.';
 COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and including this instant are accounted for. Later ones are not due yet, or came due while nothing ran.';
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
+
+CREATE TABLE ops.statement_mails (
+    mail_id bigint NOT NULL,
+    statement_id bigint NOT NULL,
+    deal_id text NOT NULL,
+    replaces bigint,
+    channel text NOT NULL,
+    language text NOT NULL,
+    document_hash text NOT NULL,
+    recipient text,
+    message bytea,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    failure text,
+    requested_by text NOT NULL,
+    requested_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    claimed_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    settled_by text,
+    CONSTRAINT kept_until_sent CHECK ((((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (recipient IS NOT NULL)) AND ((recipient IS NULL) = (message IS NULL)))),
+    CONSTRAINT sending_was_claimed CHECK (((state <> 'sending'::text) OR (claimed_at IS NOT NULL))),
+    CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (settled_at IS NULL))),
+    CONSTRAINT statement_mails_channel_check CHECK ((channel <> ''::text)),
+    CONSTRAINT statement_mails_deal_id_check CHECK ((deal_id <> ''::text)),
+    CONSTRAINT statement_mails_document_hash_check CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT statement_mails_language_check CHECK ((language <> ''::text)),
+    CONSTRAINT statement_mails_requested_by_check CHECK ((requested_by <> ''::text)),
+    CONSTRAINT statement_mails_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'unclear'::text, 'failed'::text]))),
+    CONSTRAINT trouble_says_why CHECK (((state <> ALL (ARRAY['unclear'::text, 'failed'::text])) OR (failure IS NOT NULL)))
+);
+
+COMMENT ON TABLE ops.statement_mails IS 'The outbox of statements for creators, a row for each mail. It is claimed before SMTP begins, and never sent again by itself.';
+
+COMMENT ON COLUMN ops.statement_mails.mail_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement.';
+
+COMMENT ON COLUMN ops.statement_mails.deal_id IS 'The deal that the document is about.';
+
+COMMENT ON COLUMN ops.statement_mails.replaces IS 'The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.';
+
+COMMENT ON COLUMN ops.statement_mails.channel IS 'Channel in pipeline.yaml by which it is sent.';
+
+COMMENT ON COLUMN ops.statement_mails.language IS 'Language of the document: en, de, …';
+
+COMMENT ON COLUMN ops.statement_mails.document_hash IS 'SHA-256 of the PDF that is attached.';
+
+COMMENT ON COLUMN ops.statement_mails.recipient IS 'Address; deleted as soon as the mail is not to be sent any more.';
+
+COMMENT ON COLUMN ops.statement_mails.message IS 'The whole mail; deleted with the recipient.';
+
+COMMENT ON COLUMN ops.statement_mails.state IS 'waiting, sending (claimed), sent (the mail server took it), unclear (interrupted, or no answer: a person decides), failed (not taken).';
+
+COMMENT ON COLUMN ops.statement_mails.failure IS 'Why it is unclear or failed: a code, never an address.';
+
+COMMENT ON COLUMN ops.statement_mails.requested_by IS 'Who sent it.';
+
+COMMENT ON COLUMN ops.statement_mails.requested_at IS 'When.';
+
+COMMENT ON COLUMN ops.statement_mails.claimed_at IS 'When a process began to send it.';
+
+COMMENT ON COLUMN ops.statement_mails.settled_at IS 'When it was sent, failed or became unclear, or a person decided.';
+
+COMMENT ON COLUMN ops.statement_mails.settled_by IS 'Who decided what became of an unclear mail; null: nobody had to.';
+
+ALTER TABLE ops.statement_mails ALTER COLUMN mail_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.statement_mails_mail_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE ops.statements ALTER COLUMN statement_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.statements_statement_id_seq
@@ -7856,6 +7939,9 @@ ALTER TABLE ONLY ops.bulk_actions
 ALTER TABLE ONLY ops.bulk_items
     ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, subject_id);
 
+ALTER TABLE ONLY ops.console_sign_outs
+    ADD CONSTRAINT console_sign_outs_pkey PRIMARY KEY (session_id);
+
 ALTER TABLE ONLY ops.credit_claims
     ADD CONSTRAINT credit_claims_claim_key_key UNIQUE (claim_key);
 
@@ -7906,6 +7992,12 @@ ALTER TABLE ONLY ops.slots
 
 ALTER TABLE ONLY ops.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (statement_id, line_no);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_pkey PRIMARY KEY (mail_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_statement_id_deal_id_replaces_key UNIQUE NULLS NOT DISTINCT (statement_id, deal_id, replaces);
 
 ALTER TABLE ONLY ops.statements
     ADD CONSTRAINT statements_month_key UNIQUE (month);
@@ -8184,6 +8276,8 @@ CREATE INDEX statement_lines_fees ON ops.statement_lines USING btree (subject) W
 
 CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject);
 
+CREATE INDEX statement_mails_open ON ops.statement_mails USING btree (state) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'unclear'::text]));
+
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
@@ -8312,6 +8406,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_j
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by, settled_by ON ops.statement_mails FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by', 'settled_by');
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
@@ -8434,6 +8530,12 @@ ALTER TABLE ONLY ops.notices
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_replaces_fkey FOREIGN KEY (replaces) REFERENCES ops.statement_mails(mail_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_statement_id_fkey FOREIGN KEY (statement_id) REFERENCES ops.statements(statement_id);
 
 REVOKE ALL ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) FROM PUBLIC;
 

@@ -3708,6 +3708,17 @@ export interface OpsBulkItems {
   subject_id: Int8;
 }
 
+export interface OpsConsoleSignOuts {
+  /**
+   * When the cookie would have ended; the row is deleted after that.
+   */
+  ends_at: Timestamp;
+  /**
+   * Random id in the cookie.
+   */
+  session_id: string;
+}
+
 export interface OpsCreditClaims {
   /**
    * When it was added.
@@ -4383,6 +4394,73 @@ export interface OpsStatementLines {
    * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
    */
   subject: string;
+}
+
+export interface OpsStatementMails {
+  /**
+   * Channel in pipeline.yaml by which it is sent.
+   */
+  channel: string;
+  /**
+   * When a process began to send it.
+   */
+  claimed_at: Timestamp | null;
+  /**
+   * The deal that the document is about.
+   */
+  deal_id: string;
+  /**
+   * SHA-256 of the PDF that is attached.
+   */
+  document_hash: string;
+  /**
+   * Why it is unclear or failed: a code, never an address.
+   */
+  failure: string | null;
+  /**
+   * Language of the document: en, de, …
+   */
+  language: string;
+  /**
+   * Counts up.
+   */
+  mail_id: Generated<Int8>;
+  /**
+   * The whole mail; deleted with the recipient.
+   */
+  message: Buffer | null;
+  /**
+   * Address; deleted as soon as the mail is not to be sent any more.
+   */
+  recipient: string | null;
+  /**
+   * The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.
+   */
+  replaces: Int8 | null;
+  /**
+   * When.
+   */
+  requested_at: Generated<Timestamp>;
+  /**
+   * Who sent it.
+   */
+  requested_by: string;
+  /**
+   * When it was sent, failed or became unclear, or a person decided.
+   */
+  settled_at: Timestamp | null;
+  /**
+   * Who decided what became of an unclear mail; null: nobody had to.
+   */
+  settled_by: string | null;
+  /**
+   * waiting, sending (claimed), sent (the mail server took it), unclear (interrupted, or no answer: a person decides), failed (not taken).
+   */
+  state: Generated<string>;
+  /**
+   * The closed statement.
+   */
+  statement_id: Int8;
 }
 
 export interface OpsStatements {
@@ -5614,6 +5692,7 @@ export interface DB {
   "ops.backfills": OpsBackfills;
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;
+  "ops.console_sign_outs": OpsConsoleSignOuts;
   "ops.credit_claims": OpsCreditClaims;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
@@ -5629,6 +5708,7 @@ export interface DB {
   "ops.schedules": OpsSchedules;
   "ops.slots": OpsSlots;
   "ops.statement_lines": OpsStatementLines;
+  "ops.statement_mails": OpsStatementMails;
   "ops.statements": OpsStatements;
   "ops.webhook_events": OpsWebhookEvents;
   "ops.work_units": OpsWorkUnits;
