@@ -43,7 +43,7 @@ import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import { describeCodeProblems } from '../../reports/files/read-files.ts';
 import { describeStop } from '../../runs/run-job.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
-import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
+import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -173,13 +173,15 @@ async function withBackfillSurroundings(
   { output, wait, ...options }: BackfillSurroundingsOptions,
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const log = createRunLog(output, null);
-  return withRunSurroundings(output, { ...options, log }, async (surroundings, isKept) => {
-    // The plan is stored before the ledger is opened, and people approve what it says.
-    await requireWholeLedger(surroundings.db, options.config);
-    const waits = wait ?? output.terminal.isInteractive;
-    return withBackfillRun({ ...surroundings, waits }, (run) => work(run, isKept));
-  });
+  const { config } = options;
+  return withProcess(output, { config, lasts: false }, (opened) =>
+    withRunSurroundings(output, { ...options, opened }, async (surroundings, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(surroundings.db, config);
+      const waits = wait ?? output.terminal.isInteractive;
+      return withBackfillRun({ ...surroundings, waits }, (run) => work(run, isKept));
+    }),
+  );
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {

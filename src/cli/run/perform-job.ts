@@ -22,9 +22,9 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
-import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
-import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openConfig } from '../open/open-config.ts';
+import { withProcess, withRunSurroundings } from '../open/open-process.ts';
+import type { OpenTelemetry } from '../open/open-telemetry.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -83,48 +83,48 @@ export async function performConfigured(
   const reason = readReason(request.options);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   if (!request.isPlan) requireService(config);
-  warnOfPlainConnections(config, output);
-  const telemetry = await openTelemetry(output);
-  const { isPlan } = request;
-  const log = createRunLog(output, telemetry);
-  log.info({ job: job.name, kind: job.kind, is_plan: isPlan }, 'run started');
-  const ping = isPlan ? null : await pingStart(config, job.name);
-  async function performIn(surroundings: RunSurroundings<JobSettings>): Promise<PerformedJob> {
-    const { db, client } = surroundings;
-    const { limit = null, file = null, allowEmpty = false } = request.options;
-    const approve = approverOf(request.options, output);
-    const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
-    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client });
-    async function onBegun(runId: string): Promise<void> {
-      if (reason === null) return;
-      await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+  return withProcess(output, { config, lasts: false }, async (opened) => {
+    const { isPlan } = request;
+    const { log, telemetry } = opened;
+    log.info({ job: job.name, kind: job.kind, is_plan: isPlan }, 'run started');
+    const ping = isPlan ? null : await pingStart(config, job.name);
+    async function perform(surroundings: RunSurroundings<JobSettings>): Promise<PerformedJob> {
+      const { db, client } = surroundings;
+      const { limit = null, file = null, allowEmpty = false } = request.options;
+      const approve = approverOf(request.options, output);
+      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
+      const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client });
+      async function onBegun(runId: string): Promise<void> {
+        if (reason === null) return;
+        await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+      }
+      const waits = request.options.wait ?? output.terminal.isInteractive;
+      const given = { ...surroundings, waits, kind, options, onBegun, client: measured?.client ?? client };
+      const { finished, report, stop, exitCode, traceId } = await runJob(given);
+      measured?.metrics.runEnded(finished);
+      const problem = stop === null ? null : describeStop(stop);
+      const summary = { finished, report, problem, isPlan };
+      // A blank line between the progress and the result.
+      if (!output.json) output.warn('');
+      output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
+      if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
+      for (const event of eventsOf(report, kind.render)) output.emit(event);
+      const { event: _, ...facts } = finished;
+      log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+      // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
+      const isWanted = request.options.report !== undefined && !isPlan && stop === null;
+      const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
+      return { summary, renderer: kind.render, appendix, exitCode };
     }
-    const waits = request.options.wait ?? output.terminal.isInteractive;
-    const given = { ...surroundings, waits, kind, options, onBegun, client: measured?.client ?? client };
-    const { finished, report, stop, exitCode, traceId } = await runJob(given);
-    measured?.metrics.runEnded(finished);
-    const problem = stop === null ? null : describeStop(stop);
-    const summary = { finished, report, problem, isPlan };
-    // A blank line between the progress and the result.
-    if (!output.json) output.warn('');
-    output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
-    if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
-    for (const event of eventsOf(report, kind.render)) output.emit(event);
-    const { event: _, ...facts } = finished;
-    log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-    // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
-    const isWanted = request.options.report !== undefined && !isPlan && stop === null;
-    const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
-    return { summary, renderer: kind.render, appendix, exitCode };
-  }
-  try {
-    const performed = await withRunSurroundings(output, { config, job, isPlan, log, telemetry }, performIn);
-    await ping?.ended(performed.exitCode);
-    return performed;
-  } catch (error) {
-    await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
-    throw error;
-  }
+    try {
+      const performed = await withRunSurroundings(output, { config, job, isPlan, opened }, perform);
+      await ping?.ended(performed.exitCode);
+      return performed;
+    } catch (error) {
+      await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
+      throw error;
+    }
+  });
 }
 
 /** Adds the metrics of a run to its telemetry. Those of the database are read after the run. */
