@@ -1864,6 +1864,163 @@ COMMENT ON COLUMN bi.creators_imported.first_seen_at IS 'When a list first state
 
 COMMENT ON COLUMN bi.creators_imported.stated_at IS 'When a list last stated it.';
 
+CREATE TABLE ops.credit_claims (
+    claim_id bigint NOT NULL,
+    claim_key text NOT NULL,
+    creator text NOT NULL,
+    creator_folded text NOT NULL,
+    order_id text,
+    amount numeric(18,4),
+    currency text,
+    claimed_on date,
+    code text,
+    deadline_on date,
+    file_name text,
+    line_no integer,
+    state text DEFAULT 'open'::text NOT NULL,
+    added_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    added_by text NOT NULL,
+    answer text,
+    explanation text,
+    reply text,
+    credited_amount numeric(18,4),
+    credited_currency text,
+    statement_month date,
+    answered_at timestamp with time zone,
+    answered_by text,
+    closed_at timestamp with time zone,
+    closed_by text,
+    close_reason text,
+    CONSTRAINT a_claim_names_an_order CHECK (((order_id IS NOT NULL) OR ((amount IS NOT NULL) AND (claimed_on IS NOT NULL)))),
+    CONSTRAINT an_amount_has_its_currency CHECK ((((amount IS NULL) = (currency IS NULL)) AND ((credited_amount IS NULL) = (credited_currency IS NULL)))),
+    CONSTRAINT an_answer_is_kept_once_given CHECK (
+CASE state
+    WHEN 'open'::text THEN (answer IS NULL)
+    WHEN 'withdrawn'::text THEN true
+    ELSE (answer IS NOT NULL)
+END),
+    CONSTRAINT an_answer_is_whole CHECK ((num_nulls(answer, explanation, reply, answered_at, answered_by) = ANY (ARRAY[0, 5]))),
+    CONSTRAINT credit_claims_added_by_check CHECK ((added_by <> ''::text)),
+    CONSTRAINT credit_claims_answer_check CHECK ((answer ~ '^[a-z][a-z_]{0,40}$'::text)),
+    CONSTRAINT credit_claims_answered_by_check CHECK ((answered_by <> ''::text)),
+    CONSTRAINT credit_claims_close_reason_check CHECK ((close_reason <> ''::text)),
+    CONSTRAINT credit_claims_closed_by_check CHECK ((closed_by <> ''::text)),
+    CONSTRAINT credit_claims_creator_check CHECK ((creator <> ''::text)),
+    CONSTRAINT credit_claims_creator_folded_check CHECK ((creator_folded <> ''::text)),
+    CONSTRAINT credit_claims_credited_currency_check CHECK ((credited_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_line_no_check CHECK ((line_no > 0)),
+    CONSTRAINT credit_claims_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'upheld'::text, 'rejected'::text, 'withdrawn'::text]))),
+    CONSTRAINT who_closed_it_says_why CHECK ((((state = ANY (ARRAY['upheld'::text, 'rejected'::text, 'withdrawn'::text])) = (closed_at IS NOT NULL)) AND (num_nulls(closed_at, closed_by, close_reason) = ANY (ARRAY[0, 3]))))
+);
+
+COMMENT ON TABLE ops.credit_claims IS 'Orders that creators and agencies say were not credited. A claim never credits an order: it is answered, and its answer names the act. Not the claims of the ledger, which are attempts to send an entry.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_key IS 'Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.';
+
+COMMENT ON COLUMN ops.credit_claims.creator IS 'Handle or deal of the creator, as written.';
+
+COMMENT ON COLUMN ops.credit_claims.creator_folded IS 'The same, folded for comparison.';
+
+COMMENT ON COLUMN ops.credit_claims.order_id IS 'Order that is claimed, as written. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN ops.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN ops.credit_claims.currency IS 'ISO 4217. Null only without an amount.';
+
+COMMENT ON COLUMN ops.credit_claims.claimed_on IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN ops.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN ops.credit_claims.deadline_on IS 'Day by which an answer is due.';
+
+COMMENT ON COLUMN ops.credit_claims.file_name IS 'File that the claim came in. Null: the form of the console.';
+
+COMMENT ON COLUMN ops.credit_claims.line_no IS 'Line of the file.';
+
+COMMENT ON COLUMN ops.credit_claims.state IS 'open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.';
+
+COMMENT ON COLUMN ops.credit_claims.added_at IS 'When it was added.';
+
+COMMENT ON COLUMN ops.credit_claims.added_by IS 'Who added it.';
+
+COMMENT ON COLUMN ops.credit_claims.answer IS 'Machine name of the answer that was given, for example credited or held. Null while it is open.';
+
+COMMENT ON COLUMN ops.credit_claims.explanation IS 'The answer with its proof, for people of the brand.';
+
+COMMENT ON COLUMN ops.credit_claims.reply IS 'The answer for the creator: it names no other creator.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_amount IS 'Revenue that was credited to the creator for the order, in credited_currency.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.credit_claims.statement_month IS 'First day of the month of the first closed statement that counts the order. Null: none yet.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_at IS 'When the answer was given.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_by IS 'Who gave it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_at IS 'When a person closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_by IS 'Who closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.close_reason IS 'Why it was upheld, rejected or withdrawn.';
+
+CREATE VIEW bi.credit_claims AS
+ SELECT (claim_id)::text AS claim_id,
+    reporting.without_addresses(creator) AS influencer_handle,
+    order_id,
+    amount,
+    currency,
+    claimed_on AS claimed_local,
+    code,
+    deadline_on AS deadline_local,
+    state,
+    answer,
+    credited_amount,
+    credited_currency,
+    statement_month AS statement_month_local,
+    added_at,
+    answered_at,
+    closed_at
+   FROM ops.credit_claims;
+
+COMMENT ON VIEW bi.credit_claims IS 'Orders that creators and agencies say were not credited, one row per claim, with the answer that was given. Live. Answers: Which claims of creators wait for an answer? What were claims answered?';
+
+COMMENT ON COLUMN bi.credit_claims.claim_id IS 'Key of the row.';
+
+COMMENT ON COLUMN bi.credit_claims.influencer_handle IS 'Handle or deal of the creator, as the claim writes it.';
+
+COMMENT ON COLUMN bi.credit_claims.order_id IS 'Order as the claim writes it. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN bi.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN bi.credit_claims.currency IS 'ISO 4217. Null without an amount. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.credit_claims.claimed_local IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN bi.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN bi.credit_claims.deadline_local IS 'Day by which an answer is due. Null: none was set.';
+
+COMMENT ON COLUMN bi.credit_claims.state IS 'open, answered, upheld, rejected or withdrawn.';
+
+COMMENT ON COLUMN bi.credit_claims.answer IS 'The answer that was given, for example credited or excluded. Null while the claim is open: its answer is decided whenever `claims` shows it.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_amount IS 'Revenue that is credited to the creator for the order, in credited_currency. Null: nothing, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN bi.credit_claims.statement_month_local IS 'First day of the month of the first closed statement that counts the order. Null: none, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.added_at IS 'When the claim was added.';
+
+COMMENT ON COLUMN bi.credit_claims.answered_at IS 'When it was answered.';
+
+COMMENT ON COLUMN bi.credit_claims.closed_at IS 'When a person upheld, rejected or withdrew it.';
+
 CREATE TABLE reporting.return_months (
     month_utc date NOT NULL,
     deal_id text NOT NULL,
@@ -2664,6 +2821,7 @@ CREATE TABLE intake.source_files (
     rows_older bigint DEFAULT 0 NOT NULL,
     newest_since timestamp with time zone,
     newest_by text,
+    footer jsonb,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
@@ -2671,6 +2829,7 @@ CREATE TABLE intake.source_files (
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
     CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text, 'column'::text]))),
+    CONSTRAINT source_files_footer_check CHECK ((jsonb_typeof(footer) = 'array'::text)),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2771,6 +2930,8 @@ COMMENT ON COLUMN intake.source_files.rows_older IS 'Clicks or creators of which
 COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all that were there by then. Null: nobody did.';
 
 COMMENT ON COLUMN intake.source_files.newest_by IS 'Who said that it is newer.';
+
+COMMENT ON COLUMN intake.source_files.footer IS 'Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
@@ -3660,6 +3821,118 @@ COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Total paid out,
 COMMENT ON COLUMN bi.reconciliation.account_currency IS 'Currency of the account (ISO 4217). Null: unknown.';
 
 COMMENT ON COLUMN bi.reconciliation.run_id IS 'Run of the mirror that published the totals, see bi.runs.';
+
+CREATE TABLE intake.rejected_rows (
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    record_no bigint NOT NULL,
+    code text NOT NULL,
+    column_name text,
+    value text,
+    reason text NOT NULL,
+    help text NOT NULL,
+    row_count integer DEFAULT 1 NOT NULL,
+    run_id bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    order_id text,
+    order_name text,
+    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
+);
+
+COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
+
+COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
+
+COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
+
+COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
+
+COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
+
+COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
+
+COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
+
+COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
+
+COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
+
+COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_id IS 'Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_name IS 'Name of that order for people, or what groups its rows, if the row says it and it is not the id.';
+
+CREATE TABLE intake.restated_orders (
+    source_file_id bigint NOT NULL,
+    order_version_ids int8multirange NOT NULL
+);
+
+COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
+
+COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
+
+COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
+
+CREATE VIEW bi.rejected_rows AS
+ SELECT f.source,
+    f.uri AS file,
+    r.line_no,
+    r.record_no,
+    r.code,
+    r.column_name,
+    r.reason,
+    r.row_count AS rows,
+    r.order_id,
+    r.order_name,
+    r.first_seen_at AS rejected_at,
+    ((r.first_seen_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    r.run_id,
+    ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
+           FROM (intake.orders c
+             JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND ((c.source_file_id > r.source_file_id) OR (EXISTS ( SELECT
+                   FROM intake.restated_orders s
+                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id))))))))) AS is_settled
+   FROM (intake.rejected_rows r
+     JOIN intake.source_files f ON ((f.source_file_id = r.source_file_id)))
+  WHERE ((f.state <> 'reading'::text) AND (NOT (EXISTS ( SELECT
+           FROM intake.source_files later
+          WHERE ((later.source_file_id = f.superseded_by) AND (later.state = 'sealed'::text))))));
+
+COMMENT ON VIEW bi.rejected_rows IS 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+
+COMMENT ON COLUMN bi.rejected_rows.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.rejected_rows.file IS 'Address of the file. With record_no, the key of the row.';
+
+COMMENT ON COLUMN bi.rejected_rows.line_no IS 'Physical line on which the row begins, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.record_no IS 'Number of the record, header excluded, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.code IS 'Kind of problem, for example bad_money.';
+
+COMMENT ON COLUMN bi.rejected_rows.column_name IS 'Header of the column at fault; null if it is the whole row.';
+
+COMMENT ON COLUMN bi.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN bi.rejected_rows.rows IS 'Number of rows of the file: more than one if a whole order is rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_id IS 'Order that the row states, see bi.orders; null if it is not known.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_name IS 'Name of that order for people, if the row says it.';
+
+COMMENT ON COLUMN bi.rejected_rows.rejected_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.day_utc IS 'Day of rejected_at in UTC.';
+
+COMMENT ON COLUMN bi.rejected_rows.run_id IS 'Run that rejected it, see bi.runs.';
+
+COMMENT ON COLUMN bi.rejected_rows.is_settled IS 'Whether a file that was read later states the order.';
 
 CREATE TABLE reporting.return_fees (
     month_utc date NOT NULL,
@@ -5164,56 +5437,6 @@ ALTER TABLE intake.orders ALTER COLUMN order_version_id ADD GENERATED ALWAYS AS 
     CACHE 1
 );
 
-CREATE TABLE intake.rejected_rows (
-    source_file_id bigint NOT NULL,
-    line_no bigint NOT NULL,
-    record_no bigint NOT NULL,
-    code text NOT NULL,
-    column_name text,
-    value text,
-    reason text NOT NULL,
-    help text NOT NULL,
-    row_count integer DEFAULT 1 NOT NULL,
-    run_id bigint NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
-);
-
-COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
-
-COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
-
-COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
-
-COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
-
-COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
-
-COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
-
-COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
-
-COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
-
-COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
-
-COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
-
-COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
-
-COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
-
-CREATE TABLE intake.restated_orders (
-    source_file_id bigint NOT NULL,
-    order_version_ids int8multirange NOT NULL
-);
-
-COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
-
-COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
-
-COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
-
 CREATE TABLE intake.revenue_rules (
     job text NOT NULL,
     source text NOT NULL,
@@ -6675,6 +6898,15 @@ COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
 
 COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
 
+ALTER TABLE ops.credit_claims ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.credit_claims_claim_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.job_locks (
     job text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
@@ -7624,6 +7856,12 @@ ALTER TABLE ONLY ops.bulk_actions
 ALTER TABLE ONLY ops.bulk_items
     ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, subject_id);
 
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_claim_key_key UNIQUE (claim_key);
+
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_pkey PRIMARY KEY (claim_id);
+
 ALTER TABLE ONLY ops.job_locks
     ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
 
@@ -7814,6 +8052,10 @@ CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WH
 
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
 
+CREATE INDEX rejected_rows_order ON intake.rejected_rows USING btree (order_id) WHERE (order_id IS NOT NULL);
+
+CREATE INDEX rejected_rows_order_name ON intake.rejected_rows USING btree (order_name) WHERE (order_name IS NOT NULL);
+
 CREATE INDEX restated_orders_file ON intake.restated_orders USING btree (source_file_id);
 
 CREATE UNIQUE INDEX rulings_of_orders ON intake.rulings USING btree (source, order_id, reason) WHERE ((order_id IS NOT NULL) AND (withdrawn_at IS NULL));
@@ -7909,6 +8151,10 @@ CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHE
 CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
 
 CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, subject_id) WHERE (outcome IS NULL);
+
+CREATE INDEX credit_claims_creator ON ops.credit_claims USING btree (creator_folded);
+
+CREATE INDEX credit_claims_open ON ops.credit_claims USING btree (deadline_on, claim_id) WHERE (state = 'open'::text);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { apiTypeSource } from '../src/service/reference/api-type-source.ts';
 import { openApiDocument } from '../src/service/reference/openapi.ts';
-import { operationReference } from '../src/service/reference/operation-reference.ts';
+import { apiTypeSource } from './documents/api-type-source.ts';
+import { operationReference } from './documents/operation-reference.ts';
 
 /**
  * `npm run openapi` runs this: it writes the files that are generated from the contract. A test fails if they

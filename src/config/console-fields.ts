@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { camelCased, oneOrMore, optional, text, textOrEmpty, yesOrNo } from './fields.ts';
 
+/** From the least to the most: each may do what those before it may. */
+export const ROLES = ['viewer', 'marketing', 'operator'] as const;
+
 const role = z
-  .enum(['viewer', 'operator'])
+  .enum(ROLES)
   .default('viewer')
-  .describe('viewer: sees everything; operator: may also change things.');
+  .describe(
+    'viewer: sees pages, but no rows of files; marketing: also assigns codes, decides about orders, closes and sends statements; operator: everything.',
+  );
 
 const name = text(100).describe('Appears in the audit of what this person changed.');
 
@@ -72,10 +77,11 @@ export const consoleSchema = z
             header: text(100)
               .default('X-Forwarded-User')
               .describe('Header in which the proxy names the person who has signed in.'),
-            operators: z
+            operators: z.array(text(200)).default([]).describe('Names of operators.'),
+            marketing: z
               .array(text(200))
               .default([])
-              .describe('Names that may change things; all others are viewers.'),
+              .describe('Names with the role marketing; those in neither list are viewers.'),
           }),
         ).describe('A proxy signs people in.'),
         oidc: optional(
@@ -98,8 +104,10 @@ export const consoleSchema = z
               .describe(
                 'Whether to accept an email although the provider does not send email_verified. Only for a provider whose users cannot choose their address. With email_verified: false, nobody is signed in.',
               ),
-            operators: names('Names that may change things.'),
-            operator_groups: names('Groups whose members may change things.'),
+            operators: names('Names of operators.'),
+            operator_groups: names('Groups whose members are operators.'),
+            marketing: names('Names with the role marketing.'),
+            marketing_groups: names('Groups whose members have the role marketing.'),
             viewers: names("Names that may see the console; '*' for everybody whom the provider signs in."),
             viewer_groups: names('Groups whose members may see the console.'),
           }),
@@ -114,7 +122,7 @@ export const consoleSchema = z
 /** Settings of the pages that `serve` and `console` show. */
 export type ConsoleSettings = ReturnType<typeof toConsoleSettings>;
 export type OidcSettings = NonNullable<ConsoleSettings['oidc']>;
-export type Role = z.output<typeof role>;
+export type Role = (typeof ROLES)[number];
 
 export function toConsoleSettings({ auth, ...file }: z.output<typeof consoleSchema>) {
   return {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isLoopback } from '../core/http/is-loopback.ts';
 import type { Problem } from '../core/known-error.ts';
-import { findDateFault, parseDatedNames } from '../core/text/dated-names.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
-import { isLoopback } from '../core/text/is-loopback.ts';
 import { problemOfCron } from '../core/time/cron-pattern.ts';
+import { findDateFault, parseDatedNames } from '../core/time/dated-names.ts';
 import { isNamedTimeZone } from '../core/time/time-zone.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import type { JobSettings } from './job-fields.ts';
@@ -130,12 +130,13 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
       message: `console.auth.oidc.issuer: "${oidc.issuer}" is not an https address.`,
       help: 'Write the issuer of the provider, like https://login.example.com/tenant.',
     };
-  const { operators, operatorGroups, viewers, viewerGroups } = oidc;
-  if ([operators, operatorGroups, viewers, viewerGroups].every((list) => list.length === 0))
+  const { operators, operatorGroups, marketing, marketingGroups, viewers, viewerGroups } = oidc;
+  const everybody = [operators, operatorGroups, marketing, marketingGroups, viewers, viewerGroups];
+  if (everybody.every((list) => list.length === 0))
     yield {
       path,
       message: 'console.auth.oidc lets nobody in.',
-      help: "List the people who may change things in `operators` or `operator_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
+      help: "List the people who may change everything in `operators` or `operator_groups`, those of marketing in `marketing` or `marketing_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
     };
 }
 

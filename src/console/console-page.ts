@@ -6,6 +6,7 @@ import type { HtmlValue } from '../core/text/html.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { ActorlessRecord } from '../ops/record-audit.ts';
+import type { ActionPath, PagePath, Permission } from './access/permissions.ts';
 
 /** The person who uses the console. */
 export type Actor = { readonly name: string; readonly role: Role };
@@ -16,8 +17,8 @@ export type Visit = {
   readonly db: Database;
   readonly config: PipelineConfig;
   readonly actor: Actor;
-  /** Whether this person may change things. If not, pages show no forms. */
-  readonly mayChange: boolean;
+  /** Whether this person may do something. If not, pages offer no form for it. A read-only console permits no change. */
+  readonly may: (permission: Permission) => boolean;
   /** Path of this page, without its query. */
   readonly path: string;
   /** Parts of the path: `run` of `/runs/:run`. */
@@ -46,8 +47,8 @@ export type ShownPage = {
   /** Heading of the page and title of the window. */
   readonly title: string;
   readonly content: HtmlValue;
-  /** 404 if the requested object does not exist; default 200. */
-  readonly status?: 404;
+  /** 404 if the requested object does not exist, 403 if this person may not see it; default 200. */
+  readonly status?: 403 | 404;
 };
 
 /** The places of the console, in the order of its header. Every page belongs to one of them. */
@@ -57,7 +58,7 @@ export type Place = (typeof PLACES)[number];
 /** A page of the console. To add one, create a file in `pages/` and add it to its index. */
 export type ConsolePage = {
   /** Path in Fastify's syntax: `/runs/:run`. */
-  readonly path: string;
+  readonly path: PagePath;
   readonly place: Place;
   /** Name among the tabs of its place; null if only other pages link to it. */
   readonly tab: string | null;
@@ -69,6 +70,8 @@ export type Change = {
   readonly trx: DatabaseTransaction;
   readonly config: PipelineConfig;
   readonly actor: Actor;
+  /** @throws Refused if this person may not decide so. */
+  requireRight(permission: Permission): void;
   /**
    * Writes the audit record; its summary is shown to the person.
    * @returns the id that `perform` must return.
@@ -86,7 +89,7 @@ export type Change = {
 /** The definition of an action. To add one, create a file in `actions/` and add it to its index. */
 type ActionDefinition<Form> = {
   /** Path to which the form is sent: `/doubts/settle`. */
-  readonly path: string;
+  readonly path: ActionPath;
   /** Fields of the form. All values arrive as text. */
   readonly form: z.ZodType<Form>;
   /**
@@ -107,7 +110,7 @@ type ReadForm =
 
 /** An action without the type of its form. */
 export type ConsoleAction = {
-  readonly path: string;
+  readonly path: ActionPath;
   readonly read: (fields: unknown) => ReadForm;
 };
 
@@ -129,9 +132,15 @@ export function defineAction<Form>({ path, form, perform }: ActionDefinition<For
 
 /** Thrown if a change is not possible now. Nothing was changed, and the page shows the reason. */
 export class Refused extends Error {
-  /** @param message one or two sentences for the person: the reason, and what to do. */
-  constructor(message: string) {
+  readonly status: 403 | 409;
+
+  /**
+   * @param message one or two sentences for the person: the reason, and what to do.
+   * @param status 403 if this person may not do it.
+   */
+  constructor(message: string, status: 403 | 409 = 409) {
     super(message);
     this.name = 'Refused';
+    this.status = status;
   }
 }

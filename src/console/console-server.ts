@@ -9,6 +9,7 @@ import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
 import { readChangeVersion } from '../reports/status/read-version.ts';
 import type { Authenticate } from './access/authenticate.ts';
+import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';
 import type { ConsoleOptions } from './add-console.ts';
 import type { Actor, ConsolePage, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
@@ -66,12 +67,18 @@ export function createConsoleServer(options: ConsoleServerOptions): FastifyInsta
       // Does not affect /live, which bypasses the hooks, so that its events arrive one by one.
       await scope.register(compress, { encodings: ['br', 'gzip'], globalDecompression: false });
       const actors = new WeakMap<FastifyRequest, Actor>();
+      const actorOf = (request: FastifyRequest): Actor => actors.get(request) ?? { name: '', role: 'viewer' };
+      const answers = createAnswers({ ...options, actorOf });
       scope.addHook('onRequest', async (request, reply) => {
         reply.headers(HEADERS);
         const signIn = await authenticate({ headers: request.headers, address: request.ip });
         if (signIn.kind === 'actor') {
           actors.set(request, signIn.actor);
-          return;
+          const permission = permissionFor(request, config.console.basePath);
+          if (permission === null || permits(signIn.actor.role, permission)) return;
+          const why = whyForbidden(signIn.actor, permission);
+          await answers.refuse(request, reply, { status: 403, why });
+          return reply;
         }
         if (signIn.status === 401 && provider !== null && isNavigation(request))
           return reply.redirect(provider.startAt(request.url), 303);
@@ -79,9 +86,8 @@ export function createConsoleServer(options: ConsoleServerOptions): FastifyInsta
           reply.header('www-authenticate', 'Basic realm="influencer-sync", charset="UTF-8"');
         return reply.code(signIn.status).type('text/plain; charset=utf-8').send(`${signIn.why}\n`);
       });
-      const actorOf = (request: FastifyRequest): Actor => actors.get(request) ?? { name: '', role: 'viewer' };
       addAssets(scope);
-      addPages(scope, { ...options, actorOf });
+      addPages(scope, { ...options, actorOf, answers });
       addLive(scope, options);
     },
     { prefix: config.console.basePath },
@@ -118,8 +124,16 @@ function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
 }
 
 type Served = ConsoleServerOptions & { readonly actorOf: (request: FastifyRequest) => Actor };
+type Answers = ReturnType<typeof createAnswers>;
 
-function addPages(scope: FastifyInstance, served: Served): void {
+/** @returns what the person must be permitted; null for an address that leads nowhere. */
+function permissionFor({ method, routeOptions }: FastifyRequest, basePath: string): string | null {
+  const path = routeOptions.url?.slice(basePath.length);
+  return path === undefined ? null : `${method === 'HEAD' ? 'GET' : method} ${path || '/'}`;
+}
+
+/** Creates what answers with a whole page. */
+function createAnswers(served: Served) {
   // For the header of every page, so it may be some seconds old; but a person sees what they changed.
   const counter = () =>
     cached(async () => (await findWaiting(served.readDb, { ...served, isCount: true })).length);
@@ -136,6 +150,30 @@ function addPages(scope: FastifyInstance, served: Served): void {
       .header('cache-control', 'no-store')
       .send(pageFrame(visit, { page: null, waiting, ...shown }));
   };
+  return {
+    send,
+    /** Answers with a page that says why nothing was done. */
+    refuse: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { status, why }: { readonly status: 400 | 403 | 409; readonly why: string },
+    ): Promise<FastifyReply> =>
+      send(reply.code(status), visitOf(request, served), {
+        title: request.method === 'POST' ? 'Nothing was changed' : 'Not for your role',
+        content: html`<p class="notice red" role="alert" data-answer>${why}</p>${request.method === 'POST' ? html`<p>Go back and reload the page to see the present state.</p>` : null}`,
+      }),
+    onChanged() {
+      countWaiting = counter();
+      served.onChanged();
+    },
+  };
+}
+
+function addPages(
+  scope: FastifyInstance,
+  { answers, ...served }: Served & { readonly answers: Answers },
+): void {
+  const { send } = answers;
   for (const page of pages)
     scope.get(page.path, async (request, reply) => {
       const visit = visitOf(request, served);
@@ -169,18 +207,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
         return send(reply.code(503), visit, { title: 'Not now', content: html`<p>${why}</p>`, page });
       }
     });
-  addActions(scope, {
-    ...served,
-    onChanged() {
-      countWaiting = counter();
-      served.onChanged();
-    },
-    refuse: async (request, reply, { status, why }) =>
-      send(reply.code(status), visitOf(request, served), {
-        title: 'Nothing was changed',
-        content: html`<p class="notice red" role="alert" data-answer>${why}</p><p>Go back and reload the page to see the present state.</p>`,
-      }),
-  });
+  addActions(scope, { ...served, ...answers });
   scope.setNotFoundHandler((request, reply) =>
     send(reply.code(404), visitOf(request, served), {
       title: 'There is no such page',
@@ -209,6 +236,10 @@ function sendFile(reply: FastifyReply, { name, type, content }: Download): Fasti
   );
 }
 
+function isReading(permission: string): boolean {
+  return permission.startsWith('GET ') || permission.startsWith('see ');
+}
+
 function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: Served): Visit {
   const { pathname, searchParams: query } = new URL(request.url, 'http://console');
   const actor = actorOf(request);
@@ -219,7 +250,8 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: 
     db: readDb,
     config,
     actor,
-    mayChange: actor.role === 'operator' && !config.console.readOnly,
+    may: (permission) =>
+      permits(actor.role, permission) && (isReading(permission) || !config.console.readOnly),
     path: pathname.slice(config.console.basePath.length) || '/',
     params: request.params as Readonly<Record<string, string>>,
     query,

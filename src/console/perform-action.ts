@@ -6,6 +6,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
 import { recordAudit } from '../ops/record-audit.ts';
 import { findForeignOrigin, localPath } from './access/check-origin.ts';
+import { permits, whyForbidden } from './access/permissions.ts';
 import { actions } from './actions/index.ts';
 import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';
 
@@ -26,7 +27,8 @@ export type PerformOptions = {
 };
 
 /**
- * Adds the routes of all actions. Every change passes through here: origin, role, form, transaction, audit.
+ * Adds the routes of all actions. Every change passes through here: origin, form, decision, transaction, audit. Whether
+ * the role may use the route is checked before, as for every route.
  */
 export function addActions(server: FastifyInstance, options: PerformOptions): void {
   for (const action of actions)
@@ -54,12 +56,10 @@ async function performAction(
       status: 403,
       why: 'The console is read-only here (console.read_only). Use the command, or a console that is not read-only.',
     });
-  if (actor.role !== 'operator')
-    return refuse(request, reply, {
-      status: 403,
-      why: 'Your role is viewer: you can see everything, but you cannot change anything.',
-    });
   const { return_to: returnTo, ...fields } = toFields(request.body);
+  const requireRight = (permission: string): void => {
+    if (!permits(actor.role, permission)) throw new Refused(whyForbidden(actor, permission), 403);
+  };
   const asked = action.read(fields);
   if ('problems' in asked)
     return refuse(request, reply, {
@@ -80,7 +80,8 @@ async function performAction(
       const leadTo = (path: string): void => {
         shownNext = `${config.console.basePath}${path}`;
       };
-      await asked.perform({ trx, config, actor, audit, afterwards, leadTo });
+      if (typeof fields.decision === 'string') requireRight(`decide ${fields.decision}`);
+      await asked.perform({ trx, config, actor, requireRight, audit, afterwards, leadTo });
       if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
       return written.auditId;
     });
@@ -90,7 +91,7 @@ async function performAction(
     target.searchParams.set('done', auditId);
     return await reply.redirect(`${target.pathname}${target.search}`, 303);
   } catch (error) {
-    if (error instanceof Refused) return refuse(request, reply, { status: 409, why: error.message });
+    if (error instanceof Refused) return refuse(request, reply, { status: error.status, why: error.message });
     if (error instanceof KnownError)
       return refuse(request, reply, {
         status: 409,

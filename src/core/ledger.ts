@@ -87,9 +87,6 @@ export type Outcome =
   /** The request may have been processed. Only evidence or a person can settle this. */
   | { readonly kind: 'in_doubt'; readonly httpStatus: number | null; readonly reason: string };
 
-/** Why an entry left `sending`, as stored with the answer. */
-export type AnswerKind = Outcome['kind'] | 'lease_over';
-
 /** An exact sum of money in one currency. */
 export type ClaimSum = { readonly currency: string | null; readonly amount: string };
 

@@ -1432,6 +1432,14 @@ export interface IntakeRejectedRows {
    */
   line_no: Int8;
   /**
+   * Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.
+   */
+  order_id: string | null;
+  /**
+   * Name of that order for people, or what groups its rows, if the row says it and it is not the id.
+   */
+  order_name: string | null;
+  /**
    * What is wrong.
    */
   reason: string;
@@ -1563,6 +1571,10 @@ export interface IntakeSourceFiles {
    * When it was first opened.
    */
   first_seen_at: Generated<Timestamp>;
+  /**
+   * Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.
+   */
+  footer: Json | null;
   /**
    * Machine name of the reason for holding it; it stays when the file is released.
    */
@@ -3696,6 +3708,113 @@ export interface OpsBulkItems {
   subject_id: Int8;
 }
 
+export interface OpsCreditClaims {
+  /**
+   * When it was added.
+   */
+  added_at: Generated<Timestamp>;
+  /**
+   * Who added it.
+   */
+  added_by: string;
+  /**
+   * Amount of the order as claimed, in currency. Null: the claim does not say it.
+   */
+  amount: Numeric | null;
+  /**
+   * Machine name of the answer that was given, for example credited or held. Null while it is open.
+   */
+  answer: string | null;
+  /**
+   * When the answer was given.
+   */
+  answered_at: Timestamp | null;
+  /**
+   * Who gave it.
+   */
+  answered_by: string | null;
+  /**
+   * Counts up.
+   */
+  claim_id: Generated<Int8>;
+  /**
+   * Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.
+   */
+  claim_key: string;
+  /**
+   * Day of the order as claimed, in the time zone of the statements.
+   */
+  claimed_on: Timestamp | null;
+  /**
+   * Why it was upheld, rejected or withdrawn.
+   */
+  close_reason: string | null;
+  /**
+   * When a person closed it.
+   */
+  closed_at: Timestamp | null;
+  /**
+   * Who closed it.
+   */
+  closed_by: string | null;
+  /**
+   * Discount code as claimed.
+   */
+  code: string | null;
+  /**
+   * Handle or deal of the creator, as written.
+   */
+  creator: string;
+  /**
+   * The same, folded for comparison.
+   */
+  creator_folded: string;
+  /**
+   * Revenue that was credited to the creator for the order, in credited_currency.
+   */
+  credited_amount: Numeric | null;
+  /**
+   * ISO 4217.
+   */
+  credited_currency: string | null;
+  /**
+   * ISO 4217. Null only without an amount.
+   */
+  currency: string | null;
+  /**
+   * Day by which an answer is due.
+   */
+  deadline_on: Timestamp | null;
+  /**
+   * The answer with its proof, for people of the brand.
+   */
+  explanation: string | null;
+  /**
+   * File that the claim came in. Null: the form of the console.
+   */
+  file_name: string | null;
+  /**
+   * Line of the file.
+   */
+  line_no: number | null;
+  /**
+   * Order that is claimed, as written. Null: it is named by amount and day.
+   */
+  order_id: string | null;
+  /**
+   * The answer for the creator: it names no other creator.
+   */
+  reply: string | null;
+  /**
+   * open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.
+   */
+  state: Generated<string>;
+  /**
+   * First day of the month of the first closed statement that counts the order. Null: none yet.
+   */
+  statement_month: Timestamp | null;
+}
+
 export interface OpsJobLocks {
   /**
    * When the job was first locked.
@@ -5495,6 +5614,7 @@ export interface DB {
   "ops.backfills": OpsBackfills;
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;
+  "ops.credit_claims": OpsCreditClaims;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
   "ops.notice_deliveries": OpsNoticeDeliveries;

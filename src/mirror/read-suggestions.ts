@@ -1,4 +1,4 @@
-import { isObject } from '../core/text/exact-json.ts';
+import { isObject } from '../core/json/exact-json.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 import type { FoundList } from './read-records.ts';
 

@@ -1,10 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
-import { EXIT } from '../core/exit-code.ts';
 import type { Exchange } from '../core/http/exchange.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
-import type { ServiceDescription } from './description/schema.ts';
-import { specifiedService } from './description/schema.ts';
+import { type ServiceDescription, specifiedService } from './description/schema.ts';
 import {
   fromServiceAnswer,
   isAsSpecified,
@@ -217,23 +215,21 @@ function readBaseUrl(text: string): URL {
   const isPlain =
     url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new KnownError({
+  throw configurationError({
     code: 'api_url_invalid',
     message: 'The address of the service is not a plain http:// or https:// address.',
     help: 'Give it as https://host or http://host:port, without user, password or query. For a trial: npx influencer-sync sandbox',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function checkKey(key: string): void {
   if (/^[\x21-\x7e]*$/.test(key)) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'api_key_invalid',
     message: 'The API key contains a blank, a line break or a character that a header cannot carry.',
     help: 'Copy it again from the API integration page of the service, without blanks around it.',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

@@ -123,7 +123,7 @@ test('the preview shows the credited states, the revenue of codes and the orders
   expect(stdout).toContain(
     '3 orders in 3 rows, 2026-04-25 to 2026-04-27.\n  To be credited, once their codes, links or influencers have an owner: 2 orders, 56.50 EUR.',
   );
-  expect(stdout).toContain('Credited states: completed (1), processing (1).');
+  expect(stdout).toContain('Orders with these states are credited: completed (1), processing (1).');
   expect(stdout).toContain('Never posted: cancelled (1).');
   expect(stdout).toMatch(/MIRA10\s+1\s+44\.00 EUR/);
   expect(stdout).toMatch(/71\s+2026-04-25 08:00:00\s+44\.00 EUR\s+MIRA10/);

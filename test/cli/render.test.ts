@@ -327,6 +327,7 @@ describe('the summary of a run', () => {
     column: 'Total',
     value: '12,3x',
     rowCount: 1,
+    isSettled: false,
     readFor: 'orders' as const,
     sourceFileId: '3',
     source: 's',
@@ -346,6 +347,7 @@ describe('the summary of a run', () => {
       { ...group, disposition: 'in_doubt', reason: 'timeout' },
     ],
     duplicateFiles: 1,
+    footerRows: [{ source: 's', uri: 's3://acme/orders/a.csv', line: 24, text: 'Suma', by: 'sum' }],
     leaks: [],
     credits: [],
     creditsTotal: 0,
@@ -432,6 +434,9 @@ describe('the summary of a run', () => {
         npx influencer-sync rejected --run 12
         npx influencer-sync rejected --run 12 --export fix.csv
 
+      Rows below the last record (1): totals and notes, which are no records
+        a.csv (source s) line 24: "Suma", the sum of the orders above
+
       Codes that credited no influencer (3): highest revenue in each currency first
         code     orders     revenue
         SUMMER5       2  150.00 EUR
@@ -505,6 +510,7 @@ describe('the summary of a run', () => {
     const nothing: OrderDetails = {
       dispositions: [],
       duplicateFiles: 0,
+      footerRows: [],
       credits: [],
       creditsTotal: 0,
       unownedCodes: [],

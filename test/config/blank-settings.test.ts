@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema } from '../../src/config/documents.ts';
 import { sourceSchema } from '../../src/config/source-fields.ts';
 import { KnownError } from '../../src/core/known-error.ts';
+import { pipelineJsonSchema } from '../../tools/documents/settings.ts';
 
 /** What each kind of job must have. */
 const NEEDED: Readonly<Record<string, object>> = {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema, timingTable } from '../../src/config/documents.ts';
 import { requireService } from '../../src/config/require-settings.ts';
 import type { PipelineConfig } from '../../src/config/schema.ts';
 import { KnownError, type Problem } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
+import { pipelineJsonSchema, timingTable } from '../../tools/documents/settings.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 
 /** The file of the specification, verbatim. */
@@ -131,6 +131,7 @@ describe('a valid configuration', () => {
       codes: join(folder, 'codes.csv'),
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
+      attribution: 'code',
       drafts: 'exclude',
       renewals: 'credit',
       startDate: null,

@@ -289,9 +289,17 @@ describe('access to the console', () => {
     expect((await byToken.get('/', { authorization: `Bearer ${token}` })).status).toBe(200);
     expect((await byToken.get('/', { authorization: 'Bearer wrong' })).status).toBe(401);
 
-    const proxy = { header: 'X-Forwarded-User', operators: ['ann'], trusted: ['127.0.0.0/8'] };
+    const proxy = {
+      header: 'X-Forwarded-User',
+      operators: ['ann'],
+      marketing: ['ben'],
+      trusted: ['127.0.0.0/8'],
+    };
     const behind = await startTestConsole(shop, { proxy });
     expect(textOf((await behind.get('/', { 'x-forwarded-user': 'ann' })).text)).toContain('ann (operator)');
+    expect(textOf((await behind.get('/', { 'x-forwarded-user': 'ben' })).text)).toContain('ben (marketing)');
+    // Somebody of whom the configuration says nothing.
+    expect(textOf((await behind.get('/', { 'x-forwarded-user': 'eve' })).text)).toContain('eve (viewer)');
     expect((await behind.get('/')).status).toBe(401);
     const elsewhere = await startTestConsole(shop, { proxy: { ...proxy, trusted: ['10.0.0.0/8'] } });
     expect((await elsewhere.get('/', { 'x-forwarded-user': 'ann' })).status).toBe(401);

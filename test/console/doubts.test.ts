@@ -206,7 +206,7 @@ describe('orders in doubt', () => {
     const { get } = await startTestConsole(shop, { readOnly: true });
     const { text } = await get(`/doubts?entry=${seeded.doubtId}`);
     expect(text).not.toContain('method="post"');
-    expect(textOf(text)).toContain('An operator can settle it here.');
+    expect(textOf(text)).toContain('This console is read-only.');
   });
 
   it('hostile text of the service is escaped, and e-mail addresses in a reason are masked', async () => {

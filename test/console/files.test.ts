@@ -71,7 +71,7 @@ describe('rejected rows', () => {
     expect(textOf(viewed.text)).toContain('Only an operator may see the row itself.');
     expect(viewed.text).not.toContain('=B2');
     const saved = await guarded.get('/rejected?download=csv', { authorization: `Bearer ${token}` });
-    expect([saved.status, saved.text.includes('=B2')]).toEqual([404, false]);
+    expect([saved.status, saved.text.includes('=B2')]).toEqual([403, false]);
   });
 
   it('are shown without their content if the file is gone', async () => {

@@ -113,6 +113,7 @@ function formOf(text: string): string | null {
 const PEOPLE: Readonly<Record<string, Claims>> = {
   ann: { email: 'ann@shop.example', email_verified: true },
   ben: { email: 'ben@shop.example', email_verified: true, groups: ['marketing', 'others'] },
+  anton: { email: 'anton@shop.example', email_verified: true, groups: ['marketing', 'affiliates'] },
   eve: { email: 'ann@shop.example', email_verified: false },
   // His provider does not say whether the address is his.
   noah: { email: 'ann@shop.example' },
@@ -141,6 +142,8 @@ async function openSignedConsole({
     mayLackEmailVerified: false,
     operators: ['ann@shop.example'],
     operatorGroups: [],
+    marketing: [],
+    marketingGroups: ['affiliates'],
     viewers: [],
     viewerGroups: ['marketing'],
     ...settings,
@@ -169,6 +172,8 @@ describe('an OpenID Connect provider', () => {
       expect(ann.text).not.toContain('ann@shop.example');
       const ben = await new Browser().signIn(`${url}/`, 'ben');
       expect(textOf(ben.text)).toMatch(/Signed in as ben \(shop\.example\) \(viewer\)/);
+      const anton = await new Browser().signIn(`${url}/`, 'anton');
+      expect(textOf(anton.text)).toMatch(/Signed in as anton \(shop\.example\) \(marketing\)/);
     },
   );
 

@@ -120,7 +120,7 @@ describe('schedules', () => {
     const readOnly = await startTestConsole(shop, { readOnly: true });
     expect((await readOnly.post('/schedules/pause', ASK)).status).toBe(403);
     expect((await readOnly.get('/schedules')).text).not.toContain('<button class="primary"');
-    const proxy = { header: 'X-Forwarded-User', operators: [], trusted: ['127.0.0.0/8'] };
+    const proxy = { header: 'X-Forwarded-User', operators: [], marketing: ['ben'], trusted: ['127.0.0.0/8'] };
     const asViewer = await startTestConsole(shop, { proxy });
     const headers = { 'x-forwarded-user': 'ben', 'sec-fetch-site': 'same-origin' };
     expect((await asViewer.post('/schedules/pause', ASK, headers)).status).toBe(403);

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { operationNames, operationOf } from '../../src/service/contract.ts';
 import { ApiError, camelCase, createApi, readListing } from '../../src/service/create-api.ts';
-import { apiTypeSource } from '../../src/service/reference/api-type-source.ts';
 import { exampleOf } from '../../src/service/reference/examples.ts';
+import { apiTypeSource } from '../../tools/documents/api-type-source.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { JobSettings } from '../../config/job-fields.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import { createLogger } from '../../monitoring/observe/logger.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { openSourceClients } from '../../store/source-clients.ts';

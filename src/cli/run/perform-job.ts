@@ -1,5 +1,9 @@
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
+import { isMirrorAccount } from '../../../jobs/mirror-account/settings.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
+import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
@@ -9,21 +13,22 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { recordOwnRun } from '../../decisions/control-job.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { RunOptions } from '../../ops/run.ts';
+import type { Block } from '../../render/block.ts';
 import { type ReportedSummary, renderReportPage } from '../../render/html/report-page.ts';
 import { eventsOf, renderRunSummary } from '../../render/report-renderer.ts';
+import { describeMoney } from '../../reports/money/money-overview.ts';
+import { readMoneyOverview } from '../../reports/money/read-money-overview.ts';
 import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import { appendMoney } from '../money/append-money.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { openReportFile } from '../terminal/report-file.ts';
-import { givenReason, requireReason, usageError } from '../usage-error.ts';
+import { givenReason, refusal, requireReason, usageError } from '../usage-error.ts';
 import { pingStart } from './notify-after.ts';
 import type { RunCommandOptions } from './run.ts';
 
@@ -154,4 +159,67 @@ function needsNoApproval({ name, kind }: JobSettings): KnownError {
     `${name} is a job of the kind ${kind}, which needs no approval.`,
     `Leave out --yes. It is for jobs of the kind ${others.join(', ')}.`,
   );
+}
+
+/**
+ * Checks the file of `--report` before the run does anything, so that a run that has posted does not end
+ * without its report.
+ *
+ * @returns a function that writes the file.
+ * @throws KnownError `report_file_invalid` (exit 2) if the folder does not exist or is not writable.
+ */
+function openReportFile(path: string): (page: string) => void {
+  const file = resolve(path);
+  try {
+    accessSync(dirname(file), constants.W_OK);
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
+  } catch (cause) {
+    throw refusal({
+      code: 'report_file_invalid',
+      message: 'The report cannot be written there.',
+      where: shortPath(file),
+      help: 'Name a file in a folder that exists and that this user may write to, for example --report report.html.',
+      safe: 'Nothing was read or sent.',
+      cause,
+    });
+  }
+  return (page) => {
+    try {
+      writeFileSync(file, page);
+    } catch (cause) {
+      throw new KnownError({
+        code: 'report_not_written',
+        message: 'The run has ended and is recorded, but its report could not be written.',
+        where: shortPath(file),
+        help: 'Check the space on its disk, and that this user may write there. To see the run:  npx influencer-sync runs',
+        safe: 'The ledger has everything that was sent.',
+        exitCode: EXIT.crash,
+        cause,
+      });
+    }
+  };
+}
+
+/**
+ * Returns what the page of a run shows about money below the summary of the run. The run has ended by then,
+ * and its page matters more, so if this cannot be read, the page says so.
+ *
+ * @param fills what runs of the kind fill (`JobKind.fills`).
+ */
+async function appendMoney(
+  db: Database,
+  { config, fills }: { readonly config: PipelineConfig; readonly fills: readonly string[] },
+): Promise<readonly Block[]> {
+  try {
+    const { accountCurrency } = config.reconcile;
+    return describeMoney(await readMoneyOverview(db, { fills, accountCurrency, now: new Date() }), {
+      settings: config.reconcile,
+      mirrorJob: Object.values(config.jobs).find(isMirrorAccount)?.name ?? null,
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    const text = `What creators brought and cost could not be read from the database${code}. The run is not affected.`;
+    const lines = ['returns', 'reconcile', 'conflicts'].map((command) => `npx influencer-sync ${command}`);
+    return [{ kind: 'text', text, tone: 'yellow', commands: { lines } }];
+  }
 }

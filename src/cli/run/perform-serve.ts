@@ -7,7 +7,7 @@ import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import type { Receiver } from '../../ledger/receiver/start-receiver.ts';
 import type { KeptNotices } from '../../monitoring/notify/keep-notices.ts';

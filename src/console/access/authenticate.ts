@@ -3,9 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { ConsoleSettings } from '../../config/console-fields.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
-import { hostInUrl, isLoopback } from '../../core/text/is-loopback.ts';
+import { hostInUrl, isLoopback } from '../../core/http/is-loopback.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
 import type { ProviderSignIn } from './provider.ts';
@@ -27,6 +26,8 @@ const MIN_TOKEN_CHARS = 32;
  */
 const TRIES = { points: 5, duration: 60 } as const;
 const TRIES_OF_ADDRESS = { points: 30, duration: 60 } as const;
+/** How many attempts may wait for their hash, whatever addresses they come from: about ten seconds of work. */
+const MAX_WAITING = 100;
 /** How long a correct password is remembered, so that its hash is not computed again. */
 const REMEMBER_MS = 5 * 60_000;
 const MAX_REMEMBERED = 1_000;
@@ -67,6 +68,7 @@ export function createAuthenticate(
   const ofAddress = new RateLimiterMemory({ keyPrefix: 'address', ...TRIES_OF_ADDRESS });
   // One hash at a time: each needs 64 MB and a core.
   let hashing: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
   const checks = new Map<string, Promise<SignIn>>();
   const salt = randomBytes(16).toString('hex');
@@ -89,6 +91,8 @@ export function createAuthenticate(
     const who = `${address} ${digestOf(name).toString('hex')}`;
     // Counted before it is checked, so that attempts at the same time are limited as well. What the limit of the name
     // refuses does not count for the address, which others may share.
+    if (waiting >= MAX_WAITING)
+      return refused(429, 'Too many people sign in at present. Try again in a minute.');
     const mayTry = await ofName
       .consume(who)
       .then(() => ofAddress.consume(address))
@@ -99,7 +103,12 @@ export function createAuthenticate(
     if (!mayTry) return refused(429, 'Too many wrong passwords. Try again in a minute.');
     const user = users.find((each) => each.name === name);
     // An unknown name takes as long as a known one.
-    const checking = hashing.then(() => verifyPassword(password, (user ?? users[0])?.passwordHash ?? ''));
+    waiting += 1;
+    const checking = hashing
+      .then(() => verifyPassword(password, (user ?? users[0])?.passwordHash ?? ''))
+      .finally(() => {
+        waiting -= 1;
+      });
     hashing = checking.catch(() => {});
     const isRight = await checking;
     if (user === undefined || !isRight) return refused(401, 'The name or the password is wrong.');
@@ -131,7 +140,7 @@ export function createAuthenticate(
       if (typeof name === 'string' && name.trim() !== '')
         return {
           kind: 'actor',
-          actor: { name: name.trim(), role: proxy.operators.includes(name.trim()) ? 'operator' : 'viewer' },
+          actor: { name: name.trim(), role: roleOf(name.trim(), proxy) },
         };
     }
     if (users.length > 0 && /^basic /i.test(authorization)) return byPassword(authorization, address);
@@ -147,6 +156,15 @@ export function createAuthenticate(
 function staffName(name: string): string {
   const [, local, domain] = /^([^@\s]+)@([^@\s]+)$/.exec(name) ?? [];
   return local === undefined ? name : `${local} (${domain})`;
+}
+
+/** The role of a person whom a proxy names. Those in no list are viewers. */
+function roleOf(
+  name: string,
+  { operators, marketing }: NonNullable<ConsoleSettings['proxy']>,
+): Actor['role'] {
+  if (operators.includes(name)) return 'operator';
+  return marketing.includes(name) ? 'marketing' : 'viewer';
 }
 
 function refused(status: 401 | 403 | 429, why: string): SignIn {
@@ -185,13 +203,12 @@ function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
       .map(({ name }) => `The token of ${name} is shorter than ${MIN_TOKEN_CHARS} characters.`)[0] ??
     (proxy === null ? undefined : findBadNetwork(proxy.trusted));
   if (problem === undefined) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'console_auth_invalid',
     message: problem,
     where: 'console.auth',
     help: 'Create a hash with  npx influencer-sync console --hash-password  and a token with  openssl rand -hex 32 . Write networks like 10.0.0.0/8.',
     safe: 'Nothing was run.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -209,12 +226,11 @@ function findBadNetwork(entries: readonly string[]): string | undefined {
 }
 
 function authMissing(host: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'console_auth_missing',
     message: 'The console would be open to everybody who reaches this address.',
     where: host,
     help: 'Say who may see it in console.auth (docs/console.md), listen on 127.0.0.1, or set  console: {enabled: false} .',
     safe: 'Nothing was run.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -4,7 +4,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Configuration } from 'openid-client';
 import type { OidcSettings } from '../../config/console-fields.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import type { Actor } from '../console-page.ts';
 import { findForeignOrigin, localPath } from './check-origin.ts';
 
@@ -218,7 +218,7 @@ export function createProviderSignIn(
     if (typeof name !== 'string' || name.trim() === '') return null;
     const given = claims[settings.groupsClaim];
     const groups = Array.isArray(given) ? given.filter((group) => typeof group === 'string') : [];
-    const named = [...settings.operatorGroups, ...settings.viewerGroups];
+    const named = [...settings.operatorGroups, ...settings.marketingGroups, ...settings.viewerGroups];
     return { name: name.trim(), groups: groups.filter((group) => named.includes(group)) };
   }
 }
@@ -259,7 +259,7 @@ function readSession({ name, groups }: Record<string, unknown>): Session {
 }
 
 /**
- * Determines the role. Names and groups are compared with separate lists, because people may choose their
+ * Determines the role: the highest that a name or group is listed for, and none if it is in no list. Names and groups are compared with separate lists, because people may choose their
  * name and must not get the rights of a group with the same name.
  */
 function toActor({ name, groups }: Session, settings: OidcSettings): Actor | null {
@@ -267,6 +267,7 @@ function toActor({ name, groups }: Session, settings: OidcSettings): Actor | nul
   const has = (names: readonly string[], of: readonly string[]): boolean =>
     names.includes(name) || groups.some((group) => of.includes(group));
   if (has(settings.operators, settings.operatorGroups)) return { name, role: 'operator' };
+  if (has(settings.marketing, settings.marketingGroups)) return { name, role: 'marketing' };
   const isViewer = settings.viewers.includes('*') || has(settings.viewers, settings.viewerGroups);
   return isViewer ? { name, role: 'viewer' } : null;
 }

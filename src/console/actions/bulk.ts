@@ -106,8 +106,9 @@ export const confirmBulkAction = defineAction({
     /** Ticked to confirm the consequences of sending again. */
     understood: z.literal('yes').optional(),
   }),
-  async perform({ trx, actor, audit }, { bulk: bulkId, reason: why, understood }) {
+  async perform({ trx, actor, audit, requireRight }, { bulk: bulkId, reason: why, understood }) {
     const bulk = await findBulk(trx, bulkId);
+    if (bulk !== null) requireRight(`decide ${bulk.decision}`);
     if (bulk?.decision === 'resend' && understood !== 'yes')
       throw new Refused(
         'To send the entries again, tick the box to confirm that influencers may be credited twice.',
@@ -120,8 +121,11 @@ export const confirmBulkAction = defineAction({
 export const abortBulkAction = defineAction({
   path: '/bulk/abort',
   form: z.object({ bulk: idField('bulk action'), reason }),
-  perform: async ({ trx, actor, audit }, { bulk: bulkId, reason: why }) =>
-    done(bulkId, await abortSettlement(trx, { bulkId, actor: actor.name, reason: why, audit })),
+  async perform({ trx, actor, audit, requireRight }, { bulk: bulkId, reason: why }) {
+    const bulk = await findBulk(trx, bulkId);
+    if (bulk !== null) requireRight(`decide ${bulk.decision}`);
+    return done(bulkId, await abortSettlement(trx, { bulkId, actor: actor.name, reason: why, audit }));
+  },
 });
 
 function done(bulkId: string, change: BulkChange): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { controlJob, type JobDecision } from '../../decisions/control-job.ts';
+import type { ActionPath } from '../access/permissions.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
@@ -10,7 +11,7 @@ export const pauseJobAction = actionOf('/schedules/pause', 'pause');
 /** Resumes a paused job. */
 export const resumeJobAction = actionOf('/schedules/resume', 'resume');
 
-function actionOf(path: string, decision: JobDecision) {
+function actionOf(path: ActionPath, decision: JobDecision) {
   return defineAction({
     path,
     form: z.object({ job: text, reason }),

@@ -1,10 +1,16 @@
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
+import { type ActionPath, type Permission, whoMay } from '../access/permissions.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';
 
+/** Says who can do what a page does not offer to this person. */
+export function notOffered(visit: Visit, permission: Permission): Html {
+  return html`<span class="dim">${visit.config.console.readOnly ? 'This console is read-only.' : `${whoMay(permission)} can do this.`}</span>`;
+}
+
 /**
- * Renders the form of an action, or a note if this person may not change things. Afterwards the same page is
+ * Renders the form of an action, or a note if this person may not carry it out. Afterwards the same page is
  * shown again, with the result.
  *
  * @param options.hidden hidden fields that identify the subject.
@@ -14,7 +20,7 @@ import { queryWithout } from '../read-query.ts';
  */
 export function actionForm(
   visit: Visit,
-  path: string,
+  path: ActionPath,
   {
     hidden,
     fields,
@@ -32,7 +38,7 @@ export function actionForm(
     readonly confirm?: string;
   },
 ): Html {
-  if (!visit.mayChange) return html`<span class="dim">operators only</span>`;
+  if (!visit.may(`POST ${path}`)) return notOffered(visit, `POST ${path}`);
   return html`<form class="change" method="post" action="${visit.link(path)}">
 <input type="hidden" name="return_to" value="${visit.link(visit.path, queryWithout(visit, 'done'))}">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}

@@ -1,5 +1,6 @@
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
+import type { ActionPath } from '../access/permissions.ts';
 import type { Visit } from '../console-page.ts';
 
 /**
@@ -32,7 +33,7 @@ export function chooseForm(
   visit: Visit,
   options: {
     readonly id: string;
-    readonly path: string;
+    readonly path: ActionPath;
     readonly title: string;
     readonly about: string;
     readonly hidden: Readonly<Record<string, string>>;
@@ -41,8 +42,8 @@ export function chooseForm(
     readonly all: string;
   },
 ): Html | null {
-  if (!visit.mayChange) return null;
   const { id, path, title, about, hidden, fields, chosen, all } = options;
+  if (!visit.may(`POST ${path}`)) return null;
   return html`<p class="bar" data-bar="${id}" hidden><output></output> <button type="button" data-all>Choose all of this page</button> <a class="button" href="#${id}">Decide about them</a></p>
 <form class="settle" id="${id}" method="post" action="${visit.link(path)}" aria-label="${title}">
 <h2>${title}</h2>

@@ -79,7 +79,7 @@ function placeLink(
   place: Place,
   { visit, page, waiting }: Pick<Framed, 'page' | 'waiting'> & { readonly visit: Visit },
 ): Html {
-  const path = tabsOf(place)[0]?.path ?? '/';
+  const path = tabsOf(place, visit)[0]?.path ?? '/';
   const badge =
     place === 'Fix' && waiting !== null && waiting > 0
       ? html` <span class="waits" title="${formatCount(waiting)} waiting for a person">${formatCount(waiting)}</span>`
@@ -90,13 +90,14 @@ function placeLink(
   return html`<a href="${visit.link(path)}" data-go="${key}" aria-current="${page.path === path ? 'page' : 'true'}">${inner}</a>`;
 }
 
-function tabsOf(place: Place): readonly ConsolePage[] {
-  return pages.filter((page) => page.place === place && page.tab !== null);
+/** The pages of a place that this person may see. */
+function tabsOf(place: Place, visit: Visit): readonly ConsolePage[] {
+  return pages.filter((page) => page.place === place && page.tab !== null && visit.may(`GET ${page.path}`));
 }
 
 /** Links to the pages of a place. None if there is only one. */
 function tabList({ place, path: current }: ConsolePage, visit: Visit): Html | null {
-  const tabs = tabsOf(place);
+  const tabs = tabsOf(place, visit);
   if (tabs.length < 2) return null;
   return html`<nav class="tabs" aria-label="${place}">${tabs.map(({ path, tab }) =>
     path === current

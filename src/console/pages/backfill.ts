@@ -90,7 +90,7 @@ function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | 
 function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit): Html | null {
   const { backfillId, state } = backfill;
   if (!CANCELLABLE.includes(state)) return null;
-  const form = (path: string, label: string, reasonLabel: string): Html =>
+  const form = (path: 'pause' | 'resume' | 'cancel', label: string, reasonLabel: string): Html =>
     actionForm(visit, `/backfills/${path}`, { hidden: { backfill: backfillId }, reasonLabel, button: label });
   const what =
     state === 'planned'

@@ -1,8 +1,7 @@
 import { didOf, jobKinds, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
-import type { CountsBlock } from '../../render/block.ts';
-import { column, number } from '../../render/block.ts';
+import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';

@@ -11,7 +11,7 @@ import {
   type PausedJob,
 } from '../../reports/runs/list-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { actionForm } from '../markup/action-form.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
 import { anchor, badge, filterForm, instant, pager, table, zonedTime } from '../markup/parts.ts';
 import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
@@ -104,19 +104,18 @@ function changesOf(
   if (schedule === null && after === null) return null;
   if (paused.some(({ job }) => job === name)) return resumeForm(name, visit);
   const forms = [
-    ['run-now', 'Run now'],
-    ['pause', 'Pause'],
+    ['/schedules/run-now', 'Run now'],
+    ['/schedules/pause', 'Pause'],
   ] as const;
-  if (!visit.mayChange) return null;
+  if (!visit.may('POST /schedules/run-now')) return notOffered(visit, 'POST /schedules/run-now');
   return html`${forms.map(
     ([path, button]) =>
-      html`<details><summary>${button}</summary>${actionForm(visit, `${PATH}/${path}`, { hidden: { job: name }, reasonLabel: 'Why', button: `${button}: ${name}` })}</details>`,
+      html`<details><summary>${button}</summary>${actionForm(visit, path, { hidden: { job: name }, reasonLabel: 'Why', button: `${button}: ${name}` })}</details>`,
   )}`;
 }
 
-function resumeForm(job: string, visit: Visit): Html | null {
-  if (!visit.mayChange) return null;
-  return html`<details><summary>Resume</summary>${actionForm(visit, `${PATH}/resume`, { hidden: { job }, reasonLabel: 'Why', button: `Resume: ${job}` })}</details>`;
+function resumeForm(job: string, visit: Visit): Html {
+  return html`<details><summary>Resume</summary>${actionForm(visit, '/schedules/resume', { hidden: { job }, reasonLabel: 'Why', button: `Resume: ${job}` })}</details>`;
 }
 
 function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {

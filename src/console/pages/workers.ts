@@ -174,6 +174,7 @@ function retryOf(group: FailedUnits, visit: Visit): Html {
   const command = html`<code>${commandOfUnit(group)}</code>`;
   if (kind === 'post-backfill')
     return html`${anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`)}: ${command}`;
-  if ((settings.schedule === null && settings.after === null) || !visit.mayChange) return command;
+  if ((settings.schedule === null && settings.after === null) || !visit.may('POST /schedules/run-now'))
+    return command;
   return html`<details><summary>Run it again</summary>${actionForm(visit, '/schedules/run-now', { hidden: { job }, reasonLabel: 'Why', button: `Run now: ${job}` })}</details>`;
 }

@@ -1,5 +1,4 @@
-import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
-import type { LayoutField } from '../../../core/layout.ts';
+import type { ColumnRole, LayoutField, StatedRoles } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';

@@ -229,6 +229,8 @@ export function otherReportOf(headers: readonly string[]): string | null {
 export type StatusWords = {
   readonly all: ReadonlySet<string>;
   readonly credited: ReadonlySet<string>;
+  /** True if a word means in every export that an order is not to be credited. */
+  readonly saysNo: (word: string) => boolean;
   /** The word that this program uses for a word, both folded. */
   readonly meaningOf: (word: string) => string;
 };
@@ -236,20 +238,18 @@ export type StatusWords = {
 /** Words of custom-built shops in addition to those that layouts know, by the word that this program uses. */
 const MORE_WORDS: Readonly<Record<string, readonly string[]>> = {
   paid: listed('bezahlt, betaald, voldaan, payée, payé, pagado, pago, recibido, pagato'),
-  delivered: listed('entregado, entregue, geliefert'),
-  shipped: listed('enviado, versandt'),
   completed: listed('completado, concluído'),
   cancelled: listed(`cancelado, cancelada, annulé, annulée, annullato, geannuleerd, storniert, cancelled,
     canceled`),
   returned: listed('zurückgegeben, retour, returned'),
-  open: listed('open, offen'),
-  fulfilled: listed('fulfilled'),
+  open: listed('open, offen, unpaid, pending'),
 };
 /**
  * Words that mean that an order is paid or completed, in every shop. A word of one layout, such as WooCommerce's
- * `processing`, may mean something else in an unknown export.
+ * `processing`, may mean something else in an unknown export, and what was sent may not be paid: a person is asked.
  */
-const CREDITED = listed('paid, completed, complete, fulfilled, delivered');
+const CREDITED = listed('paid, completed, complete');
+const NOT_CREDITED = listed('cancelled, returned, open');
 
 /**
  * Collects the words that layouts define, and adds the words above.
@@ -266,11 +266,15 @@ export function statusWordsOf(
     ...Object.entries(MORE_WORDS).flatMap(([to, words]) => words.map((from) => [from, to] as const)),
   ];
   const translations = new Map(pairs.map(([from, to]) => [foldWord(from), foldWord(to)]));
-  const known = layouts.flatMap(({ status }) => [...status.known, ...(status.credited ?? [])].map(foldWord));
+  const known = layouts.flatMap(({ status }) => status.known.map(foldWord));
+  const ofLayouts = new Set(layouts.flatMap(({ status }) => (status.credited ?? []).map(foldWord)));
+  const no = new Set([...known.filter((word) => !ofLayouts.has(word)), ...NOT_CREDITED]);
+  const meaningOf = (word: string): string =>
+    paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word));
   return {
-    all: new Set([...credited, ...known, ...translations.keys()]),
+    all: new Set([...credited, ...known, ...ofLayouts, ...translations.keys()]),
     credited,
-    meaningOf: (word) =>
-      paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word)),
+    saysNo: (word) => no.has(meaningOf(word)),
+    meaningOf,
   };
 }

@@ -109,11 +109,11 @@ export function ordersText(
 /** The words of a column of states that no list knows. A run holds their orders. */
 export function unknownStatesOf(
   status: MeasuredColumn | undefined,
-  { all, credited, meaningOf }: StatusWords,
+  { saysNo, credited, meaningOf }: StatusWords,
 ): readonly string[] {
   return status === undefined
     ? []
-    : statesOf(status).filter((word) => !all.has(foldWord(word)) && !credited.has(meaningOf(word)));
+    : statesOf(status).filter((word) => !saysNo(word) && !credited.has(meaningOf(word)));
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {

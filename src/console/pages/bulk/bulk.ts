@@ -24,7 +24,7 @@ import {
   sumBulkItems,
 } from '../../../reports/bulk/read-bulk.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
+import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
   amountList,
   anchor,
@@ -125,6 +125,8 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
     case 'preview':
       if (entries === 0)
         return html`<p class="notice">None of them can be settled in this way. Nothing was changed.</p>`;
+      if (!visit.may(`decide ${decision}`))
+        return html`<h2>Confirm it</h2>\n<p>${notOffered(visit, `decide ${decision}`)}</p>`;
       return html`<h2>Confirm it</h2>
 <p>It is about exactly ${entries === 1 ? 'this' : 'these'} ${countOf(decision, entries)}, whatever comes later. What is no longer as it is shown here is left alone.</p>
 ${actionForm(visit, '/bulk/confirm', {
@@ -139,7 +141,7 @@ ${actionForm(visit, '/bulk/confirm', {
 ${progress(bulk, { process, sums })}
 <h3>Abort it</h3>
 <p>What is already settled stays settled. The rest is not changed.</p>
-${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
+${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' }) : notOffered(visit, `decide ${decision}`)}`;
     case 'expired':
       return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Unclear')}.</p>`;
     case 'finished':

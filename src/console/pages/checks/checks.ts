@@ -126,7 +126,6 @@ function dateTable(dates: readonly ExpectedDate[]): Html {
 }
 
 function expectForm(visit: Visit, sources: readonly string[]): Html | null {
-  if (!visit.mayChange) return null;
   return actionForm(visit, '/checks/expect-date', {
     hidden: {},
     fields: html`<label>Date <input type="date" name="day" required></label>

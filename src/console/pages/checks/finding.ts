@@ -4,7 +4,7 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { type KnownFinding, listFindingsBeside } from '../../../reports/checks/read-checks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
+import { actionForm, notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts';
 
 /** One finding of a check, and the form to acknowledge it. */
@@ -47,7 +47,8 @@ function acknowledgeForm(
   finding: KnownFinding,
   { ofFile, visit }: { readonly ofFile: readonly KnownFinding[]; readonly visit: Visit },
 ): Html | null {
-  if (!visit.mayChange) return null;
+  if (!visit.may('POST /checks/acknowledge'))
+    return html`<p>${notOffered(visit, 'POST /checks/acknowledge')}</p>`;
   const others = ofFile.filter(
     ({ findingId, acknowledgedAt }) => acknowledgedAt === null && findingId !== finding.findingId,
   );

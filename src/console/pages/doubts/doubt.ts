@@ -15,6 +15,7 @@ import {
 import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
 import { readEntryLife } from '../../../reports/lives/entry-lives.ts';
 import type { Shown, Visit } from '../../console-page.ts';
+import { notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, lifeList, missing, orderLink } from '../../markup/parts.ts';
 
 /** Shows one entry, what is known about it, and the form that settles it. */
@@ -60,7 +61,7 @@ ${factList([
   ],
   ['Collaboration', entry.collabId],
 ])}
-${visit.mayChange ? forms(entry, { deals, credit: credits[0] ?? null, visit }) : readOnly(entry, credits)}
+${visit.may('POST /doubts/settle') ? forms(entry, { deals, credit: credits[0] ?? null, visit }) : readOnly(entry, credits, visit)}
 <h2>What happened</h2>
 ${lifeList(life.events, visit)}`,
   };
@@ -73,9 +74,9 @@ function evidenceList(evidence: readonly Evidence[], visit: Visit): Html {
   )}`;
 }
 
-function readOnly({ state }: OpenEntry, credits: readonly DoubleCredit[]): Html | null {
+function readOnly({ state }: OpenEntry, credits: readonly DoubleCredit[], visit: Visit): Html | null {
   if (state !== 'in_doubt' && credits.length === 0) return null;
-  return html`<p class="notice">An operator can settle it here.</p>`;
+  return html`<h2>Settle it</h2>\n<p>${notOffered(visit, 'POST /doubts/settle')}</p>`;
 }
 
 type Offered = {
@@ -86,7 +87,8 @@ type Offered = {
 
 function forms(entry: OpenEntry, { deals, credit, visit }: Offered): Html {
   return html`${credit === null ? null : acknowledgeForm(entry, { credit, visit })}
-${entry.state === 'in_doubt' || entry.state === 'rejected' ? settleForm(entry, { deals, visit }) : null}
+${entry.state === 'in_doubt' || (entry.state === 'rejected' && visit.may('decide resend')) ? settleForm(entry, { deals, visit }) : null}
+${entry.state === 'rejected' && !visit.may('decide resend') ? html`<h2>Send it again</h2>\n<p>${notOffered(visit, 'decide resend')}</p>` : null}
 ${credit === null && entry.state !== 'in_doubt' && entry.state !== 'rejected' ? html`<p class="none">There is nothing to settle.</p>` : null}`;
 }
 
@@ -113,8 +115,12 @@ function settleForm(entry: OpenEntry, { deals, visit }: Omit<Offered, 'credit'>)
 ${shownFields(entry, visit)}
 <fieldset><legend>${isDoubt ? 'What did you find?' : 'What should happen?'}</legend>
 ${isDoubt ? acceptChoice(entry, deals) : null}
-<p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
-<p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>
+${
+  visit.may('decide resend')
+    ? html`<p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
+<p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>`
+    : html`<p>To send it again: ${notOffered(visit, 'decide resend')}</p>`
+}
 ${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write it off. It is never sent again.</label></p>` : null}
 </fieldset>
 ${reasonField('settle-reason')}

@@ -62,7 +62,7 @@ async function showList(visit: Visit): Promise<Shown> {
   return {
     title: 'Unclear',
     content: html`${summary(found, isFiltered(visit))}
-<p>${visit.mayChange && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+<p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
@@ -102,7 +102,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     doubts,
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      ...(visit.mayChange ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
+      ...(visit.may('POST /bulk/preview') ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
       column('About', ({ subject, orderId }) =>
         orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
       ),
@@ -137,7 +137,9 @@ ${table(
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
-    ...(visit.mayChange ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))] : []),
+    ...(visit.may('POST /bulk/preview-credits')
+      ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))]
+      : []),
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
     ),

@@ -79,8 +79,7 @@ export function settleManyForm(
 <p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
 <p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
-<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>
-<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
+${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>`,
     chosen: 'entries',
     all: `${count} that match${amounts === '' ? '' : `: ${amounts}`}`,

@@ -4,7 +4,10 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { listFindings } from '../../../reports/checks/read-checks.ts';
 import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
+import { sayFooterRow } from '../../../reports/files/read-files.ts';
+import type { ActionPath } from '../../access/permissions.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
+import { notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, missing } from '../../markup/parts.ts';
 import { rejectedLink, whyOf } from './files.ts';
 
@@ -30,6 +33,7 @@ ${factList([
   ['Size', `${formatCount(file.sizeBytes)} bytes`],
   ['Rows', file.rowsRead === null ? null : formatCount(file.rowsRead)],
   ['Rejected', html`${rejectedLink(file, visit)}`],
+  ['No records: rows below the last', file.footer?.map(sayFooterRow).join('; ') ?? null],
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
@@ -39,7 +43,7 @@ ${
     : html`<h2>Read it as it is</h2>
 <p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`
 }
-${visit.mayChange ? forms(file, visit) : null}`,
+${forms(file, visit)}`,
     };
   },
 };
@@ -76,8 +80,10 @@ function forms(file: ListedFile, visit: Visit): Html {
 function form(
   { sourceFileId, state }: ListedFile,
   visit: Visit,
-  { path, title, about }: { readonly path: string; readonly title: string; readonly about: string },
+  { path, title, about }: { readonly path: ActionPath; readonly title: string; readonly about: string },
 ): Html {
+  if (!visit.may(`POST ${path}`))
+    return html`<h2>${title}</h2>\n<p>${about} ${notOffered(visit, `POST ${path}`)}</p>`;
   const id = path.slice(1).replaceAll('/', '-');
   return html`<form method="post" action="${visit.link(path)}" aria-label="${title}">
 <h2>${title}</h2>

@@ -44,7 +44,7 @@ export const filesPage: ConsolePage = {
               return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
             })
       }</p>
-<p>${visit.mayChange && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+<p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'state', label: 'State', options: STATES },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
@@ -59,7 +59,7 @@ ${pagedTable(
       ({ sourceFileId, uri, readFor }) =>
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
     ),
-    ...(visit.mayChange
+    ...(visit.may('POST /bulk/preview-files')
       ? [
           column('Choose', ({ sourceFileId: value, uri }: ListedFile) =>
             chooseBox({ form: FORM, name: 'file', value, label: fileName(uri) }),

@@ -56,8 +56,8 @@ ${await original(row, visit)}`,
  * Shows the row to operators only, because it contains personal data other than e-mail addresses, which
  * cannot be masked.
  */
-async function original(row: RejectedRowInFile, { config, actor }: Visit): Promise<Html> {
-  if (actor.role !== 'operator') return html`<p class="none">Only an operator may see the row itself.</p>`;
+async function original(row: RejectedRowInFile, { config, may }: Visit): Promise<Html> {
+  if (!may('see raw rows')) return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
   const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(

@@ -47,7 +47,7 @@ export const rejectedPage: ConsolePage = {
             ? null
             : html`<p class="green">No row is rejected.</p>`
           : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
-${visit.actor.role === 'operator' ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
+${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
       }
 ${filterForm(visit, PATH, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
@@ -157,14 +157,14 @@ ${factList([
 /**
  * Downloads the rows unchanged, including e-mail addresses, because a person needs them to correct the rows.
  */
-async function download({ db, config, actor, ...visit }: Visit, filter: RejectedFilter): Promise<Shown> {
-  const refuse = (why: string): Shown => ({
+async function download({ db, config, may, ...visit }: Visit, filter: RejectedFilter): Promise<Shown> {
+  const refuse = (why: string, status: 403 | 404 = 404): Shown => ({
     title: 'No file to save',
     content: html`<p class="notice red" role="alert">${why}</p><p>${anchor(visit.link(PATH), 'Rejected rows')}</p>`,
-    status: 404,
+    status,
   });
-  if (actor.role !== 'operator')
-    return refuse('The rows contain personal data of customers, so only an operator may save them.');
+  if (!may('see raw rows'))
+    return refuse('The rows contain personal data of customers, so only an operator may save them.', 403);
   const rejected = await listRejected(db, { ...filter, limit: MAX_DOWNLOAD_ROWS + 1 });
   if (rejected.length === 0) return refuse('No rejected row matches.');
   if (rejected.length > MAX_DOWNLOAD_ROWS)
@@ -196,6 +196,8 @@ function readFilter(visit: Visit): RejectedFilter {
   const file = textOf(visit, 'file');
   const code = textOf(visit, 'code');
   return {
+    // Of a run, also those that are settled.
+    isOpen: runId === null,
     ...(runId === null ? {} : { runId }),
     ...(source === null ? {} : { sources: [source] }),
     ...(file === null ? {} : { file }),

@@ -1,5 +1,6 @@
 import type { Layout, LayoutField, SummedField } from '../../../core/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.ts';
+import type { RejectedRow } from '../../../core/record.ts';
 import { saysNoValue } from '../../../core/text/fold.ts';
 import { statusReader } from '../../layout/status-rules.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
@@ -74,6 +75,17 @@ export class OrderBuilder {
       if (error instanceof ValueFault) return error.built;
       throw error;
     }
+  }
+
+  /** Returns which order rows that cannot be used state, as far as it can be read. */
+  statedBy({ key, values }: OpenOrder): Pick<RejectedRow, 'orderId' | 'orderName'> {
+    const { isGroupedById, fields, orderIdOf } = this.#plan;
+    const textOf = (field: 'order_id' | 'order_name') =>
+      fields[field].map((slot) => cleanText(values[slot] ?? '')).find((text) => text !== '') ?? null;
+    const id = isGroupedById ? key : orderIdOf(textOf('order_id') ?? '');
+    const name = textOf('order_name') ?? (isGroupedById ? null : key);
+    const isName = name !== null && name.length <= MAX_TEXT_CHARS && findAddress(name) === null;
+    return { orderId: typeof id === 'string' && id !== '' ? id : null, orderName: isName ? name : null };
   }
 
   /** True if the rows are only line items of an order whose first row is elsewhere. */

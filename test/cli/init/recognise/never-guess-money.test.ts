@@ -156,7 +156,7 @@ test('Dutch columns that no list has are found by their values, and the refunds 
   expect(preview).toMatchObject({
     credited: 1,
     excluded: expect.arrayContaining([expect.objectContaining({ reason: 'fully_refunded', orders: 1 })]),
-    statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, isCredited: false }]),
+    statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, effect: 'held' }]),
   });
   const klant = found.sources[0]?.proposed?.columns.find(({ header }) => header === 'Klant');
   expect(klant).toMatchObject({ role: null, samples: [] });
@@ -307,22 +307,16 @@ test('an unknown file may have a title above its header', async () => {
   expect(ordersOf(found).preview).toMatchObject({ orders: 2, credited: 1 });
 });
 
-test('only words that mean paid or completed everywhere are credited', async () => {
-  const words = [
-    'Paid',
-    'completed',
-    'processing',
-    'shipped',
-    'awaiting_shipment',
-    'closed',
-    'partially_refunded',
-  ];
+test('only words that mean paid or completed everywhere are credited, and others are asked about', async () => {
+  const words = ['Paid', 'completed', 'processing', 'Verzonden', 'delivered', 'shipped', 'voided', 'open'];
   const rows = words.map((word, at) => `${at},20.00,MIRA10,${word}`);
-  const { layout } = ordersOf(
-    await look(folderWith({ 'x.csv': ['Order No,Total,Coupon,Status', ...rows].join('\n') })),
-  );
+  const found = await look(folderWith({ 'x.csv': ['Order No,Total,Coupon,Status', ...rows].join('\n') }));
+  const { layout, preview } = ordersOf(found);
   expect(layout.status.credited).toEqual(['paid', 'completed']);
-  expect(layout.status.known).toEqual(words.slice(2));
+  expect(layout.status.known).toEqual(words.slice(6));
+  expect(found.sources[0]?.proposed?.unknownStates).toEqual(words.slice(2, 6));
+  const { credited, held, 'not credited': not } = Object.groupBy(preview.statuses, ({ effect }) => effect);
+  expect([credited?.length, held?.length, not?.length]).toEqual([2, 4, 2]);
 });
 
 /** Exports of nobody's format, each with what a stranger expects. `asked`: the column that only a person knows. */
