@@ -15,6 +15,7 @@ import type { JobKind } from './job-kind.ts';
 import { mirrorAccount } from './mirror-account/index.ts';
 import { postClicks } from './post-clicks/index.ts';
 import { submitOutreach } from './submit-outreach/index.ts';
+import { tellCorrections } from './tell-corrections/index.ts';
 
 /** All job kinds. To add one, create a folder next to this file and add it to this list. */
 export const jobKinds: readonly JobKind[] = [
@@ -24,6 +25,7 @@ export const jobKinds: readonly JobKind[] = [
   postClicks,
   submitOutreach,
   importDeals,
+  tellCorrections,
   deleteData,
 ];
 

@@ -11,11 +11,11 @@ COMMENT ON SCHEMA intake IS 'What was read from exports: files, orders, rejected
 
 CREATE SCHEMA ledger;
 
-COMMENT ON SCHEMA ledger IS 'What may be sent to the service, what was sent, and what became of it. The truth about money.';
+COMMENT ON SCHEMA ledger IS 'What may be sent to the service, what was sent, and the results. The only source of truth about money.';
 
 CREATE SCHEMA mirror;
 
-COMMENT ON SCHEMA mirror IS 'The account as the service tells it: brands, dealflows, deals, collaborations, their history, and how complete all that is.';
+COMMENT ON SCHEMA mirror IS 'A copy of the account at the service: brands, dealflows, deals, collaborations, their history, and how complete the copy is.';
 
 CREATE SCHEMA ops;
 
@@ -23,7 +23,7 @@ COMMENT ON SCHEMA ops IS 'What ran, when, and who holds what.';
 
 CREATE SCHEMA reporting;
 
-COMMENT ON SCHEMA reporting IS 'Worked out from intake and ledger for the views of schema bi. Nothing here is a source of truth; analysts read bi.';
+COMMENT ON SCHEMA reporting IS 'Sums of intake and ledger for the views of schema bi. Not a source of truth; analysts read bi.';
 
 CREATE TABLE mirror.deal_versions (
     deal_id text NOT NULL,
@@ -249,7 +249,7 @@ CREATE FUNCTION ledger.is_platform(told text, order_platform text) RETURNS boole
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (ledger.fold_platform(COALESCE(told, order_platform)) = ledger.fold_platform(order_platform));
 
-COMMENT ON FUNCTION ledger.is_platform(told text, order_platform text) IS 'Whether what is told about an order can be about an order of this platform. What names no platform can be about any.';
+COMMENT ON FUNCTION ledger.is_platform(told text, order_platform text) IS 'Whether a statement about an order can be about an order of this platform. A statement without a platform can be about any.';
 
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -739,7 +739,7 @@ COMMENT ON COLUMN ledger.entries.not_before IS 'Backoff: not claimed before this
 
 COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text. An attempt of a referral adds its reference as order_notes.';
 
-COMMENT ON COLUMN ledger.entries.body_hash IS 'SHA-256 of body: tells whether what is desired now differs from it.';
+COMMENT ON COLUMN ledger.entries.body_hash IS 'SHA-256 of body. It shows whether the desired request differs.';
 
 COMMENT ON COLUMN ledger.entries.job IS 'Job that made it.';
 
@@ -765,7 +765,7 @@ COMMENT ON COLUMN ledger.entries.run_id IS 'Run that made it.';
 
 COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
 
-COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it reached its state.';
 
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
 
@@ -1020,7 +1020,7 @@ COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are
 
 COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or in flight.';
+COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Orders that wait to be posted, or are in flight.';
 
 COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
 
@@ -1355,7 +1355,7 @@ COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer 
 
 COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
 
-COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
+COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded like codes. An order is attributed by the link if its own links contain all of them.';
 
 CREATE TABLE reporting.code_use_days (
     day_utc date NOT NULL,
@@ -1701,7 +1701,7 @@ CREATE TABLE intake.creators (
     CONSTRAINT known_creators_have_a_deal CHECK (((outcome <> 'known'::text) OR (deal_id IS NOT NULL)))
 );
 
-COMMENT ON TABLE intake.creators IS 'One row for each creator, platform, brand and dealflow of a source, as the list read last states it, and what became of it. Names, e-mail addresses, phone numbers and postal addresses are never read.';
+COMMENT ON TABLE intake.creators IS 'One row for each creator, platform, brand and dealflow of a source, with what the newest list states, and the result. Names, e-mail addresses, phone numbers and postal addresses are never read.';
 
 COMMENT ON COLUMN intake.creators.creator_id IS 'Counts up.';
 
@@ -2070,7 +2070,7 @@ COMMENT ON COLUMN reporting.return_months.net_amount IS 'Revenue net of refunds 
 
 COMMENT ON COLUMN reporting.return_months.commission_amount IS 'Commission of orders whose rate is known, as in statements.';
 
-COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says: their commission is not in commission_amount.';
+COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders without a known rate: their commission is not in commission_amount.';
 
 COMMENT ON COLUMN reporting.return_months.new_customers IS 'Orders that are the first known one of their customer.';
 
@@ -2190,7 +2190,7 @@ COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
 
 COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or in flight.';
+COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Orders that wait to be posted, or are in flight.';
 
 COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
 
@@ -2489,7 +2489,7 @@ CREATE TABLE intake.attributions (
     CONSTRAINT not_attributed_says_why CHECK (((outcome = ANY (ARRAY['attributed'::text, 'organic'::text])) OR (reason IS NOT NULL)))
 );
 
-COMMENT ON TABLE intake.attributions IS 'What each job made of each order: whose it is, or why it is nobody''s.';
+COMMENT ON TABLE intake.attributions IS 'The decision of each job about each order: who earned it, or why nobody did.';
 
 COMMENT ON COLUMN intake.attributions.job IS 'Job that decided.';
 
@@ -2559,7 +2559,7 @@ COMMENT ON COLUMN ledger.evidence.order_platform IS 'Shop platform, if it says.'
 
 COMMENT ON COLUMN ledger.evidence.order_id IS 'Order it is about.';
 
-COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence came; null when there was none yet.';
+COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence arrived; null if there was none yet.';
 
 COMMENT ON COLUMN ledger.evidence.deal_id IS 'Deal it names.';
 
@@ -2587,7 +2587,7 @@ CREATE TABLE ops.leases (
     pid integer NOT NULL
 );
 
-COMMENT ON TABLE ops.leases IS 'Who works on what, on the database clock. A row past expires_at is over, whoever holds it.';
+COMMENT ON TABLE ops.leases IS 'Which process works on what, by the clock of the database. After expires_at the lease is over, whichever process has it.';
 
 COMMENT ON COLUMN ops.leases.name IS 'job:<job>, source:<source>, bulk:<bulk action>, or serve:<owner> of a process that runs jobs by their schedule.';
 
@@ -2726,7 +2726,7 @@ COMMENT ON COLUMN intake.customers.said_yes IS 'Whether a file said that the cus
 
 COMMENT ON COLUMN intake.customers.consented_at IS 'When the customer agreed, at the earliest; null: nobody said yes, or without a date.';
 
-COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.';
+COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was stored. Null: no refusal is known, or a process of the previous version recorded it.';
 
 COMMENT ON COLUMN intake.customers.consent IS 'yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.';
 
@@ -2853,7 +2853,7 @@ COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
 
 COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
 
-COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).';
+COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read to its end, its rows add up), held (nothing in it counts, see hold_…), released (was held, and is not needed), duplicate (same content as another file).';
 
 COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
 
@@ -2867,7 +2867,7 @@ COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
 
 COMMENT ON COLUMN intake.source_files.hold_help IS 'How to fix it.';
 
-COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to fix it: the next run reads the file again.';
+COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'No person has to fix it: the next run reads the file again.';
 
 COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
 
@@ -2901,9 +2901,9 @@ COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read
 
 COMMENT ON COLUMN intake.source_files.released_at IS 'When its hold ended without the file being read.';
 
-COMMENT ON COLUMN intake.source_files.released_by IS 'Who released it (files release); null: the program, because its source no longer covers it.';
+COMMENT ON COLUMN intake.source_files.released_by IS 'Who decided that it is not needed (files release); null: the program, because its source no longer covers it.';
 
-COMMENT ON COLUMN intake.source_files.release_reason IS 'Why it is not to be missed.';
+COMMENT ON COLUMN intake.source_files.release_reason IS 'Why it is not needed.';
 
 COMMENT ON COLUMN intake.source_files.reread_at IS 'When it was asked that the next run reads it again; null: it was not.';
 
@@ -2927,7 +2927,7 @@ COMMENT ON COLUMN intake.source_files.orders_conflicting IS 'Orders of which ano
 
 COMMENT ON COLUMN intake.source_files.rows_older IS 'Clicks or creators of which a newer file states something else. They changed nothing.';
 
-COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all that were there by then. Null: nobody did.';
+COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all files known at that time; null if nobody did.';
 
 COMMENT ON COLUMN intake.source_files.newest_by IS 'Who said that it is newer.';
 
@@ -3589,7 +3589,7 @@ CREATE TABLE intake.outreach_candidates (
     CONSTRAINT who_is_in_no_batch_says_why CHECK (((outcome = 'in_batch'::text) = (reason IS NULL)))
 );
 
-COMMENT ON TABLE intake.outreach_candidates IS 'One row a job of the kind submit-outreach and influencer among the customers of its brand: what the last run decided. Whoever was forgotten is dropped by the next run.';
+COMMENT ON TABLE intake.outreach_candidates IS 'One row for each job of the kind submit-outreach and influencer among the customers of its brand: the decision of the last run. The next run deletes forgotten customers.';
 
 COMMENT ON COLUMN intake.outreach_candidates.job IS 'Job that decided.';
 
@@ -3743,7 +3743,7 @@ COMMENT ON COLUMN reporting.reconciliation.theirs_amount IS 'Sales that the serv
 
 COMMENT ON COLUMN reporting.reconciliation.ours_amount IS 'Revenue of ours; null where an order is in another currency.';
 
-COMMENT ON COLUMN reporting.reconciliation.other_currency IS 'Orders in another currency whose amount in that of the account nobody says.';
+COMMENT ON COLUMN reporting.reconciliation.other_currency IS 'Orders in another currency whose amount in the currency of the account is unknown.';
 
 COMMENT ON COLUMN reporting.reconciliation.unexplained_amount IS 'Amount that nothing else explains; null: cannot be compared.';
 
@@ -4396,7 +4396,7 @@ COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
 
 COMMENT ON COLUMN ops.slots.slot IS 'Its time. For a job that follows another: the time of that job''s slot.';
 
-COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
+COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run ended), failed, skipped (the job was running, or the job before it failed), missed (nothing ran at its time, and it was not caught up).';
 
 COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
 
@@ -4746,7 +4746,7 @@ COMMENT ON COLUMN ops.statement_lines.order_id IS 'Order.';
 
 COMMENT ON COLUMN ops.statement_lines.ordered_on IS 'Day of the order.';
 
-COMMENT ON COLUMN ops.statement_lines.due_on IS 'Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.';
+COMMENT ON COLUMN ops.statement_lines.due_on IS 'Day from which it counts: the day of the order plus the return window; for a fee, the first day of its terms.';
 
 COMMENT ON COLUMN ops.statement_lines.deal_id IS 'Deal that the service credited.';
 
@@ -4758,7 +4758,7 @@ COMMENT ON COLUMN ops.statement_lines.influencer_handle IS 'Influencer, where kn
 
 COMMENT ON COLUMN ops.statement_lines.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN ops.statement_lines.sent_amount IS 'Revenue as the service was told.';
+COMMENT ON COLUMN ops.statement_lines.sent_amount IS 'Revenue that was sent to the service.';
 
 COMMENT ON COLUMN ops.statement_lines.net_amount IS 'Revenue that counts now, net of refunds and cancellations.';
 
@@ -4899,7 +4899,7 @@ CREATE TABLE reporting.code_days (
     CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
 );
 
-COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle that nobody owns. An order with two such codes counts for both.';
+COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle without an owner. An order with two such codes counts for both.';
 
 COMMENT ON COLUMN reporting.code_days.day_utc IS 'Day in UTC.';
 
@@ -4960,7 +4960,7 @@ CREATE TABLE intake.announced_files (
     CONSTRAINT announced_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
 );
 
-COMMENT ON TABLE intake.announced_files IS 'Files that the queue of a source has announced and no run has dealt with yet: one row a file and purpose.';
+COMMENT ON TABLE intake.announced_files IS 'Files that the queue of a source has announced and that no run has read yet: one row for each file and purpose.';
 
 COMMENT ON COLUMN intake.announced_files.source IS 'Name of the source in pipeline.yaml.';
 
@@ -5309,7 +5309,7 @@ CREATE TABLE intake.file_statistics (
     CONSTRAINT unowned_codes_are_codes CHECK (((unowned_code_orders >= 0) AND (unowned_code_orders <= coded_orders)))
 );
 
-COMMENT ON TABLE intake.file_statistics IS 'What each file came to when it was read whole, and what the checks said of it: counts and names of columns, no cell of a row. Files that are sealed are what later ones are compared with.';
+COMMENT ON TABLE intake.file_statistics IS 'Statistics of each file that was read to its end, and the results of its checks: counts and names of columns, no cell of a row. Later files are compared with the sealed ones.';
 
 COMMENT ON COLUMN intake.file_statistics.source_file_id IS 'The file. Not a foreign key: a plan covers intake.source_files with a temporary table.';
 
@@ -5349,7 +5349,7 @@ COMMENT ON COLUMN intake.file_statistics.customers IS 'Customers with a usable a
 
 COMMENT ON COLUMN intake.file_statistics.customers_refused IS 'Of these: refused, unsubscribed or blacklisted.';
 
-COMMENT ON COLUMN intake.file_statistics.results IS 'What each check said: [{check, subject, verdict, seen, expected}].';
+COMMENT ON COLUMN intake.file_statistics.results IS 'Result of each check: [{check, subject, verdict, seen, expected}].';
 
 COMMENT ON COLUMN intake.file_statistics.checked_at IS 'When the checks looked at it.';
 
@@ -5382,7 +5382,7 @@ CREATE TABLE intake.listings (
     CONSTRAINT listings_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
 );
 
-COMMENT ON TABLE intake.listings IS 'When a source with lookback_days was last listed and every file found was dealt with: one row a source and purpose.';
+COMMENT ON TABLE intake.listings IS 'When a source with lookback_days was last listed and each file found was read or held: one row for each source and purpose.';
 
 COMMENT ON COLUMN intake.listings.source IS 'Name of the source in pipeline.yaml.';
 
@@ -5585,7 +5585,7 @@ CREATE TABLE ledger.answers (
     CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text, 'journal'::text, 'lost_claim'::text])))
 );
 
-COMMENT ON TABLE ledger.answers IS 'Append-only: what came of each attempt. A late answer is kept too.';
+COMMENT ON TABLE ledger.answers IS 'Append-only: the outcome of each attempt. A late answer is recorded too.';
 
 COMMENT ON COLUMN ledger.answers.answer_id IS 'Counts up.';
 
@@ -5725,7 +5725,7 @@ COMMENT ON COLUMN ledger.decisions.decision_id IS 'Counts up.';
 
 COMMENT ON COLUMN ledger.decisions.entry_id IS 'Entry.';
 
-COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).';
+COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (given up), resend (send it once more), acknowledge (a known double credit was corrected outside).';
 
 COMMENT ON COLUMN ledger.decisions.attempt IS 'Attempt that was in doubt.';
 
@@ -5934,7 +5934,7 @@ COMMENT ON COLUMN ledger.identity.ledger_id IS 'Random. The journals outside of 
 
 COMMENT ON COLUMN ledger.identity.created_at IS 'When the first run made it.';
 
-COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.';
+COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found complete: cluster, timeline, database and this table. Null if the server does not say.';
 
 ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.lost_claims_lost_claim_id_seq
@@ -5960,7 +5960,7 @@ COMMENT ON COLUMN ledger.machines.host IS 'Name of the machine, for people.';
 
 COMMENT ON COLUMN ledger.machines.posted_at IS 'When it last began to post.';
 
-COMMENT ON COLUMN ledger.machines.whole_at IS 'Place of the database at which all that its journals know was found here, or recovered.';
+COMMENT ON COLUMN ledger.machines.whole_at IS 'Place of the database at which every claim in its journals was found or recovered.';
 
 CREATE TABLE ledger.recoveries (
     recovery_id bigint NOT NULL,
@@ -6030,7 +6030,7 @@ CREATE VIEW ledger.seeded_orders AS
            FROM ledger.seed_undos u
           WHERE (u.seed_id = v.seed_id)))));
 
-COMMENT ON VIEW ledger.seeded_orders IS 'Orders that were credited elsewhere before, as files say that nobody has taken back.';
+COMMENT ON VIEW ledger.seeded_orders IS 'Orders that were credited elsewhere before, according to seeds that are still in force.';
 
 COMMENT ON COLUMN ledger.seeded_orders.order_platform IS 'Shop platform.';
 
@@ -6378,7 +6378,7 @@ COMMENT ON COLUMN mirror.drift.kind IS 'type_changed (another JSON type than in 
 
 COMMENT ON COLUMN mirror.drift.expected IS 'Type before, or what the column takes.';
 
-COMMENT ON COLUMN mirror.drift.found IS 'Type that came.';
+COMMENT ON COLUMN mirror.drift.found IS 'Type that was received.';
 
 COMMENT ON COLUMN mirror.drift.records IS 'How many records.';
 
@@ -6566,9 +6566,9 @@ COMMENT ON COLUMN mirror.unreadable.raw IS 'What the service sent, personal fiel
 
 COMMENT ON COLUMN mirror.unreadable.reason IS 'Why.';
 
-COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it came first.';
+COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it was first received.';
 
-COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it came last.';
+COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it was last received.';
 
 COMMENT ON COLUMN mirror.unreadable.run_id IS 'Last run that received it.';
 
@@ -6704,7 +6704,7 @@ CREATE TABLE ops.backfills (
     CONSTRAINT what_began_was_approved CHECK (((state = ANY (ARRAY['planned'::text, 'replaced'::text, 'cancelled'::text])) OR ((approved_by IS NOT NULL) AND (approved_at IS NOT NULL))))
 );
 
-COMMENT ON TABLE ops.backfills IS 'Plans to credit the orders of a period, and what became of them. Its orders: ops.backfill_orders.';
+COMMENT ON TABLE ops.backfills IS 'Plans to credit the orders of a period, and their progress. Its orders: ops.backfill_orders.';
 
 COMMENT ON COLUMN ops.backfills.backfill_id IS 'Counts up.';
 
@@ -6720,7 +6720,7 @@ COMMENT ON COLUMN ops.backfills.time_zone IS 'IANA zone of the days: the time_zo
 
 COMMENT ON COLUMN ops.backfills.plan_hash IS 'Digest over the key and the body of every order to post: what differs in one of them is another plan.';
 
-COMMENT ON COLUMN ops.backfills.plan IS 'The plan as it was shown: files, and orders by month, standing, reason and currency.';
+COMMENT ON COLUMN ops.backfills.plan IS 'The plan as it was shown: files, and orders by month, disposition, reason and currency.';
 
 COMMENT ON COLUMN ops.backfills.run_id IS 'Run that planned it.';
 
@@ -6734,7 +6734,7 @@ COMMENT ON COLUMN ops.backfills.approved_by IS 'Login name of who had it execute
 
 COMMENT ON COLUMN ops.backfills.approved_at IS 'When.';
 
-COMMENT ON COLUMN ops.backfills.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN ops.backfills.state_changed_at IS 'When it reached its state.';
 
 COMMENT ON COLUMN ops.backfills.problem IS 'Why it stopped before its end; null where it did not.';
 
@@ -6825,7 +6825,7 @@ COMMENT ON COLUMN ops.bulk_actions.aborted_by IS 'Who aborted it. What was settl
 
 COMMENT ON COLUMN ops.bulk_actions.aborted_at IS 'When. Nothing was settled afterwards.';
 
-COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When the last of them was dealt with, and the reports were told.';
+COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When the last of them was settled, and the reports were updated.';
 
 COMMENT ON COLUMN ops.bulk_actions.settled IS 'How many it settled; null until it has ended, as the next two.';
 
@@ -6892,11 +6892,22 @@ COMMENT ON COLUMN ops.bulk_items.collab_id IS 'The same for the collaboration.';
 
 COMMENT ON COLUMN ops.bulk_items.is_eligible IS 'Whether the decision could be applied to it when it was frozen.';
 
-COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.';
+COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: it is no longer as shown) or failed; the reason if it is not eligible; null until then.';
 
-COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
+COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When the outcome was recorded.';
 
 COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
+
+CREATE TABLE ops.console_sign_outs (
+    session_id text NOT NULL,
+    ends_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE ops.console_sign_outs IS 'Sessions of an OpenID Connect provider that were signed out, so that copies of their cookies are worth nothing.';
+
+COMMENT ON COLUMN ops.console_sign_outs.session_id IS 'Random id in the cookie.';
+
+COMMENT ON COLUMN ops.console_sign_outs.ends_at IS 'When the cookie would have ended; the row is deleted after that.';
 
 ALTER TABLE ops.credit_claims ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.credit_claims_claim_id_seq
@@ -6974,7 +6985,7 @@ COMMENT ON TABLE ops.notices IS 'Append-only: one row for each change of a probl
 
 COMMENT ON COLUMN ops.notices.notice_id IS 'Counts up. Part of the webhook-id of its requests.';
 
-COMMENT ON COLUMN ops.notices.problem_id IS 'Problem that it tells of; null for a digest.';
+COMMENT ON COLUMN ops.notices.problem_id IS 'Problem that it reports; null for a digest.';
 
 COMMENT ON COLUMN ops.notices.event IS 'opened, reminded, resolved or digest.';
 
@@ -6982,7 +6993,7 @@ COMMENT ON COLUMN ops.notices.reminder IS 'Which reminder, from 1; 0 for other e
 
 COMMENT ON COLUMN ops.notices.digest_day IS 'Day of a digest, in its time zone; null for other events.';
 
-COMMENT ON COLUMN ops.notices.message IS 'What is told: {problem, title, job, severity, since, amounts, summary, command, page}.';
+COMMENT ON COLUMN ops.notices.message IS 'Its content: {problem, title, job, severity, since, amounts, summary, command, page}.';
 
 COMMENT ON COLUMN ops.notices.created_at IS 'When it was made. Database clock.';
 
@@ -7054,7 +7065,7 @@ COMMENT ON COLUMN ops.problems.kind IS 'What is wrong, for example job_failed: d
 
 COMMENT ON COLUMN ops.problems.job IS 'Job in pipeline.yaml; null where it concerns every job.';
 
-COMMENT ON COLUMN ops.problems.state IS 'opened, reminded (told of again since), resolved.';
+COMMENT ON COLUMN ops.problems.state IS 'opened, reminded (another notice was made since), resolved.';
 
 COMMENT ON COLUMN ops.problems.severity IS 'error (jobs do not do their work, or money is at risk) or warning.';
 
@@ -7064,15 +7075,15 @@ COMMENT ON COLUMN ops.problems.opened_at IS 'When it was noticed. Database clock
 
 COMMENT ON COLUMN ops.problems.observed_at IS 'When the observation began that was last applied to it; an older one has no effect. Database clock.';
 
-COMMENT ON COLUMN ops.problems.told_at IS 'When a notice of it was last made. Database clock.';
+COMMENT ON COLUMN ops.problems.told_at IS 'When the last notice of it was made. Clock of the database.';
 
-COMMENT ON COLUMN ops.problems.told_severity IS 'Severity in that notice: if it has become an error since, it is told of again.';
+COMMENT ON COLUMN ops.problems.told_severity IS 'Severity in that notice. If it has become an error since, another notice is made.';
 
-COMMENT ON COLUMN ops.problems.reminders IS 'How often it was told of again.';
+COMMENT ON COLUMN ops.problems.reminders IS 'Number of further notices.';
 
-COMMENT ON COLUMN ops.problems.came_back IS 'It came back soon after it was resolved, so it must stay away for a while until it is resolved.';
+COMMENT ON COLUMN ops.problems.came_back IS 'It was found again soon after it was resolved, so it is resolved only after it has been absent for a while.';
 
-COMMENT ON COLUMN ops.problems.absent_since IS 'Of one that came back: since when it is not seen; null while it is.';
+COMMENT ON COLUMN ops.problems.absent_since IS 'For a problem that was found again: since when it has not been found; null while it is.';
 
 COMMENT ON COLUMN ops.problems.resolved_at IS 'When it was over; null while it is open. Database clock.';
 
@@ -7221,9 +7232,81 @@ COMMENT ON TABLE ops.schedules IS 'How far the schedule of each job has been loo
 
 COMMENT ON COLUMN ops.schedules.job IS 'Name of the job in pipeline.yaml.';
 
-COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.';
+COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and including this instant are accounted for. Later ones are not due yet, or came due while nothing ran.';
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
+
+CREATE TABLE ops.statement_mails (
+    mail_id bigint NOT NULL,
+    statement_id bigint NOT NULL,
+    deal_id text NOT NULL,
+    replaces bigint,
+    channel text NOT NULL,
+    language text NOT NULL,
+    document_hash text NOT NULL,
+    recipient text,
+    message bytea,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    failure text,
+    requested_by text NOT NULL,
+    requested_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    claimed_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    settled_by text,
+    CONSTRAINT kept_until_sent CHECK ((((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (recipient IS NOT NULL)) AND ((recipient IS NULL) = (message IS NULL)))),
+    CONSTRAINT sending_was_claimed CHECK (((state <> 'sending'::text) OR (claimed_at IS NOT NULL))),
+    CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['waiting'::text, 'sending'::text])) = (settled_at IS NULL))),
+    CONSTRAINT statement_mails_channel_check CHECK ((channel <> ''::text)),
+    CONSTRAINT statement_mails_deal_id_check CHECK ((deal_id <> ''::text)),
+    CONSTRAINT statement_mails_document_hash_check CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT statement_mails_language_check CHECK ((language <> ''::text)),
+    CONSTRAINT statement_mails_requested_by_check CHECK ((requested_by <> ''::text)),
+    CONSTRAINT statement_mails_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'unclear'::text, 'failed'::text]))),
+    CONSTRAINT trouble_says_why CHECK (((state <> ALL (ARRAY['unclear'::text, 'failed'::text])) OR (failure IS NOT NULL)))
+);
+
+COMMENT ON TABLE ops.statement_mails IS 'The outbox of statements for creators, a row for each mail. It is claimed before SMTP begins, and never sent again by itself.';
+
+COMMENT ON COLUMN ops.statement_mails.mail_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement.';
+
+COMMENT ON COLUMN ops.statement_mails.deal_id IS 'The deal that the document is about.';
+
+COMMENT ON COLUMN ops.statement_mails.replaces IS 'The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.';
+
+COMMENT ON COLUMN ops.statement_mails.channel IS 'Channel in pipeline.yaml by which it is sent.';
+
+COMMENT ON COLUMN ops.statement_mails.language IS 'Language of the document: en, de, …';
+
+COMMENT ON COLUMN ops.statement_mails.document_hash IS 'SHA-256 of the PDF that is attached.';
+
+COMMENT ON COLUMN ops.statement_mails.recipient IS 'Address; deleted as soon as the mail is not to be sent any more.';
+
+COMMENT ON COLUMN ops.statement_mails.message IS 'The whole mail; deleted with the recipient.';
+
+COMMENT ON COLUMN ops.statement_mails.state IS 'waiting, sending (claimed), sent (the mail server took it), unclear (interrupted, or no answer: a person decides), failed (not taken).';
+
+COMMENT ON COLUMN ops.statement_mails.failure IS 'Why it is unclear or failed: a code, never an address.';
+
+COMMENT ON COLUMN ops.statement_mails.requested_by IS 'Who sent it.';
+
+COMMENT ON COLUMN ops.statement_mails.requested_at IS 'When.';
+
+COMMENT ON COLUMN ops.statement_mails.claimed_at IS 'When a process began to send it.';
+
+COMMENT ON COLUMN ops.statement_mails.settled_at IS 'When it was sent, failed or became unclear, or a person decided.';
+
+COMMENT ON COLUMN ops.statement_mails.settled_by IS 'Who decided what became of an unclear mail; null: nobody had to.';
+
+ALTER TABLE ops.statement_mails ALTER COLUMN mail_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.statement_mails_mail_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE ops.statements ALTER COLUMN statement_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.statements_statement_id_seq
@@ -7249,7 +7332,7 @@ COMMENT ON TABLE ops.webhook_events IS 'Signed events of the service, each once,
 
 COMMENT ON COLUMN ops.webhook_events.event_id IS 'Counts up.';
 
-COMMENT ON COLUMN ops.webhook_events.kind IS 'As webhook_type of the specification; unknown where neither the body nor the address tells.';
+COMMENT ON COLUMN ops.webhook_events.kind IS 'webhook_type of the specification; unknown if neither the body nor the address names it.';
 
 COMMENT ON COLUMN ops.webhook_events.body IS 'What was sent: members with their values where those are ids, amounts, codes, links, dates or public; of all others only that they were there. A JSON text where it was no JSON object.';
 
@@ -7293,13 +7376,13 @@ CREATE TABLE ops.work_units (
     CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
 );
 
-COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once, and a batch that was submitted no longer waits.';
+COMMENT ON TABLE ops.work_units IS 'Units of work that a run has queued for workers. Repeating one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once, and a submitted batch no longer waits.';
 
 COMMENT ON COLUMN ops.work_units.unit_id IS 'Id of the unit, also in the queue of pg-boss.';
 
-COMMENT ON COLUMN ops.work_units.run_id IS 'Run that handed it out, see ops.runs.';
+COMMENT ON COLUMN ops.work_units.run_id IS 'Run that queued it, see ops.runs.';
 
-COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.';
+COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, by its name in ops.leases. If no lease of that process is in force, its units are not done.';
 
 COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
 
@@ -7307,9 +7390,9 @@ COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a s
 
 COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
 
-COMMENT ON COLUMN ops.work_units.state IS 'open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.';
+COMMENT ON COLUMN ops.work_units.state IS 'open: queued or in progress; returned: by a worker that stops; done; failed: with an error that the run reports; given_up: its worker died several times; cancelled: no longer needed.';
 
-COMMENT ON COLUMN ops.work_units.is_wanted IS 'False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.';
+COMMENT ON COLUMN ops.work_units.is_wanted IS 'False if its run no longer needs it: its worker finishes the requests in flight and returns it.';
 
 COMMENT ON COLUMN ops.work_units.attempt IS 'How often a worker began it. Only the last one may end it.';
 
@@ -7317,15 +7400,15 @@ COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see op
 
 COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, deals read, or customers submitted.';
 
-COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.';
+COMMENT ON COLUMN ops.work_units.result IS 'Its result, or for failed units the error (code, message, help). No addresses, no values of rows.';
 
-COMMENT ON COLUMN ops.work_units.created_at IS 'When it was handed out. Clock of the database.';
+COMMENT ON COLUMN ops.work_units.created_at IS 'When it was queued. Clock of the database.';
 
 COMMENT ON COLUMN ops.work_units.begun_at IS 'When a worker began it last.';
 
 COMMENT ON COLUMN ops.work_units.seen_at IS 'Last sign of life of the worker that does it, about one a second.';
 
-COMMENT ON COLUMN ops.work_units.ended_at IS 'When it came to its state, but for open.';
+COMMENT ON COLUMN ops.work_units.ended_at IS 'When it reached its state; null while it is open.';
 
 CREATE TABLE ops.workers (
     worker_id uuid NOT NULL,
@@ -7856,6 +7939,9 @@ ALTER TABLE ONLY ops.bulk_actions
 ALTER TABLE ONLY ops.bulk_items
     ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, subject_id);
 
+ALTER TABLE ONLY ops.console_sign_outs
+    ADD CONSTRAINT console_sign_outs_pkey PRIMARY KEY (session_id);
+
 ALTER TABLE ONLY ops.credit_claims
     ADD CONSTRAINT credit_claims_claim_key_key UNIQUE (claim_key);
 
@@ -7906,6 +7992,12 @@ ALTER TABLE ONLY ops.slots
 
 ALTER TABLE ONLY ops.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (statement_id, line_no);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_pkey PRIMARY KEY (mail_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_statement_id_deal_id_replaces_key UNIQUE NULLS NOT DISTINCT (statement_id, deal_id, replaces);
 
 ALTER TABLE ONLY ops.statements
     ADD CONSTRAINT statements_month_key UNIQUE (month);
@@ -8184,6 +8276,8 @@ CREATE INDEX statement_lines_fees ON ops.statement_lines USING btree (subject) W
 
 CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject);
 
+CREATE INDEX statement_mails_open ON ops.statement_mails USING btree (state) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'unclear'::text]));
+
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
@@ -8312,6 +8406,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_j
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by, settled_by ON ops.statement_mails FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by', 'settled_by');
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
@@ -8434,6 +8530,12 @@ ALTER TABLE ONLY ops.notices
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_replaces_fkey FOREIGN KEY (replaces) REFERENCES ops.statement_mails(mail_id);
+
+ALTER TABLE ONLY ops.statement_mails
+    ADD CONSTRAINT statement_mails_statement_id_fkey FOREIGN KEY (statement_id) REFERENCES ops.statements(statement_id);
 
 REVOKE ALL ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) FROM PUBLIC;
 

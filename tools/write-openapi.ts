@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { openApiDocument } from '../src/service/reference/openapi.ts';
-import { apiTypeSource } from './documents/api-type-source.ts';
 import { operationReference } from './documents/operation-reference.ts';
 
 /**
@@ -9,4 +8,3 @@ import { operationReference } from './documents/operation-reference.ts';
  */
 writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiDocument());
 writeFileSync(new URL('../docs/operations.md', import.meta.url), operationReference());
-writeFileSync(new URL('../src/service/reference/api-type.ts', import.meta.url), apiTypeSource());

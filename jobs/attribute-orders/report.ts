@@ -86,6 +86,8 @@ export type OrderDetails = FileDetails &
     readonly leaks: readonly LeakedCode[];
     /** Rows of codes.csv that could not be used. */
     readonly codeProblems: readonly CodeProblem[];
+    /** Whether the mirror shows which owners the service knows. */
+    readonly areOwnersChecked: boolean;
   };
 
 const SHOWN_CODES = 10;
@@ -104,6 +106,7 @@ export async function reportOrders(
   db: Database,
   options: ReportedRun & {
     readonly codeProblems: readonly CodeProblem[];
+    readonly areOwnersChecked: boolean;
     readonly areReportsStale?: boolean;
   },
 ): Promise<OrdersReport> {
@@ -146,6 +149,7 @@ export async function reportOrders(
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,
+      areOwnersChecked: options.areOwnersChecked,
     },
   };
 }

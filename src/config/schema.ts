@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { LANGUAGES } from '../core/text/language.ts';
 import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
 import { consoleSchema, toConsoleSettings } from './console-fields.ts';
 import {
@@ -182,6 +183,12 @@ const work = z
   .prefault({})
   .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
 
+const letterhead = {
+  name: optional(text(200)).describe('Your name. Omit it to use the name that the account has of the brand.'),
+  address: z.array(text(200)).max(8).default([]).describe('Lines of your address, below the name.'),
+  logo: optional(text(500)).describe('PNG or JPEG file, at most 500 kB (relative to this file).'),
+};
+
 const statements = z
   .strictObject({
     terms: optional(text(500)).describe(
@@ -202,6 +209,26 @@ const statements = z
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+    creators: optional(text(500)).describe(
+      'CSV file that says to whom statements go (relative to this file): deal_id or influencer_handle, then name, address, email, language.',
+    ),
+    sender: z
+      .strictObject({
+        ...letterhead,
+        brands: z
+          .record(z.string(), z.strictObject(letterhead))
+          .default({})
+          .describe('The same by id of a brand, where a brand has its own.'),
+        language: z
+          .enum(LANGUAGES)
+          .default('en')
+          .describe('Language of statements for creators of whom no other is known.'),
+        channel: optional(z.string().regex(NAME)).describe(
+          'The e-mail channel of notify.channels by which statements are sent. Needed only if there are several.',
+        ),
+      })
+      .prefault({})
+      .describe('What is at the head of a statement for a creator, and how it is sent.'),
   })
   .prefault({})
   .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
@@ -331,6 +358,15 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
       ...camelCased(file.statements),
       terms: resolvePath(file.statements.terms),
       fx: resolvePath(file.statements.fx),
+      creators: resolvePath(file.statements.creators),
+      sender: {
+        ...file.statements.sender,
+        logo: resolvePath(file.statements.sender.logo),
+        brands: mapValues(file.statements.sender.brands, (brand) => ({
+          ...brand,
+          logo: resolvePath(brand.logo),
+        })),
+      },
     },
     retention: file.retention,
     reconcile: camelCased(file.reconcile),

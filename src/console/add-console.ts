@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { Database } from '../db/connect.ts';
 import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
+import { openSignOuts } from '../ops/sign-outs.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';
@@ -30,7 +31,8 @@ export type ConsoleOptions = {
 export function addConsole(server: FastifyInstance, options: ConsoleOptions): void {
   const { config, host, localActor, onError, onLoaded = () => {} } = options;
   const { oidc, url, basePath, readOnly } = config.console;
-  const provider = oidc === null ? null : createProviderSignIn(oidc, { url, onError });
+  const provider =
+    oidc === null ? null : createProviderSignIn(oidc, { url, signOuts: openSignOuts(options), onError });
   const authenticate = createAuthenticate(config.console, { host, localActor, provider });
   const onChanged = readOnly ? () => {} : addBulkWorker(server, options);
   let loading: Promise<FastifyInstance | null> | null = null;
@@ -77,7 +79,7 @@ function addBulkWorker(server: FastifyInstance, { db, config, onError }: Console
   let worker: BulkWorker | null = null;
   server.addHook('onListen', async () => {
     const mayDecide = () => requireWholeLedger(db, config);
-    worker = startBulkWorker({ db, leaseMs: config.api.leaseSeconds * 1000, mayDecide, onError });
+    worker = startBulkWorker({ db, config, leaseMs: config.api.leaseSeconds * 1000, mayDecide, onError });
   });
   server.addHook('preClose', async () => worker?.stop());
   return () => worker?.wake();

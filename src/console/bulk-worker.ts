@@ -1,6 +1,8 @@
+import type { PipelineConfig } from '../config/schema.ts';
 import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
 import { runBulks } from '../decisions/run-bulks.ts';
+import { sendStatementMails } from '../decisions/send-statement.ts';
 
 /** How often to look for actions that another process, or this one before a restart, left unfinished. */
 const POLL_MS = 5_000;
@@ -12,14 +14,19 @@ export type BulkWorker = {
   stop(): Promise<void>;
 };
 
-/** Starts a worker that carries out bulk actions in the background, one at a time, until it is stopped. */
+/**
+ * Starts a worker that carries out bulk actions and sends statements in the background, one at a time, until it is
+ * stopped.
+ */
 export function startBulkWorker({
   db,
+  config,
   leaseMs,
   mayDecide,
   onError,
 }: {
   readonly db: Database;
+  readonly config: PipelineConfig;
   readonly leaseMs: number;
   /** Called before bulk actions are carried out; throws what forbids every decision. */
   readonly mayDecide: () => Promise<void>;
@@ -36,7 +43,8 @@ export function startBulkWorker({
       isWoken = false;
       try {
         // `serve` migrates a new database while the console already answers.
-        isMigrated ||= await hasTable(db, 'ops.bulk_items');
+        isMigrated ||= await hasTable(db, 'ops.statement_mails');
+        if (isMigrated) await sendStatementMails(db, { config, signal: stopping.signal });
         if (isMigrated) await runBulks(db, { leaseMs, mayDecide, stopping: stopping.signal, onError });
         isTroubled = false;
       } catch (error) {

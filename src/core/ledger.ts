@@ -1,7 +1,7 @@
 import type { DecimalText, InstantText } from './order.ts';
 
 /** Effects at the service that must not be repeated. Each has entries in the ledger. */
-export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'outreach';
+export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
 
 /**
  * An entry that is `ready` may be claimed, and one that is `sending` has been claimed. One that is `in_doubt`

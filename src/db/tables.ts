@@ -473,7 +473,7 @@ export interface IntakeCodes {
    */
   link: string | null;
   /**
-   * References in the link, folded as codes are: an order came by the link if its own links hold all of them.
+   * References in the link, folded like codes. An order is attributed by the link if its own links contain all of them.
    */
   link_folded: string[] | null;
   /**
@@ -745,7 +745,7 @@ export interface IntakeCustomers {
    */
   orders_count: number | null;
   /**
-   * Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.
+   * Until when a no is known to hold: its date, at the latest; without a date, when its file was stored. Null: no refusal is known, or a process of the previous version recorded it.
    */
   refused_at: Timestamp | null;
   /**
@@ -938,7 +938,7 @@ export interface IntakeFileStatistics {
    */
   rejected_rows: Int8;
   /**
-   * What each check said: [{check, subject, verdict, seen, expected}].
+   * Result of each check: [{check, subject, verdict, seen, expected}].
    */
   results: Json;
   /**
@@ -1584,7 +1584,7 @@ export interface IntakeSourceFiles {
    */
   hold_help: string | null;
   /**
-   * Nobody has to fix it: the next run reads the file again.
+   * No person has to fix it: the next run reads the file again.
    */
   hold_is_transient: Generated<boolean>;
   /**
@@ -1608,7 +1608,7 @@ export interface IntakeSourceFiles {
    */
   newest_by: string | null;
   /**
-   * When a person said that the file is newer than all that were there by then. Null: nobody did.
+   * When a person said that the file is newer than all files known at that time; null if nobody did.
    */
   newest_since: Timestamp | null;
   /**
@@ -1660,7 +1660,7 @@ export interface IntakeSourceFiles {
    */
   rejected_rows: Generated<Int8>;
   /**
-   * Why it is not to be missed.
+   * Why it is not needed.
    */
   release_reason: string | null;
   /**
@@ -1668,7 +1668,7 @@ export interface IntakeSourceFiles {
    */
   released_at: Timestamp | null;
   /**
-   * Who released it (files release); null: the program, because its source no longer covers it.
+   * Who decided that it is not needed (files release); null: the program, because its source no longer covers it.
    */
   released_by: string | null;
   /**
@@ -1708,7 +1708,7 @@ export interface IntakeSourceFiles {
    */
   source_file_id: Generated<Int8>;
   /**
-   * reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).
+   * reading (not postable), sealed (read to its end, its rows add up), held (nothing in it counts, see hold_…), released (was held, and is not needed), duplicate (same content as another file).
    */
   state: Generated<string>;
   /**
@@ -2020,7 +2020,7 @@ export interface LedgerDecisions {
    */
   decided_by: string;
   /**
-   * accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).
+   * accept (it was processed), write_off (given up), resend (send it once more), acknowledge (a known double credit was corrected outside).
    */
   decision: string;
   /**
@@ -2098,7 +2098,7 @@ export interface LedgerEntries {
    */
   body: string;
   /**
-   * SHA-256 of body: tells whether what is desired now differs from it.
+   * SHA-256 of body. It shows whether the desired request differs.
    */
   body_hash: string;
   /**
@@ -2194,7 +2194,7 @@ export interface LedgerEntries {
    */
   state: string;
   /**
-   * When it came into its state.
+   * When it reached its state.
    */
   state_changed_at: Generated<Timestamp>;
   /**
@@ -2225,7 +2225,7 @@ export interface LedgerEvidence {
    */
   deal_id: string | null;
   /**
-   * Entry of the same order when the evidence came; null when there was none yet.
+   * Entry of the same order when the evidence arrived; null if there was none yet.
    */
   entry_id: Int8 | null;
   /**
@@ -2279,7 +2279,7 @@ export interface LedgerIdentity {
    */
   only_row: Generated<boolean>;
   /**
-   * Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.
+   * Where the database was when it was last found complete: cluster, timeline, database and this table. Null if the server does not say.
    */
   place: string | null;
 }
@@ -2373,7 +2373,7 @@ export interface LedgerMachines {
    */
   posted_at: Generated<Timestamp>;
   /**
-   * Place of the database at which all that its journals know was found here, or recovered.
+   * Place of the database at which every claim in its journals was found or recovered.
    */
   whole_at: string | null;
 }
@@ -3082,7 +3082,7 @@ export interface MirrorDrift {
    */
   field: string;
   /**
-   * Type that came.
+   * Type that was received.
    */
   found: string | null;
   /**
@@ -3350,7 +3350,7 @@ export interface MirrorStagedListings {
 
 export interface MirrorUnreadable {
   /**
-   * When it came first.
+   * When it was first received.
    */
   first_seen_at: Generated<Timestamp>;
   /**
@@ -3374,7 +3374,7 @@ export interface MirrorUnreadable {
    */
   run_id: Int8;
   /**
-   * When it came last.
+   * When it was last received.
    */
   seen_at: Generated<Timestamp>;
 }
@@ -3506,7 +3506,7 @@ export interface OpsBackfills {
    */
   job: string;
   /**
-   * The plan as it was shown: files, and orders by month, standing, reason and currency.
+   * The plan as it was shown: files, and orders by month, disposition, reason and currency.
    */
   plan: Json;
   /**
@@ -3534,7 +3534,7 @@ export interface OpsBackfills {
    */
   state: string;
   /**
-   * When it came into its state.
+   * When it reached its state.
    */
   state_changed_at: Generated<Timestamp>;
   /**
@@ -3612,7 +3612,7 @@ export interface OpsBulkActions {
    */
   decision: string;
   /**
-   * When the last of them was dealt with, and the reports were told.
+   * When the last of them was settled, and the reports were updated.
    */
   ended_at: Timestamp | null;
   /**
@@ -3691,11 +3691,11 @@ export interface OpsBulkItems {
    */
   job: string | null;
   /**
-   * settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.
+   * settled, changed (left alone: it is no longer as shown) or failed; the reason if it is not eligible; null until then.
    */
   outcome: string | null;
   /**
-   * When it was dealt with.
+   * When the outcome was recorded.
    */
   outcome_at: Timestamp | null;
   /**
@@ -3706,6 +3706,17 @@ export interface OpsBulkItems {
    * Entry, in ledger.entries; of a decision about files the file, in intake.source_files.
    */
   subject_id: Int8;
+}
+
+export interface OpsConsoleSignOuts {
+  /**
+   * When the cookie would have ended; the row is deleted after that.
+   */
+  ends_at: Timestamp;
+  /**
+   * Random id in the cookie.
+   */
+  session_id: string;
 }
 
 export interface OpsCreditClaims {
@@ -3910,7 +3921,7 @@ export interface OpsNotices {
    */
   event: string;
   /**
-   * What is told: {problem, title, job, severity, since, amounts, summary, command, page}.
+   * Its content: {problem, title, job, severity, since, amounts, summary, command, page}.
    */
   message: Json;
   /**
@@ -3918,7 +3929,7 @@ export interface OpsNotices {
    */
   notice_id: Generated<Int8>;
   /**
-   * Problem that it tells of; null for a digest.
+   * Problem that it reports; null for a digest.
    */
   problem_id: Int8 | null;
   /**
@@ -3948,7 +3959,7 @@ export interface OpsPausedJobs {
 
 export interface OpsProblems {
   /**
-   * Of one that came back: since when it is not seen; null while it is.
+   * For a problem that was found again: since when it has not been found; null while it is.
    */
   absent_since: Timestamp | null;
   /**
@@ -3956,7 +3967,7 @@ export interface OpsProblems {
    */
   amounts: Generated<Json>;
   /**
-   * It came back soon after it was resolved, so it must stay away for a while until it is resolved.
+   * It was found again soon after it was resolved, so it is resolved only after it has been absent for a while.
    */
   came_back: Generated<boolean>;
   /**
@@ -3988,7 +3999,7 @@ export interface OpsProblems {
    */
   problem_id: Generated<Int8>;
   /**
-   * How often it was told of again.
+   * Number of further notices.
    */
   reminders: Generated<number>;
   /**
@@ -4004,7 +4015,7 @@ export interface OpsProblems {
    */
   since: Timestamp;
   /**
-   * opened, reminded (told of again since), resolved.
+   * opened, reminded (another notice was made since), resolved.
    */
   state: Generated<string>;
   /**
@@ -4012,11 +4023,11 @@ export interface OpsProblems {
    */
   summary: string;
   /**
-   * When a notice of it was last made. Database clock.
+   * When the last notice of it was made. Clock of the database.
    */
   told_at: Generated<Timestamp>;
   /**
-   * Severity in that notice: if it has become an error since, it is told of again.
+   * Severity in that notice. If it has become an error since, another notice is made.
    */
   told_severity: string;
 }
@@ -4222,7 +4233,7 @@ export interface OpsSchedules {
    */
   job: string;
   /**
-   * Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.
+   * Slots up to and including this instant are accounted for. Later ones are not due yet, or came due while nothing ran.
    */
   looked_until: Timestamp;
 }
@@ -4281,7 +4292,7 @@ export interface OpsSlots {
    */
   started_at: Timestamp | null;
   /**
-   * waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).
+   * waiting (for the job that it follows), due, running, done (its run ended), failed, skipped (the job was running, or the job before it failed), missed (nothing ran at its time, and it was not caught up).
    */
   state: string;
 }
@@ -4312,7 +4323,7 @@ export interface OpsStatementLines {
    */
   deal_id: string | null;
   /**
-   * Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.
+   * Day from which it counts: the day of the order plus the return window; for a fee, the first day of its terms.
    */
   due_on: Timestamp;
   /**
@@ -4368,7 +4379,7 @@ export interface OpsStatementLines {
    */
   rate_percent: Numeric | null;
   /**
-   * Revenue as the service was told.
+   * Revenue that was sent to the service.
    */
   sent_amount: Numeric | null;
   /**
@@ -4383,6 +4394,73 @@ export interface OpsStatementLines {
    * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
    */
   subject: string;
+}
+
+export interface OpsStatementMails {
+  /**
+   * Channel in pipeline.yaml by which it is sent.
+   */
+  channel: string;
+  /**
+   * When a process began to send it.
+   */
+  claimed_at: Timestamp | null;
+  /**
+   * The deal that the document is about.
+   */
+  deal_id: string;
+  /**
+   * SHA-256 of the PDF that is attached.
+   */
+  document_hash: string;
+  /**
+   * Why it is unclear or failed: a code, never an address.
+   */
+  failure: string | null;
+  /**
+   * Language of the document: en, de, …
+   */
+  language: string;
+  /**
+   * Counts up.
+   */
+  mail_id: Generated<Int8>;
+  /**
+   * The whole mail; deleted with the recipient.
+   */
+  message: Buffer | null;
+  /**
+   * Address; deleted as soon as the mail is not to be sent any more.
+   */
+  recipient: string | null;
+  /**
+   * The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.
+   */
+  replaces: Int8 | null;
+  /**
+   * When.
+   */
+  requested_at: Generated<Timestamp>;
+  /**
+   * Who sent it.
+   */
+  requested_by: string;
+  /**
+   * When it was sent, failed or became unclear, or a person decided.
+   */
+  settled_at: Timestamp | null;
+  /**
+   * Who decided what became of an unclear mail; null: nobody had to.
+   */
+  settled_by: string | null;
+  /**
+   * waiting, sending (claimed), sent (the mail server took it), unclear (interrupted, or no answer: a person decides), failed (not taken).
+   */
+  state: Generated<string>;
+  /**
+   * The closed statement.
+   */
+  statement_id: Int8;
 }
 
 export interface OpsStatements {
@@ -4454,7 +4532,7 @@ export interface OpsWebhookEvents {
    */
   event_id: Generated<Int8>;
   /**
-   * As webhook_type of the specification; unknown where neither the body nor the address tells.
+   * webhook_type of the specification; unknown if neither the body nor the address names it.
    */
   kind: string;
   /**
@@ -4516,7 +4594,7 @@ export interface OpsWorkUnits {
    */
   begun_at: Timestamp | null;
   /**
-   * When it was handed out. Clock of the database.
+   * When it was queued. Clock of the database.
    */
   created_at: Generated<Timestamp>;
   /**
@@ -4524,11 +4602,11 @@ export interface OpsWorkUnits {
    */
   done: Generated<Int8>;
   /**
-   * When it came to its state, but for open.
+   * When it reached its state; null while it is open.
    */
   ended_at: Timestamp | null;
   /**
-   * False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.
+   * False if its run no longer needs it: its worker finishes the requests in flight and returns it.
    */
   is_wanted: Generated<boolean>;
   /**
@@ -4544,15 +4622,15 @@ export interface OpsWorkUnits {
    */
   payload: Json;
   /**
-   * What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.
+   * Its result, or for failed units the error (code, message, help). No addresses, no values of rows.
    */
   result: Json | null;
   /**
-   * Run that handed it out, see ops.runs.
+   * Run that queued it, see ops.runs.
    */
   run_id: Int8;
   /**
-   * Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.
+   * Process of that run, by its name in ops.leases. If no lease of that process is in force, its units are not done.
    */
   run_owner: string;
   /**
@@ -4560,7 +4638,7 @@ export interface OpsWorkUnits {
    */
   seen_at: Timestamp | null;
   /**
-   * open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.
+   * open: queued or in progress; returned: by a worker that stops; done; failed: with an error that the run reports; given_up: its worker died several times; cancelled: no longer needed.
    */
   state: Generated<string>;
   /**
@@ -4657,7 +4735,7 @@ export interface ReportingBrandDays {
    */
   in_doubt_orders: Int8;
   /**
-   * Yet to be sent, or in flight.
+   * Orders that wait to be posted, or are in flight.
    */
   ready_orders: Int8;
   /**
@@ -4881,7 +4959,7 @@ export interface ReportingDealDays {
    */
   influencer_handle: string | null;
   /**
-   * Yet to be sent, or in flight.
+   * Orders that wait to be posted, or are in flight.
    */
   ready_orders: Int8;
   /**
@@ -5264,7 +5342,7 @@ export interface ReportingReconciliation {
    */
   late: Int8;
   /**
-   * Orders in another currency whose amount in that of the account nobody says.
+   * Orders in another currency whose amount in the currency of the account is unknown.
    */
   other_currency: Int8;
   /**
@@ -5468,7 +5546,7 @@ export interface ReportingReturnMonths {
    */
   unlined_orders: Generated<Int8>;
   /**
-   * Orders whose rate nobody says: their commission is not in commission_amount.
+   * Orders without a known rate: their commission is not in commission_amount.
    */
   unrated_orders: Int8;
   /**
@@ -5614,6 +5692,7 @@ export interface DB {
   "ops.backfills": OpsBackfills;
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;
+  "ops.console_sign_outs": OpsConsoleSignOuts;
   "ops.credit_claims": OpsCreditClaims;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
@@ -5629,6 +5708,7 @@ export interface DB {
   "ops.schedules": OpsSchedules;
   "ops.slots": OpsSlots;
   "ops.statement_lines": OpsStatementLines;
+  "ops.statement_mails": OpsStatementMails;
   "ops.statements": OpsStatements;
   "ops.webhook_events": OpsWebhookEvents;
   "ops.work_units": OpsWorkUnits;

@@ -42,8 +42,3 @@ export function readSuggestions(list: FoundList): Suggestions | NotARecord {
 }
 
 const HANDLES = ['influencer_handle', 'handle', 'username', 'value', 'label'];
-
-/** Normalises a handle. Case and a leading `@` do not matter. */
-export function foldHandle(handle: string): string {
-  return handle.trim().replace(/^@/, '').toLowerCase();
-}

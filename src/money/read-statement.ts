@@ -128,12 +128,19 @@ const isKnown = sql`(
   or f.code is not null and exists (
     select from intake.attributions t where t.matched_by = 'code' and t.entry_id is not null and lower(t.matched_value) = f.code))`;
 
-/** Reads a closed statement from storage. Null if the month is open. It needs no rules, which may be broken by now. */
-export async function readClosed(db: Database, month: string): Promise<Statement | null> {
+/**
+ * Reads a closed statement from storage, or its lines of one deal. Null if the month is open. It needs no rules, which
+ * may be broken by now.
+ */
+export async function readClosed(
+  db: Database,
+  month: string,
+  dealId: string | null = null,
+): Promise<Statement | null> {
   const closed = await findClosed(db, month);
   if (closed === null) return null;
   const { rows: lines } = await sql<StatementLine>`
-    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint order by line_no`.execute(
+    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId}) order by line_no`.execute(
     db,
   );
   const { timeZone, returnWindowDays, ...closing } = closed;
@@ -151,15 +158,15 @@ export async function readClosed(db: Database, month: string): Promise<Statement
   };
 }
 
-/** Reads a statement as it was closed; for an open month, what closing it would write now. */
+/** Reads a statement, or its lines of one deal, as it was closed; for an open month, what closing it would write now. */
 export async function readStatement(
   db: Database,
-  { month, rules }: { readonly month: string; readonly rules: StatementRules },
+  { month, rules, dealId = null }: Wanted & { readonly rules: StatementRules },
 ): Promise<Statement> {
-  const closed = await readClosed(db, month);
+  const closed = await readClosed(db, month, dealId);
   if (closed !== null) return closed;
   const { lines, uncounted, held, unknownFees } = await inSets(db, { month, rules }, async (trx, kept) => {
-    const all = linesOf(rules, { month }, kept);
+    const all = linesOf(rules, { month, dealId }, kept);
     const counted = await sql<StatementLine>`
       ${all}
       select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
@@ -168,7 +175,7 @@ export async function readStatement(
     const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
     return {
       ...{ lines: counted.rows, uncounted: others.rows },
-      ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules }) },
+      ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules, dealId }) },
     };
   });
   const { timeZone, returnWindowDays } = rules;

@@ -1,14 +1,19 @@
 import PDFDocument from 'pdfkit';
 import type { Block, Part, Section, Table, Tone } from './block.ts';
+import type { Letterhead } from './letterhead.ts';
 import { formatCount } from './text.ts';
 
-/** A4, landscape: the tables of a statement have up to ten columns. In points, as are all sizes below. */
+/** A4, portrait. In points, as are all sizes below. */
 const MARGIN = 40;
 const TEXT_SIZE = 9;
-/** Tables that are too wide get smaller type, but not less than this; then names are cut. */
+/** Tables that are too wide get smaller type, but not less than this. Text wraps, amounts never do. */
 const MIN_TEXT_SIZE = 6;
 const TITLE_SIZE = 16;
 const COLUMN_GAP = 8;
+const LOGO_WIDTH = 170;
+const LOGO_HEIGHT = 48;
+/** Columns of text get at least this share of the page, so that their words can be read. */
+const MIN_TEXT_SHARE = 0.25;
 const LINE_HEIGHT = 1.45;
 const COLORS: Record<Tone | 'text' | 'line', string> = {
   text: '#1d2530',
@@ -33,12 +38,17 @@ const NOT_IN_FONT = /[^\x20-\x7e\u00a0-\u00ff€‚ƒ„…†‡ˆ‰Š‹ŒŽ�
  * says so.
  *
  * @param options.madeAt date in the properties of the document.
+ * @param options.letterhead what stands above the title of a document for somebody outside.
  */
 export async function renderBlocksPdf(
   blocks: readonly Block[],
-  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
+  {
+    title,
+    madeAt,
+    letterhead = null,
+  }: { readonly title: string; readonly madeAt: Date; readonly letterhead?: Letterhead | null },
 ): Promise<Buffer> {
-  const page = new PdfPage(title, madeAt);
+  const page = new PdfPage(title, madeAt, letterhead);
   page.text(title, { size: TITLE_SIZE, isBold: true });
   for (const block of blocks) addBlock(page, block);
   return page.end();
@@ -82,10 +92,14 @@ function addPart(page: PdfPage, part: Part): void {
   if (part.kind === 'table') page.table(part);
   else if (part.kind === 'bars')
     page.table({ kind: 'table', columns: part.columns, rows: part.rows.map(({ cells }) => cells) });
-  else if (part.kind === 'facts') for (const [name, text] of part.facts) page.text(`${name}: ${text ?? ''}`);
-  else if (part.kind === 'fault') page.text(`${part.place}: ${part.reason} ${part.help}`);
+  else if (part.kind === 'facts') {
+    for (const [name, text] of part.facts) if (text !== null && text !== '') page.text(`${name}: ${text}`);
+  } else if (part.kind === 'fault') page.text(`${part.place}: ${part.reason} ${part.help}`);
   else page.text(part.text, part.kind === 'aside' ? { tone: 'dim' } : {});
 }
+
+const LOSSY =
+  'Some names have characters that this document cannot show; they are printed as ?. The formats html and csv show them.';
 
 type TextStyle = {
   readonly size?: number;
@@ -100,18 +114,19 @@ class PdfPage {
   readonly #document: PDFKit.PDFDocument;
   readonly #title: string;
   readonly #bytes: Promise<Buffer>;
+  readonly #lossy: string;
   #pageNo = 0;
   #y = MARGIN;
   #isLossy = false;
 
-  constructor(title: string, madeAt: Date) {
+  constructor(title: string, madeAt: Date, letterhead: Letterhead | null) {
     this.#title = title;
+    this.#lossy = letterhead?.lossy ?? LOSSY;
     this.#document = new PDFDocument({
       size: 'A4',
-      layout: 'landscape',
       margin: MARGIN,
       autoFirstPage: false,
-      lang: 'en',
+      lang: letterhead?.language ?? 'en',
       displayTitle: true,
       // Otherwise the library writes the present time, and the same statement would be another file each time.
       info: { Title: title, Creator: 'influencer-sync', CreationDate: madeAt, ModDate: madeAt },
@@ -123,6 +138,26 @@ class PdfPage {
       this.#document.on('error', reject);
     });
     this.#turn();
+    if (letterhead !== null) this.#head(letterhead);
+  }
+
+  /** The logo on the left, the sender on the right, and the addressee where a window of an envelope is. */
+  #head({ logo, sender, addressee }: Letterhead): void {
+    if (logo !== null)
+      this.#document.image(logo.content, MARGIN, this.#y, { fit: [LOGO_WIDTH, LOGO_HEIGHT] });
+    const lines = sender.map((line) => this.#printable(line));
+    let y = this.#y;
+    for (const [index, line] of lines.entries()) {
+      this.#font(TEXT_SIZE, index === 0);
+      this.#document.fillColor(COLORS.text);
+      const x = MARGIN + LOGO_WIDTH + COLUMN_GAP;
+      const width = this.#width - LOGO_WIDTH - COLUMN_GAP;
+      this.#document.text(line, x, y, { width, align: 'right' });
+      y += this.#document.heightOfString(line, { width });
+    }
+    this.#y = Math.max(y, this.#y + (logo === null ? 0 : LOGO_HEIGHT)) + TEXT_SIZE * 2;
+    for (const line of addressee) this.text(line);
+    this.#y += TEXT_SIZE * 2;
   }
 
   text(text: string, { size = TEXT_SIZE, isBold = false, tone, before = 0 }: TextStyle = {}): void {
@@ -162,20 +197,29 @@ class PdfPage {
     const isText = columns.map(({ align }) => align !== 'right');
     const ofNumbers = sum(natural.filter((_, index) => isText[index] !== true));
     const ofText = sum(natural) - ofNumbers;
-    const scale = Math.min(1, (available - ofNumbers) / ofText);
-    const widths = natural.map((width, index) => (isText[index] === true ? width * scale : width));
-    const line = (cells: readonly string[], isHead: boolean): void => {
+    const scale = Math.min(1, Math.max(available - ofNumbers, this.#width * MIN_TEXT_SHARE) / ofText);
+    const widths = natural.map((width, index) => (isText[index] === true ? width * scale + 0.01 : width));
+    const heightOf = (cells: readonly string[], isHead: boolean): number => {
       this.#font(size, isHead);
+      const heights = cells.map((cell, index) =>
+        isText[index] === true ? this.#document.heightOfString(cell, { width: widths[index] ?? 0 }) : 0,
+      );
+      return Math.max(...heights, size) + size * (LINE_HEIGHT - 1);
+    };
+    const line = (cells: readonly string[], isHead: boolean): void => {
+      const height = heightOf(cells, isHead);
       this.#document.fillColor(COLORS[isHead ? 'dim' : 'text']);
       let x = MARGIN;
       for (const [index, cell] of cells.entries()) {
         const width = widths[index] ?? 0;
-        const shown = isText[index] === true ? this.#cut(cell, width) : cell;
-        const from = isText[index] === true ? x : x + width - this.#document.widthOfString(shown);
-        this.#document.text(shown, from, this.#y, { lineBreak: false });
+        if (isText[index] === true) this.#document.text(cell, x, this.#y, { width });
+        else
+          this.#document.text(cell, x + width - this.#document.widthOfString(cell), this.#y, {
+            lineBreak: false,
+          });
         x += width + COLUMN_GAP;
       }
-      this.#y += size * LINE_HEIGHT;
+      this.#y += height;
     };
     const begin = (): void => {
       line(head, true);
@@ -190,18 +234,14 @@ class PdfPage {
     this.#reserve(size * LINE_HEIGHT * 2);
     begin();
     for (const row of rows) {
-      if (this.#reserve(size * LINE_HEIGHT)) begin();
+      if (this.#reserve(heightOf(row, false))) begin();
       line(row, false);
     }
     this.#y += size / 2;
   }
 
   end(): Promise<Buffer> {
-    if (this.#isLossy)
-      this.text(
-        'Some names have characters that this document cannot show; they are printed as ?. The formats html and csv show them.',
-        { tone: 'dim', before: TEXT_SIZE },
-      );
+    if (this.#isLossy) this.text(this.#lossy, { tone: 'dim', before: TEXT_SIZE });
     this.#document.end();
     return this.#bytes;
   }
@@ -219,11 +259,11 @@ class PdfPage {
 
   #turn(): void {
     // Text below the margin would begin a page by itself, so the foot is written without one.
-    this.#document.addPage({ size: 'A4', layout: 'landscape', margin: 0 });
+    this.#document.addPage({ size: 'A4', margin: 0 });
     this.#pageNo += 1;
     this.#font(TEXT_SIZE - 2, false);
     this.#document.fillColor(COLORS.dim);
-    const foot = `${this.#printable(this.#title)} – page ${this.#pageNo}`;
+    const foot = `${this.#printable(this.#title)} – ${this.#pageNo}`;
     this.#document.text(foot, MARGIN, this.#document.page.height - MARGIN * 0.7, { lineBreak: false });
     this.#y = MARGIN;
   }
@@ -236,12 +276,5 @@ class PdfPage {
     const printed = text.normalize('NFC').replace(/\s/gu, ' ').replace(NOT_IN_FONT, '?');
     if (printed !== text.normalize('NFC').replace(/\s/gu, ' ')) this.#isLossy = true;
     return printed;
-  }
-
-  #cut(text: string, width: number): string {
-    if (this.#document.widthOfString(text) <= width + 0.01) return text;
-    let shown = text;
-    while (shown !== '' && this.#document.widthOfString(`${shown}…`) > width) shown = shown.slice(0, -1);
-    return `${shown}…`;
   }
 }

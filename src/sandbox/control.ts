@@ -89,7 +89,7 @@ export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly
 
 /** @param accountId only lines of this account; null for all. */
 function sendLog(reply: FastifyReply, log: LineLog, accountId: string | null): FastifyReply {
-  const lines = log.read();
+  const lines = Readable.from(log.read(), { objectMode: false });
   return reply
     .type('application/x-ndjson')
     .send(accountId === null ? lines : Readable.from(linesOf(lines, accountId), { objectMode: false }));

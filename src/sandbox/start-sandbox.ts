@@ -304,7 +304,7 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
  * Listens again after the server was down.
  * @returns true if the port was free.
  */
-export function listensAgain(
+function listensAgain(
   http: Server,
   address: { readonly port: number; readonly host: string },
 ): Promise<boolean> {

@@ -395,6 +395,7 @@ describe('the summary of a run', () => {
     heldOrders: [],
     adjustments: [{ kind: 'refunded', entries: 1 }],
     codeProblems: [],
+    areOwnersChecked: true,
   };
   const report: OrdersReport = {
     kind: 'attribute-orders',
@@ -524,6 +525,7 @@ describe('the summary of a run', () => {
       adjustments: [],
       leaks: [],
       codeProblems: [],
+      areOwnersChecked: true,
     };
     expect(
       renderSummary(

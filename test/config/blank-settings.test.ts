@@ -17,6 +17,7 @@ const NEEDED: Readonly<Record<string, object>> = {
   'delete-data': { source: 'shop' },
   'mirror-account': {},
   'submit-outreach': { brand_id: 4819, outreach_id: 'O1', platform: 'instagram', credits: 1 },
+  'tell-corrections': { of: 'orders', as: 'note', from: '2026-01-01' },
 };
 /** Lists that mean something if they are empty: no name is excluded. */
 const MAY_BE_EMPTY = ['exclude'];

@@ -412,7 +412,7 @@ describe('problems of a configuration', () => {
       'kind: attribute-orders',
       'kind: atribute-orders',
       {
-        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals, delete-data.',
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals, tell-corrections, delete-data.',
       },
     ],
     [
@@ -721,6 +721,8 @@ describe('a setting with a closed list of words', () => {
     ['codes:', 'catch_up: lates\n    codes:', 'latest'],
     ['codes:', 'drafts: exlude\n    codes:', 'exclude'],
     ['codes:', 'renewals: exlude\n    codes:', 'exclude'],
+    ['codes:', 'attribution: frst\n    codes:', 'first'],
+    ['kind: attribute-orders', 'kind: tell-corrections\n    as: notes', 'note'],
     ['codes:', 'order_notes: our\n    codes:', 'ours'],
     ['codes:', 'overlap: quue\n    codes:', 'queue'],
     ['codes:', 'sole_channel: ture\n    codes:', 'true'],
@@ -740,6 +742,7 @@ describe('a setting with a closed list of words', () => {
     ['sources:', 'service: {events: {kinds: {new_maxbid: x}}}\nsources:', 'new_max_bid'],
     ['sources:', 'service: {operations: {search_brand: {}}}\nsources:', 'search_brands'],
     ['sources:', 'work: {engine: pgboss}\nsources:', 'pg-boss'],
+    ['sources:', 'statements: {sender: {language: due}}\nsources:', 'de'],
     [
       'sources:',
       'console: {auth: {users: [{name: ann, role: operater, password_hash: x}]}}\nsources:',

@@ -20,7 +20,10 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   record: '5',
   month: '2026-05',
 };
-const QUERIES: Readonly<Record<string, string>> = { '/codes/assign': '?job=orders&code=NOBODY' };
+const QUERIES: Readonly<Record<string, string>> = {
+  '/codes/assign': '?job=orders&code=NOBODY',
+  '/statements/:month/document': '?deal=DEALMIA',
+};
 
 export type ConsoleShop = {
   readonly shop: Workshop;

@@ -247,7 +247,7 @@ describe('access to the console', () => {
   });
 
   it('requires a name and a password, and limits wrong attempts', async () => {
-    const passwordHash = await hashPassword('correct horse battery');
+    const passwordHash = await hashPassword('correct horse battery', { N: 2 ** 12, r: 8, p: 1 });
     const { get } = await startTestConsole((await openConsoleShop()).shop, {
       users: [
         { name: 'ann', role: 'viewer', passwordHash },

@@ -38,7 +38,11 @@ describe('the table of rights', () => {
     const server = createConsoleServer({
       ...{ readDb: shop.db, db: shop.db, config, host: '127.0.0.1', localActor: 'tester' },
       authenticate: async () => ({ kind: 'refused', status: 401, why: '' }),
-      provider: createProviderSignIn(oidc, { url: 'https://ops.example', onError: () => {} }),
+      provider: createProviderSignIn(oidc, {
+        url: 'https://ops.example',
+        signOuts: { add: async () => {}, includes: async () => true },
+        onError: () => {},
+      }),
       onError: () => {},
       onChanged: () => {},
     });

@@ -5,7 +5,7 @@ import { Provider } from 'oidc-provider';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { OidcSettings } from '../../src/config/console-fields.ts';
-import { openWorkshop } from '../runs/workshop.ts';
+import { openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';
 
@@ -128,7 +128,9 @@ async function openSignedConsole({
 }: {
   readonly inToken?: boolean;
   readonly settings?: Partial<OidcSettings>;
-} = {}): Promise<ConsoleServer & { readonly oidc: OidcSettings; readonly errors: unknown[] }> {
+} = {}): Promise<
+  ConsoleServer & { readonly oidc: OidcSettings; readonly errors: unknown[]; readonly shop: Workshop }
+> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/influencers`;
   const issuer = await startProvider(`${url}/signed-in`, { claims: PEOPLE, inToken });
@@ -149,12 +151,9 @@ async function openSignedConsole({
     ...settings,
   };
   const errors: unknown[] = [];
-  const server = await startTestConsole(
-    await openWorkshop(),
-    { url, basePath: '/influencers', oidc },
-    { port, errors },
-  );
-  return { ...server, url, oidc, errors };
+  const shop = await openWorkshop();
+  const server = await startTestConsole(shop, { url, basePath: '/influencers', oidc }, { port, errors });
+  return { ...server, url, oidc, errors, shop };
 }
 
 describe('an OpenID Connect provider', () => {
@@ -195,10 +194,10 @@ describe('an OpenID Connect provider', () => {
   });
 
   it('keeps users signed in over a restart, until they sign out', async () => {
-    const { url, oidc } = await openSignedConsole();
+    const { url, oidc, shop } = await openSignedConsole();
     const browser = new Browser();
     await browser.signIn(`${url}/`, 'ann');
-    const again = await startTestConsole(await openWorkshop(), { url, basePath: '/influencers', oidc });
+    const again = await startTestConsole(shop, { url, basePath: '/influencers', oidc });
     const cookie = [...browser.cookies(url)].map(([name, value]) => `${name}=${value}`).join('; ');
     const shown = await again.get('/influencers/', { cookie });
     expect(textOf(shown.text)).toMatch(/\(operator\)/);
@@ -215,6 +214,8 @@ describe('an OpenID Connect provider', () => {
     // A copy of the cookie is worth nothing any more.
     const copied = await fetch(`${url}/live`, { headers: { cookie }, redirect: 'manual' });
     expect(copied.status).toBe(401);
+    // Nor in another process, or after a restart.
+    expect((await again.get('/influencers/', { cookie })).status).toBe(401);
   });
 
   it('is opened only by page visits; scripts, forms and programs get a 401', async () => {

@@ -78,7 +78,8 @@ describe('a statement', () => {
     const { stdoutBytes } = await shop.cli('statement', '--month', '2026-04', '--format', 'pdf');
     expect(whole.equals(stdoutBytes)).toBe(true);
     const one = pdfText(await save('&deal=DEALMIA')).join(' ');
-    expect(one).toContain('To pay: 13.33 EUR, 1.00 USD');
+    expect(one).toContain('Statement for April 2026');
+    expect(one).toMatch(/13\.33 EUR .* 1\.00 USD/);
     expect(one).not.toContain('DEALBEN');
   });
 

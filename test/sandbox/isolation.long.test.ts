@@ -65,7 +65,7 @@ async function allOf({ world: { account, events, requestLog } }: Session): Promi
   const { deals, collaborations, webhooks, enquiries, submitted, seen, reports, orders, store, credits } =
     account;
   const lines = await Promise.all(
-    [requestLog.referrals, requestLog.clicks].map((log) => log.read().toArray()),
+    [requestLog.referrals, requestLog.clicks].map((log) => Array.fromAsync(log.read())),
   );
   return JSON.parse(
     JSON.stringify({

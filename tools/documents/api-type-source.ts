@@ -6,7 +6,7 @@ import { camelCase } from '../../src/service/create-api.ts';
 /** The formatter's line width. */
 const WIDTH = 110;
 
-const HEAD = `// Written by \`npm run openapi\` from the contract in src/service/contract/; do not edit it.
+const HEAD = `// Written by \`npm run build\` from the contract of the service.
 import type { Call } from '../create-api.ts';
 
 /** Every operation of the service, grouped as its specification groups them. */
@@ -14,8 +14,8 @@ export type Operations = {
 `;
 
 /**
- * Generates the source of `api-type.ts`: one typed function per operation, documented with what the
- * contract says about it. A derived type could not carry that documentation.
+ * Generates the type `Operations` of the package (`api-type.d.ts`): that of src/service/reference/api-type.ts, with what
+ * the contract says about each operation, which a derived type could not carry.
  */
 export function apiTypeSource(): string {
   const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];

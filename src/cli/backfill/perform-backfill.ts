@@ -43,7 +43,7 @@ import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import { describeCodeProblems } from '../../reports/files/read-files.ts';
 import { describeStop } from '../../runs/run-job.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
-import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
+import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -73,7 +73,7 @@ export async function performBackfill(
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
   return withBackfillSurroundings(
-    { output, config, job, isPlan: options.plan === true },
+    { output, config, job, isPlan: options.plan === true, wait: options.wait },
     async (run, isKept) => {
       const unfinished = await findUnfinished(run.db, job.name);
       if (unfinished !== null) {
@@ -108,7 +108,8 @@ export async function performResume(
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
-  return withBackfillSurroundings({ output, config, job, isPlan: false }, async (run) => {
+  const { wait } = options;
+  return withBackfillSurroundings({ output, config, job, isPlan: false, wait }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
@@ -165,18 +166,22 @@ type BackfillSurroundingsOptions = {
   readonly config: PipelineConfig;
   readonly job: AttributeOrdersSettings;
   readonly isPlan: boolean;
+  readonly wait: boolean | undefined;
 };
 
 async function withBackfillSurroundings(
-  { output, ...options }: BackfillSurroundingsOptions,
+  { output, wait, ...options }: BackfillSurroundingsOptions,
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const log = createRunLog(output, null);
-  return withRunSurroundings(output, { ...options, log }, async (surroundings, isKept) => {
-    // The plan is stored before the ledger is opened, and people approve what it says.
-    await requireWholeLedger(surroundings.db, options.config);
-    return withBackfillRun(surroundings, (run) => work(run, isKept));
-  });
+  const { config } = options;
+  return withProcess(output, { config, lasts: false }, (opened) =>
+    withRunSurroundings(output, { ...options, opened }, async (surroundings, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(surroundings.db, config);
+      const waits = wait ?? output.terminal.isInteractive;
+      return withBackfillRun({ ...surroundings, waits }, (run) => work(run, isKept));
+    }),
+  );
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {

@@ -86,16 +86,22 @@ async function explainOneCustomer(
 ): Promise<ExitCode> {
   const { askAddress } = await import('../terminal/ask-person.ts');
   const { hashesOf } = await import('../privacy/hash-address.ts');
+  const { requireCustomerKeys } = await import('../../config/require-settings.ts');
+  const { requireBoundKey } = await import('../../intake/customers/bind-customer-key.ts');
+  const { fingerprintsOf } = await import('../../privacy/customer-keys.ts');
   const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
   const { describeConsentTrace, describeCustomerLife } = await import('../../reports/lives/lives.ts');
   const { config, read } = await openCommand(output, options);
   const typed = given ?? (await askAddress('explain customer'));
   const hashes = hashesOf(config, typed);
   // Rows are shown only if the address is not in the history of the shell and the list of processes.
-  const { lives, rows } = await read(async (db) => ({
-    lives: await explainCustomer(db, hashes),
-    rows: given === undefined ? await traceRows(db, config, typed) : [],
-  }));
+  const { lives, rows } = await read(async (db) => {
+    await requireBoundKey(db, fingerprintsOf(requireCustomerKeys(config)));
+    return {
+      lives: await explainCustomer(db, hashes),
+      rows: given === undefined ? await traceRows(db, config, typed) : [],
+    };
+  });
   if (lives.length === 0 && rows.every(({ line }) => line === null))
     throw configurationError({
       code: 'customer_not_found',

@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
+import { LANGUAGES, type Language } from '../../core/text/language.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import { plural } from '../../render/text.ts';
+import type { DocumentOf } from '../../reports/money/creator-statement.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
@@ -14,6 +16,7 @@ type StatementOptions = ConfigOptions & {
   readonly month?: string;
   readonly brand?: string;
   readonly deal?: string;
+  readonly language?: Language;
   readonly format: (typeof STATEMENT_FORMATS)[number];
 };
 type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
@@ -28,17 +31,24 @@ export const statementCommand: CommandDefinition = {
       .option('--brand <id>', 'one brand only')
       .option('--deal <id>', 'one deal only, with every order')
       .addOption(
+        new Option('--language <code>', 'of the document for a creator (default: theirs)').choices(LANGUAGES),
+      )
+      .addOption(
         new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'),
       ),
   examples: [
     ['statement', 'what each deal earned last month'],
     ['statement --month 2026-10 --deal D1', 'every order of one deal'],
     ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
-    ['statement --month 2026-10 --deal D1 --format pdf > october.pdf', 'a document for the creator'],
+    [
+      'statement --month 2026-10 --deal D1 --format pdf > october.pdf',
+      'the document for the creator, in their language',
+    ],
     [
       "statement close --month 2026-10 --reason 'paid out'",
       'freeze it; later changes go into the next statement',
     ],
+    ['statement send --month 2026-10 --deal D1 --reason monthly', 'by mail, to the address in creators.csv'],
     ['statement verify', 'check that closed statements have not been changed'],
   ],
   action: showStatement,
@@ -52,6 +62,31 @@ export const statementCommand: CommandDefinition = {
           .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
           .requiredOption('--reason <text>', 'why; kept with the statement'),
       action: performClosing,
+    },
+    {
+      name: 'send',
+      changes: true,
+      description: 'send the closed statement of a deal to its creator by mail, once',
+      takes: (command) =>
+        command
+          .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
+          .requiredOption('--deal <id>', 'the deal')
+          .requiredOption('--reason <text>', 'why; kept with the mail')
+          .option('--to <address>', 'instead of the address in statements.creators')
+          .addOption(new Option('--language <code>', 'instead of theirs').choices(LANGUAGES))
+          .option('--again', 'send it once more, although it was sent'),
+      action: performSending,
+    },
+    {
+      name: 'mails',
+      description: 'list what was sent, or say what became of an unclear mail',
+      takes: (command) =>
+        command
+          .option('--month <month>', 'one month only', parseMonth)
+          .option('--arrived <mail>', 'it has arrived')
+          .option('--not-arrived <mail>', 'it has not arrived, and can be sent again')
+          .option('--reason <text>', 'how you know; kept with the decision'),
+      action: performMails,
     },
     { name: 'verify', description: 'check closed statements against their hashes', action: performVerifying },
   ],
@@ -97,6 +132,12 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     lines: statement.lines.length,
     ...(total === null ? {} : { inReportingCurrency: total }),
   });
+  if (options.deal !== undefined && (options.format === 'html' || options.format === 'pdf')) {
+    const { deal: dealId, language = null, format } = options;
+    await writeDocument(output, { month, dealId, language, format, config, read });
+    if (closed !== null) warnOfBrokenRules(output, broken);
+    return EXIT.ok;
+  }
   const blocks = describeStatement(statement, {
     showsLines: options.deal !== undefined || options.format === 'html' || options.format === 'pdf',
     total,
@@ -113,6 +154,36 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);
   return EXIT.ok;
+}
+
+/** Writes the statement of one deal as its creator gets it. */
+async function writeDocument(
+  output: Output,
+  {
+    format,
+    read,
+    ...of
+  }: DocumentOf & {
+    readonly format: 'html' | 'pdf';
+    readonly read: Awaited<ReturnType<typeof openCommand>>['read'];
+  },
+): Promise<void> {
+  const { openCreatorStatement } = await import('../../reports/money/creator-statement.ts');
+  const document = await read((db) => openCreatorStatement(db, of));
+  if (document === null)
+    throw refusal({
+      code: 'deal_unknown',
+      where: of.dealId,
+      message: 'Nothing is known of this deal.',
+      help: 'Check the id; statement lists the deals of a month.',
+    });
+  if (format === 'html') {
+    const { renderBlocksPage } = await import('../../render/html/report-page.ts');
+    output.printRows(output.completePage(renderBlocksPage(document.blocks, document)));
+  } else if (!output.json) {
+    const { renderBlocksPdf } = await import('../../render/render-pdf.ts');
+    output.write(await renderBlocksPdf(document.blocks, document));
+  }
 }
 
 /** A closed statement is shown from storage. Says why open ones cannot be shown at present. */
@@ -176,4 +247,107 @@ async function performVerifying(output: Output, options: ConfigOptions): Promise
     `Changed since they were closed: ${broken.map(({ month }) => month).join(', ')}. Somebody bypassed the trigger and changed rows of these statements or of an earlier one. Compare them with the files that you sent out.`,
   );
   return EXIT.rowsRejected;
+}
+
+type SendOptions = ConfigOptions & {
+  readonly month: string;
+  readonly deal: string;
+  readonly reason: string;
+  readonly to?: string;
+  readonly language?: Language;
+  readonly again?: boolean;
+};
+
+/**
+ * Sends the statement of a deal.
+ * @returns 6 if it is unclear whether the mail server took it, 2 if it did not.
+ * @throws KnownError `statement_not_sent` (exit 2).
+ */
+async function performSending(output: Output, options: SendOptions): Promise<ExitCode> {
+  const { describeMail, requestStatementMail, sendStatementMails } = await import(
+    '../../decisions/send-statement.ts'
+  );
+  const { listStatementMails } = await import('../../reports/money/statement-mails.ts');
+  const { config, read, change, decide } = await openCommand(output, options);
+  const { month, deal: dealId, to = null, language = null, again = false } = options;
+  const reason = requireReason(options.reason, 'with the mail');
+  const requested = await decide(async (trx, here) => {
+    const [last] = again ? await listStatementMails(trx, { month, dealId, limit: 1 }) : [];
+    const after = last?.mailId ?? null;
+    return requestStatementMail(trx, {
+      month,
+      dealId,
+      recipient: to,
+      language,
+      after,
+      reason,
+      config,
+      ...here,
+    });
+  });
+  if (requested.kind === 'refused')
+    throw refusal({
+      code: 'statement_not_sent',
+      where: `${month}, deal ${dealId}`,
+      message: requested.why,
+      help: 'See what was sent with  npx influencer-sync statement mails . To send it once more, add --again.',
+    });
+  if (options.dryRun === true) return EXIT.ok;
+  await change((db) => sendStatementMails(db, { config }));
+  const mails = await read((db) => listStatementMails(db, { month, dealId, limit: 1 }));
+  const [mail] = mails;
+  if (mail === undefined) throw new Error('a mail was not stored');
+  output.emit({ event: 'statement_mail', ...mail });
+  output.print(describeMail(mail));
+  if (mail.state === 'sent') return EXIT.ok;
+  return mail.state === 'failed' ? EXIT.configuration : EXIT.doubts;
+}
+
+type MailsOptions = ConfigOptions & {
+  readonly month?: string;
+  readonly arrived?: string;
+  readonly notArrived?: string;
+  readonly reason?: string;
+};
+
+const SHOWN_MAILS = 1_000;
+
+/** Lists mails, or settles an unclear one. @throws KnownError `mail_not_unclear` (exit 2). */
+async function performMails(output: Output, options: MailsOptions): Promise<ExitCode> {
+  const { describeMail, settleInterrupted, settleStatementMail } = await import(
+    '../../decisions/send-statement.ts'
+  );
+  const { listStatementMails } = await import('../../reports/money/statement-mails.ts');
+  const { read, change, decide } = await openCommand(output, options);
+  await change(settleInterrupted);
+  const { arrived, notArrived } = options;
+  const mailId = arrived ?? notArrived;
+  if (mailId !== undefined) {
+    if (arrived !== undefined && notArrived !== undefined)
+      throw usageError('A mail has arrived or not.', 'Give one of --arrived and --not-arrived.');
+    const reason = requireReason(options.reason, 'with the decision');
+    const outcome = arrived === undefined ? 'failed' : 'sent';
+    const auditId = /^\d{1,18}$/.test(mailId)
+      ? await decide((trx, here) => settleStatementMail(trx, { mailId, outcome, reason, ...here }))
+      : null;
+    if (auditId === null)
+      throw refusal({
+        code: 'mail_not_unclear',
+        where: mailId,
+        message: 'There is no unclear mail with this number.',
+        help: 'List them with  npx influencer-sync statement mails .',
+      });
+  }
+  const mails = await read((db) =>
+    listStatementMails(db, { month: options.month ?? null, limit: SHOWN_MAILS }),
+  );
+  for (const mail of mails) output.emit({ event: 'statement_mail', ...mail });
+  output.print(
+    mails.length === 0
+      ? 'No statement was sent.'
+      : mails
+          .map((mail) => `Mail ${mail.mailId}: ${mail.month}, deal ${mail.dealId}. ${describeMail(mail)}`)
+          .join('\n'),
+  );
+  return EXIT.ok;
 }

@@ -22,9 +22,9 @@ import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
 import { type Client, observeClient } from '../../service/client.ts';
-import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
-import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
-import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openConfig } from '../open/open-config.ts';
+import { withProcess, withRunSurroundings } from '../open/open-process.ts';
+import type { OpenTelemetry } from '../open/open-telemetry.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
@@ -32,21 +32,39 @@ import { givenReason, refusal, requireReason, usageError } from '../usage-error.
 import { pingStart } from './notify-after.ts';
 import type { RunCommandOptions } from './run.ts';
 
-type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
+type Request = {
+  readonly jobName?: string | undefined;
+  readonly options: RunCommandOptions;
+  readonly isPlan: boolean;
+};
 
 /** Runs or plans a job of the configuration, shows the result, and writes its report if requested. */
 export async function performJob(output: Output, request: Request): Promise<ExitCode> {
   const config = await openConfig(request.options);
   const { report: file } = request.options;
   const writeReport = file === undefined ? null : openReportFile(file);
-  const done = await performConfigured(output, config, request);
+  const { jobName = onlyJob(config, request) } = request;
+  const done = await performConfigured(output, config, { ...request, jobName });
   output.emit(done.summary.finished);
   if (file !== undefined && writeReport !== null) {
-    const page = renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() });
+    const page = renderReportPage([done], { title: `Report of ${jobName}`, madeAt: new Date() });
     writeReport(output.completePage(page));
     if (!output.json) output.warn(`Report: ${file}`);
   }
   return done.exitCode;
+}
+
+/** @throws KnownError `usage` (exit 2) if there is not exactly one job. */
+function onlyJob({ jobs, path }: PipelineConfig, { isPlan }: Request): string {
+  const [only, ...others] = Object.keys(jobs);
+  if (only !== undefined && others.length === 0) return only;
+  const command = `npx influencer-sync ${isPlan ? 'plan' : 'run'}`;
+  throw usageError(
+    `Name the job: ${shortPath(path)} has ${only === undefined ? 'none' : 'several'}.`,
+    Object.keys(jobs)
+      .map((name) => `${command} ${name}`)
+      .join('\n'),
+  );
 }
 
 /** The result of a finished run or plan, for display. */
@@ -59,54 +77,54 @@ export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
 export async function performConfigured(
   output: Output,
   config: PipelineConfig,
-  request: Request,
+  request: Request & { readonly jobName: string },
 ): Promise<PerformedJob> {
   const { job, kind } = findJob(config, request.jobName);
   const reason = readReason(request.options);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   if (!request.isPlan) requireService(config);
-  warnOfPlainConnections(config, output);
-  const telemetry = await openTelemetry(output);
-  const { isPlan } = request;
-  const log = createRunLog(output, telemetry);
-  log.info({ job: job.name, kind: job.kind, is_plan: isPlan }, 'run started');
-  const ping = isPlan ? null : await pingStart(config, job.name);
-  async function performIn(surroundings: RunSurroundings<JobSettings>): Promise<PerformedJob> {
-    const { db, client } = surroundings;
-    const { limit = null, file = null, allowEmpty = false } = request.options;
-    const approve = approverOf(request.options, output);
-    const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
-    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client });
-    async function onBegun(runId: string): Promise<void> {
-      if (reason === null) return;
-      await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+  return withProcess(output, { config, lasts: false }, async (opened) => {
+    const { isPlan } = request;
+    const { log, telemetry } = opened;
+    log.info({ job: job.name, kind: job.kind, is_plan: isPlan }, 'run started');
+    const ping = isPlan ? null : await pingStart(config, job.name);
+    async function perform(surroundings: RunSurroundings<JobSettings>): Promise<PerformedJob> {
+      const { db, client } = surroundings;
+      const { limit = null, file = null, allowEmpty = false } = request.options;
+      const approve = approverOf(request.options, output);
+      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
+      const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client });
+      async function onBegun(runId: string): Promise<void> {
+        if (reason === null) return;
+        await inTransaction(db, (trx) => recordOwnRun({ job: job.name, runId, reason, audit: auditIn(trx) }));
+      }
+      const waits = request.options.wait ?? output.terminal.isInteractive;
+      const given = { ...surroundings, waits, kind, options, onBegun, client: measured?.client ?? client };
+      const { finished, report, stop, exitCode, traceId } = await runJob(given);
+      measured?.metrics.runEnded(finished);
+      const problem = stop === null ? null : describeStop(stop);
+      const summary = { finished, report, problem, isPlan };
+      // A blank line between the progress and the result.
+      if (!output.json) output.warn('');
+      output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
+      if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
+      for (const event of eventsOf(report, kind.render)) output.emit(event);
+      const { event: _, ...facts } = finished;
+      log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+      // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
+      const isWanted = request.options.report !== undefined && !isPlan && stop === null;
+      const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
+      return { summary, renderer: kind.render, appendix, exitCode };
     }
-    const waits = request.options.wait ?? output.terminal.isInteractive;
-    const given = { ...surroundings, waits, kind, options, onBegun, client: measured?.client ?? client };
-    const { finished, report, stop, exitCode, traceId } = await runJob(given);
-    measured?.metrics.runEnded(finished);
-    const problem = stop === null ? null : describeStop(stop);
-    const summary = { finished, report, problem, isPlan };
-    // A blank line between the progress and the result.
-    if (!output.json) output.warn('');
-    output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
-    if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
-    for (const event of eventsOf(report, kind.render)) output.emit(event);
-    const { event: _, ...facts } = finished;
-    log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-    // Only a page shows it, so a run without one does not wait for it, nor does a run that was told to stop.
-    const isWanted = request.options.report !== undefined && !isPlan && stop === null;
-    const appendix = isWanted ? await appendMoney(db, { config, fills: kind.fills }) : [];
-    return { summary, renderer: kind.render, appendix, exitCode };
-  }
-  try {
-    const performed = await withRunSurroundings(output, { config, job, isPlan, log, telemetry }, performIn);
-    await ping?.ended(performed.exitCode);
-    return performed;
-  } catch (error) {
-    await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
-    throw error;
-  }
+    try {
+      const performed = await withRunSurroundings(output, { config, job, isPlan, opened }, perform);
+      await ping?.ended(performed.exitCode);
+      return performed;
+    } catch (error) {
+      await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
+      throw error;
+    }
+  });
 }
 
 /** Adds the metrics of a run to its telemetry. Those of the database are read after the run. */

@@ -32,6 +32,8 @@ const LEAST = {
   'GET /money/reconciliation': 'viewer',
   'GET /statements': 'viewer',
   'GET /statements/:month': 'viewer',
+  // Has the name and the address of a creator.
+  'GET /statements/:month/document': 'marketing',
   'GET /fix': 'viewer',
   'GET /doubts': 'viewer',
   'GET /held': 'viewer',
@@ -59,6 +61,8 @@ const LEAST = {
   'POST /claims/close': 'marketing',
   'POST /money/leaks/acknowledge': 'marketing',
   'POST /statements/close': 'marketing',
+  'POST /statements/send': 'marketing',
+  'POST /statements/settle-mail': 'marketing',
   'POST /held/decide': 'marketing',
   'POST /doubts/settle': 'marketing',
   'POST /bulk/preview': 'marketing',

@@ -5,12 +5,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Configuration } from 'openid-client';
 import type { OidcSettings } from '../../config/console-fields.ts';
 import { isLoopback } from '../../core/http/is-loopback.ts';
+import type { SignOuts } from '../../ops/sign-outs.ts';
 import type { Actor } from '../console-page.ts';
 import { findForeignOrigin, localPath } from './check-origin.ts';
 
 /**
  * Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. The server stores
- * no sessions; it only remembers, until it ends, which were signed out. The signed-in person is in a cookie that is encrypted with a key derived from the client's
+ * no sessions; the database only remembers which were signed out (`SignOuts`). The signed-in person is in a cookie that is encrypted with a key derived from the client's
  * secret, so it survives a restart and is valid for every replica. It contains the name and those groups that
  * the configuration names. The role is determined anew for each request.
  */
@@ -44,13 +45,15 @@ type Session = { readonly name: string; readonly groups: readonly string[] };
 /** @param options.url address at which people open the console (`console.url`). */
 export function createProviderSignIn(
   settings: OidcSettings,
-  { url, onError }: { readonly url: string; readonly onError: (error: unknown) => void },
+  {
+    url,
+    signOuts,
+    onError,
+  }: { readonly url: string; readonly signOuts: SignOuts; readonly onError: (error: unknown) => void },
 ): ProviderSignIn {
   const base = new URL(`${url}/`);
   const key = new Uint8Array(hkdfSync('sha256', settings.clientSecret, '', 'influencer-sync console', 32));
   const callback = new URL('signed-in', base).href;
-  /** Sessions that were signed out, with the second at which they would have ended. */
-  const ended = new Map<string, number>();
   let discovered: Promise<Configuration> | null = null;
 
   /**
@@ -110,7 +113,7 @@ export function createProviderSignIn(
     startAt: (path) => `${base.pathname}sign-in?${new URLSearchParams({ return_to: path })}`,
     async actorOf(headers) {
       const content = await unsealed(headers, SESSION);
-      return content === null || ended.has(String(content.jti))
+      return content === null || (await signOuts.includes(String(content.jti)))
         ? null
         : toActor(readSession(content), settings);
     },
@@ -179,10 +182,8 @@ export function createProviderSignIn(
         const foreign = findForeignOrigin(request.headers);
         if (foreign !== null) return say(reply, 403, foreign);
         const content = await unsealed(request.headers, SESSION);
-        const second = Date.now() / 1000;
-        for (const [id, until] of ended) if (until < second) ended.delete(id);
-        // A copy of the cookie is worth nothing from now on.
-        if (content !== null) ended.set(String(content.jti), Number(content.exp));
+        // A copy of the cookie is worth nothing from now on, in no process.
+        if (content !== null) await signOuts.add(String(content.jti), new Date(Number(content.exp) * 1000));
         setCookie(reply, SESSION, { value: '', seconds: 0 });
         return say(
           reply,

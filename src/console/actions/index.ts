@@ -10,6 +10,7 @@ import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts'
 import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { decideHeldAction } from './decide-held.ts';
+import { sendStatementAction, settleMailAction } from './send-statement.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
 /** All actions of the console. */
@@ -34,6 +35,8 @@ export const actions: readonly ConsoleAction[] = [
   resumeBackfillAction,
   cancelBackfillAction,
   closeStatementAction,
+  sendStatementAction,
+  settleMailAction,
   acknowledgeLeakAction,
   addClaimsAction,
   answerClaimsAction,

@@ -35,6 +35,7 @@ import { runPage } from './run.ts';
 import { runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
 import { searchPage } from './search.ts';
+import { statementDocumentPage } from './statements/document.ts';
 import { statementPage } from './statements/statement.ts';
 import { statementsPage } from './statements/statements.ts';
 import { workersPage } from './workers.ts';
@@ -60,6 +61,7 @@ export const pages: readonly ConsolePage[] = [
   customersWonPage,
   statementsPage,
   statementPage,
+  statementDocumentPage,
   reconciliationPage,
   fixPage,
   doubtsPage,

@@ -35,6 +35,22 @@ export async function bindCustomerKey(db: Database, { current, previous }: KeyFi
   await sql`update intake.customer_key set previous_fingerprint = null`.execute(db);
 }
 
+/**
+ * Checks the key without binding it: digests under another key would be those of nobody. Passes if no key was used yet,
+ * or if the next run replaces the one in use.
+ *
+ * @throws KnownError `customer_key_changed` (exit 2).
+ */
+export async function requireBoundKey(
+  db: Database,
+  { current, previous }: KeyFingerprints,
+): Promise<'bound' | 'unused'> {
+  const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirst();
+  if (bound === undefined) return 'unused';
+  if (![current, previous].includes(bound.fingerprint)) throw keyChanged(bound.rotated_at ?? bound.bound_at);
+  return 'bound';
+}
+
 function keyChanged(since: Date): KnownError {
   return configurationError({
     code: 'customer_key_changed',

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
+import type { SendMailOptions } from 'nodemailer';
 import type { ChannelSettings } from '../../config/notify-fields.ts';
 import { formatAmounts } from '../../core/money.ts';
 import type { Notice } from '../../core/notify/notice.ts';
@@ -308,13 +309,87 @@ type Email = Extract<ChannelSettings, { kind: 'email' }>;
 /** RFC 5322 recommends lines of 78 characters, and mail programs truncate longer subjects in lists. */
 const SUBJECT_CHARS = 150;
 
-/**
- * Sends a plain-text mail. Mails about the same problem form one thread. The connection is ours, because
- * nodemailer cannot cut its own: a server that answers each command slowly would keep a mail under way after its
- * time limit, while another process sends it again.
- */
+/** Sends a plain-text mail. Mails about the same problem form one thread. */
 const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
-  const { host, port, encryption, user, password, from, to } = settings;
+  const thread = `<${notice.problemId}@influencer-sync>`;
+  const mail = {
+    from: settings.from,
+    to: [...settings.to],
+    // The value of a header must be a single line.
+    subject: cut(toPrintableLine(`[influencer-sync] ${headline(notice)}`), SUBJECT_CHARS),
+    text: bodyOf(notice),
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
+    ...(notice.event === 'opened' ? { messageId: thread } : { inReplyTo: thread, references: thread }),
+  };
+  const delivered = await deliverMail(settings, mail, signal);
+  return delivered.kind === 'sent'
+    ? delivered
+    : { kind: 'failed', reason: delivered.reason, retryAfterMs: null };
+};
+
+/** What became of a mail. `failed`: the server did not take it. `unclear`: it may have. */
+export type Delivered =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'failed' | 'unclear'; readonly reason: string };
+
+/**
+ * Composes a mail to one person, with a document, as it goes over the wire.
+ *
+ * @param mail.fromName name beside the sender's address. Null: none.
+ */
+export async function composeMail(
+  { from }: Pick<Email, 'from'>,
+  mail: {
+    readonly to: string;
+    readonly fromName: string | null;
+    readonly subject: string;
+    readonly text: string;
+    readonly html: string;
+    readonly attachment: { readonly filename: string; readonly content: Buffer };
+  },
+): Promise<Buffer> {
+  const { createTransport } = await import('nodemailer');
+  const { to, fromName, subject, text, html, attachment } = mail;
+  const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
+    from: fromName === null ? from : { name: toPrintableLine(fromName), address: addressOf(from) },
+    to,
+    subject: cut(toPrintableLine(subject), SUBJECT_CHARS),
+    text,
+    html,
+    attachDataUrls: true,
+    attachments: [attachment],
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return composed.message as Buffer;
+}
+
+/** The address in `Name <address>`. */
+function addressOf(from: string): string {
+  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
+}
+
+/** Codes of failures before the server was given the mail. */
+const BEFORE_DATA = [
+  'EDNS',
+  'ENOTFOUND',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETLS',
+  'EAUTH',
+  'EENVELOPE',
+];
+
+/**
+ * Sends one mail. Never throws. The connection is ours, because nodemailer cannot cut its own: a server that answers
+ * each command slowly would keep a mail under way after its time limit, while another process sends it again.
+ */
+export async function deliverMail(
+  { host, port, encryption, user, password }: Email,
+  mail: SendMailOptions,
+  signal: AbortSignal,
+): Promise<Delivered> {
   const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
   const transport = createTransport({
@@ -340,26 +415,28 @@ const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
     },
   });
   try {
-    const thread = `<${notice.problemId}@influencer-sync>`;
-    const sending = transport.sendMail({
-      from,
-      to: [...to],
-      // The value of a header must be a single line.
-      subject: cut(toPrintableLine(`[influencer-sync] ${headline(notice)}`), SUBJECT_CHARS),
-      text: bodyOf(notice),
-      headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
-      ...(notice.event === 'opened' ? { messageId: thread } : { inReplyTo: thread, references: thread }),
-    });
-    await Promise.race([sending, aborted(signal)]);
+    await Promise.race([transport.sendMail(mail), aborted(signal)]);
     return { kind: 'sent' };
   } catch (error) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOfMail(error);
-    return { kind: 'failed', reason, retryAfterMs: null };
+    if (signal.aborted) return { kind: 'unclear', reason: 'no answer in time' };
+    return { kind: wasRefused(error) ? 'failed' : 'unclear', reason: reasonOfMail(error) };
   } finally {
     for (const socket of sockets) socket.destroy();
     transport.close();
   }
-};
+}
+
+/** Whether the server certainly did not take the mail: it said no, or was not given the mail. */
+function wasRefused(error: unknown): boolean {
+  const { code, command, responseCode } = error as Readonly<
+    Record<'code' | 'command' | 'responseCode', unknown>
+  >;
+  return (
+    command === 'CONN' ||
+    (typeof responseCode === 'number' && responseCode >= 400) ||
+    (typeof code === 'string' && BEFORE_DATA.includes(code))
+  );
+}
 
 /** Rejects once the signal is aborted. */
 async function aborted(signal: AbortSignal): Promise<never> {

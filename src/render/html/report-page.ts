@@ -1,6 +1,8 @@
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Html } from '../../core/text/html.ts';
+import { type Html, type HtmlValue, joinMarkup } from '../../core/text/html.ts';
+import { toPrintable } from '../../core/text/printable.ts';
 import type { Block } from '../block.ts';
+import type { Letterhead } from '../letterhead.ts';
 import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { blockMarkup } from './block-markup.ts';
 import { html } from './html.ts';
@@ -28,37 +30,53 @@ export function renderReportPage(
 }
 
 /** Renders blocks as such a page. */
-export function renderBlocksPage(
-  blocks: readonly Block[],
-  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
-): string {
-  return renderPage(html`<article>${blocks.map(blockMarkup)}</article>`, { title, madeAt });
+export function renderBlocksPage(blocks: readonly Block[], options: PageOptions): string {
+  return renderPage(html`<article>${blocks.map(blockMarkup)}</article>`, options);
 }
 
-function renderPage(
-  content: Html,
-  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
-): string {
+type PageOptions = {
+  readonly title: string;
+  readonly madeAt: Date;
+  /** What stands above the title of a document for somebody outside. */
+  readonly letterhead?: Letterhead;
+};
+
+function renderPage(content: Html, { title, madeAt, letterhead }: PageOptions): string {
   return html`<!DOCTYPE html>
-<html lang="en">
+<html lang="${letterhead?.language ?? 'en'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${letterhead === undefined ? '' : '; img-src data:'}">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 ${pageStyle}
 </head>
 <body>
 <header>
-<h1>${title}</h1>
-<p class="dim">Made by influencer-sync at ${formatInstant(madeAt)} UTC. All times are UTC. Amounts are never added up across currencies.</p>
-</header>
+${letterhead === undefined ? null : letterheadMarkup(letterhead)}<h1>${title}</h1>
+${letterhead === undefined ? madeBy(madeAt) : null}</header>
 <main>
 ${content}</main>
 </body>
 </html>
 `.toString();
+}
+
+/** The lines are those of the sender and the addressee themselves, so addresses in them are not masked. */
+export function letterheadMarkup({ logo, sender, addressee }: Letterhead): Html {
+  const unmasked = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
+    joinMarkup(strings, values, toPrintable);
+  const lines = (all: readonly string[]) =>
+    all.map((line, index) => (index === 0 ? line : unmasked`<br>${line}`));
+  return unmasked`${logo === null ? null : unmasked`<p><img src="data:${logo.type};base64,${logo.content.toString('base64')}" alt="${sender[0] ?? ''}" height="48"></p>\n`}<p>${lines(sender)}</p>
+<p>${lines(addressee)}</p>
+`;
+}
+
+function madeBy(madeAt: Date): Html {
+  return html`<p class="dim">Made by influencer-sync at ${formatInstant(madeAt)} UTC. All times are UTC. Amounts are never added up across currencies.</p>
+`;
 }
 
 function runMarkup({ summary, renderer, appendix = [] }: ReportedSummary): Html {

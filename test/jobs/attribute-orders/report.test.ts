@@ -20,7 +20,7 @@ async function summarise(
   of: { job: string; sources: readonly string[] } = { job: JOB, sources },
 ): Promise<OrdersReport> {
   await refreshReporting(db, of);
-  return reportOrders(db, { runId, ...of, codeProblems: [] });
+  return reportOrders(db, { runId, ...of, codeProblems: [], areOwnersChecked: true });
 }
 
 describe('the summary of a run', () => {

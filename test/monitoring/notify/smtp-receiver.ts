@@ -21,9 +21,12 @@ export type MailServer = { readonly port: number; readonly mails: Mail[] };
 export async function startMailServer({
   user = '',
   encryption = 'none',
+  answer = async () => null,
 }: {
   readonly user?: string;
   readonly encryption?: 'none' | 'starttls';
+  /** What the server says after a whole mail: null takes it. */
+  readonly answer?: () => Promise<Error | null>;
 } = {}): Promise<MailServer> {
   const mails: Mail[] = [];
   const server = new SMTPServer({
@@ -42,7 +45,7 @@ export async function startMailServer({
           isEncrypted: session.secure,
           user: typeof session.user === 'string' ? session.user : null,
         });
-        done();
+        void answer().then((refusal) => done(refusal));
       });
     },
   });

@@ -100,7 +100,9 @@ export function proposeLayout(
   const { chosen, unclear, decisions } = assigned;
   const [id, total, email] = [chosen.get('order_id'), chosen.get('total'), chosen.get('email')];
   const namesSomebody = NAMES_SOMEBODY.some((field) => chosen.has(field));
-  const money = total ?? findPayments(columns, { score, mayBeAny: namesSomebody && email === undefined });
+  // Customers have notes, and amounts of their own. What has codes beside amounts is a list of orders.
+  const mayBeAny = chosen.has('codes') || (namesSomebody && email === undefined);
+  const money = total ?? findPayments(columns, { score, mayBeAny });
   const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
   const other = money === undefined && !saysOrder ? null : otherReportOf(header);
   if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
@@ -391,5 +393,8 @@ function findPayments(
 ): MeasuredColumn | undefined {
   const isCode = (cell: string): boolean => cell === cell.toUpperCase() && isCurrency(cell);
   if (!mayBeAny && !columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;
-  return columns.find(({ header, cells }) => isSurelyMoney(cells) && score(header, 'spent') === 0);
+  return columns.find(
+    ({ header, cells }) =>
+      isSurelyMoney(cells) && score(header, 'spent') === 0 && amountNameOf(header)?.field !== null,
+  );
 }

@@ -33,6 +33,7 @@ export function acknowledgeManyForm(
   visit: Visit,
   { job, credits }: { readonly job: string | null; readonly credits: number },
 ): Html | null {
+  if (credits === 0) return null;
   return chooseForm(visit, {
     id: ACKNOWLEDGE_FORM,
     path: '/bulk/preview-credits',

@@ -7,6 +7,7 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { describeToPay } from '../../../reports/money/statement.ts';
 import type { Shown, Visit } from '../../console-page.ts';
+import { notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, dealAnchor, factList, orderLink, pagedTable } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 
@@ -35,7 +36,9 @@ ${factList([
   ['Creator', handle ?? null],
   [
     'Document',
-    anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'Download as PDF, for the creator'),
+    visit.may('GET /statements/:month/document')
+      ? anchor(visit.link(`${path}/document`, { deal: dealId }), 'The statement for the creator')
+      : notOffered(visit, 'GET /statements/:month/document'),
   ],
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}

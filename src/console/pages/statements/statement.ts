@@ -48,8 +48,11 @@ export const statementPage: ConsolePage = {
     if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
     const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
     const format = visit.query.get('download');
-    if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format });
     const dealId = textOf(visit, 'deal');
+    // What a creator gets is the document.
+    if (format === 'pdf' && dealId !== null)
+      return { redirect: visit.link(`/statements/${month}/document`, { deal: dealId, download: format }) };
+    if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format, dealId });
     return dealId === null
       ? showMonth(visit, { month, rules })
       : showDealLines(visit, { month, rules, dealId });
@@ -93,9 +96,13 @@ function readRules({ config }: Visit): StatementRules | { readonly problem: Html
  */
 async function download(
   visit: Visit,
-  { month, rules, format }: Month & { readonly format: 'csv' | 'pdf' },
+  {
+    month,
+    rules,
+    format,
+    dealId,
+  }: Month & { readonly format: 'csv' | 'pdf'; readonly dealId: string | null },
 ): Promise<Shown> {
-  const dealId = textOf(visit, 'deal');
   const { currencies } = await sumStatement(visit.db, { month, rules, dealId, limit: 1 });
   const lines = currencies.reduce((sum, one) => sum + one.lines, 0);
   if (lines > MAX_DOWNLOAD_LINES[format])

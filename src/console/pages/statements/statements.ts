@@ -3,6 +3,7 @@ import { listStatements } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
+import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { anchor, instant, pagedTable } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -22,6 +23,7 @@ export const statementsPage: ConsolePage = {
       limit: PAGE_ROWS + 1,
       after: after !== null && isMonth(after) ? after : null,
     });
+    const unclear = await listStatementMails(visit.db, { state: 'unclear', limit: PAGE_ROWS });
     const { timeZone } = visit.config.statements;
     const last = monthBefore(visit.now, timeZone);
     const month = (label: string) => anchor(visit.link(`${PATH}/${label}`), label);
@@ -32,6 +34,7 @@ export const statementsPage: ConsolePage = {
 <label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
 <button type="submit">Open</button>
 </form>
+${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
 ${pagedTable(

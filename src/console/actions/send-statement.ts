@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { isLanguage } from '../../core/text/language.ts';
+import { isMonth } from '../../core/time/month.ts';
+import {
+  requestStatementMail,
+  sendStatementMails,
+  settleStatementMail,
+} from '../../decisions/send-statement.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { idField, reason, text } from '../form-fields.ts';
+
+/** Sends the statement of one deal to its creator by mail. */
+export const sendStatementAction = defineAction({
+  path: '/statements/send',
+  form: z.object({
+    month: z
+      .string({ error: 'The form does not name a month.' })
+      .refine(isMonth, 'The form does not name a month.'),
+    deal: text.min(1, 'The form does not name a deal.'),
+    recipient: text.default(''),
+    language: text.default(''),
+    /** The last mail that the page showed. */
+    after: text.default(''),
+    reason,
+  }),
+  async perform(
+    { trx, config, actor, audit, afterwards },
+    { month, deal, recipient, language, after, reason: why },
+  ) {
+    const requested = await requestStatementMail(trx, {
+      ...{ month, dealId: deal, recipient: recipient || null, after: after || null },
+      language: isLanguage(language) ? language : null,
+      ...{ reason: why, config, decidedBy: actor.name, audit },
+    });
+    if (requested.kind === 'refused') throw new Refused(requested.why);
+    afterwards((db) => sendStatementMails(db, { config }));
+    return requested.auditId;
+  },
+});
+
+/** Records whether an unclear mail has arrived. */
+export const settleMailAction = defineAction({
+  path: '/statements/settle-mail',
+  form: z.object({
+    mail: idField('mail'),
+    outcome: z.enum(['sent', 'failed'], { error: 'Choose whether the mail has arrived.' }),
+    reason,
+  }),
+  async perform({ trx, actor, audit }, { mail: mailId, outcome, reason: why }) {
+    const auditId = await settleStatementMail(trx, {
+      ...{ mailId, outcome, reason: why, decidedBy: actor.name, audit },
+    });
+    if (auditId === null)
+      throw new Refused('The mail is not unclear any more. Somebody has decided about it.');
+    return auditId;
+  },
+});

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { ChannelSettings } from '../config/notify-fields.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import { formatInstant } from '../core/text/format-instant.ts';
+import type { Language } from '../core/text/language.ts';
+import { maskAddresses } from '../core/text/mask-addresses.ts';
+import type { Database } from '../db/connect.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { isEmailAddress } from '../money/load-creators.ts';
+import { findClosed } from '../money/read-statement.ts';
+import { composeMail, deliverMail } from '../monitoring/notify/channels.ts';
+import { ATTEMPT_WITHIN_MS } from '../monitoring/notify/deliveries.ts';
+import type { WriteAudit } from '../ops/record-audit.ts';
+import { renderBlocksPage } from '../render/html/report-page.ts';
+import { openCreatorStatement } from '../reports/money/creator-statement.ts';
+import { listStatementMails, type StatementMail } from '../reports/money/statement-mails.ts';
+
+/*
+ * Sends statements by mail, each once. A person's request and its audit record are one transaction, with the whole mail.
+ * A process claims the mail before SMTP begins, and records what the server said. If it dies between, or no answer comes,
+ * nobody knows whether the mail was taken: it is unclear, and a person decides. Only a mail that was provably not taken
+ * has failed. The address and the mail are deleted as soon as nobody has to send it.
+ */
+
+type EmailChannel = Extract<ChannelSettings, { readonly kind: 'email' }>;
+type MailConfig = Pick<PipelineConfig, 'statements' | 'notify'>;
+
+/** A claim that is older belongs to a process that died. An attempt takes at most a third of it. */
+const LEASE_MS = 3 * ATTEMPT_WITHIN_MS;
+/**
+ * A mail is sent right after its request. One that still waits after this long may come from a backup, and have been sent
+ * since.
+ */
+const MAX_WAIT_MS = 15 * 60_000;
+
+/** The channel by which statements are sent. Null if there is none, or it is not said which of several. */
+export function mailChannel({ statements, notify }: MailConfig): EmailChannel | null {
+  const channels = notify.channels.filter((channel) => channel.kind === 'email');
+  const named = statements.sender.channel;
+  if (named !== null) return channels.find(({ name }) => name === named) ?? null;
+  return channels.length === 1 ? (channels[0] ?? null) : null;
+}
+
+export type StatementToSend = {
+  /** For example `2026-10`. */
+  readonly month: string;
+  readonly dealId: string;
+  /** Instead of the address in creators.csv. */
+  readonly recipient: string | null;
+  readonly language: Language | null;
+  /** The last mail about it that the person saw, which may have been sent. Null: none. */
+  readonly after: string | null;
+  readonly reason: string;
+  readonly config: MailConfig;
+  readonly decidedBy: string;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: WriteAudit;
+};
+
+export type StatementRequested =
+  | { readonly kind: 'requested'; readonly mailId: string; readonly auditId: string }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Puts the statement of a deal into the outbox. `sendStatementMails` sends it after the commit. */
+export async function requestStatementMail(
+  trx: DatabaseTransaction,
+  { month, dealId, language, after, reason, config, decidedBy, audit, ...asked }: StatementToSend,
+): Promise<StatementRequested> {
+  const refused = (why: string): StatementRequested => ({ kind: 'refused', why });
+  const channel = mailChannel(config);
+  if (channel === null)
+    return refused(
+      'There is no mail server for statements. Add an e-mail channel to notify.channels, and name it in statements.sender.channel if there are several; or save the PDF.',
+    );
+  const closed = await findClosed(trx, month);
+  if (closed === null)
+    return refused(`The statement of ${month} is not closed, so it may still change. Close it first.`);
+  const document = await openCreatorStatement(trx, { month, dealId, language, config });
+  if (document === null) return refused(`Nothing is known of a deal ${dealId}.`);
+  const recipient = asked.recipient ?? document.addressee?.email ?? null;
+  if (recipient === null)
+    return refused(
+      `Nobody wrote an address for deal ${dealId}. Type it, or add it to the file statements.creators.`,
+    );
+  if (!isEmailAddress(recipient)) return refused('This is not one e-mail address without a name.');
+  await settleInterrupted(trx);
+  const [last] = await listStatementMails(trx, { month, dealId, limit: 1 });
+  if (last !== undefined && last.state !== 'failed' && last.mailId !== after)
+    return refused(`${describeMail(last)} To send it once more, say so.`);
+  if (last?.state === 'waiting' || last?.state === 'sending') return refused(describeMail(last));
+  // Loaded here, because every process that serves the console looks for mails to send.
+  const { renderBlocksPdf } = await import('../render/render-pdf.ts');
+  const pdf = await renderBlocksPdf(document.blocks, document);
+  const documentHash = createHash('sha256').update(pdf).digest('hex');
+  const message = await composeMail(channel, {
+    to: recipient,
+    fromName: document.from,
+    ...document.mail,
+    html: renderBlocksPage(document.blocks, document),
+    attachment: { filename: `statement-${month}.pdf`, content: pdf },
+  });
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.statement_mails (statement_id, deal_id, replaces, channel, language, document_hash, recipient, message, requested_by)
+    values (${closed.statementId}::bigint, ${dealId}, ${last?.mailId ?? null}::bigint, ${channel.name}, ${document.language}, ${documentHash},
+      ${recipient}, ${message}, ${maskAddresses(decidedBy)})
+    on conflict do nothing returning mail_id as id`.execute(trx);
+  const [written] = rows;
+  if (written === undefined) return refused('Somebody else has just sent it. Look at it again.');
+  const auditId = await audit({
+    action: 'send_statement',
+    subjectKind: 'statement',
+    subject: month,
+    summary: `The statement of ${month} for deal ${dealId} is sent to its creator${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
+    reason,
+    after: { mail: written.id, deal: dealId, language: document.language, sha256: documentHash },
+  });
+  return { kind: 'requested', mailId: written.id, auditId };
+}
+
+/** What became of a mail, in a sentence. */
+export function describeMail({ state, requestedBy, requestedAt, failure }: StatementMail): string {
+  const when = `${formatInstant(requestedAt)} UTC`;
+  switch (state) {
+    case 'waiting':
+      return `${requestedBy} sent it at ${when}; it waits for a process.`;
+    case 'sending':
+      return `${requestedBy} sent it at ${when}; it is being sent now.`;
+    case 'sent':
+      return `${requestedBy} sent it at ${when}, and the mail server took it.`;
+    case 'unclear':
+      return `${requestedBy} sent it at ${when}, and it is unclear whether the mail server took it (${failure}).`;
+    case 'failed':
+      return `${requestedBy} sent it at ${when}, and it was not sent (${failure}).`;
+  }
+}
+
+/**
+ * Records what a person found out about an unclear mail.
+ *
+ * @returns the id of the audit record; null if the mail is not unclear any more.
+ */
+export async function settleStatementMail(
+  trx: DatabaseTransaction,
+  {
+    mailId,
+    outcome,
+    reason,
+    decidedBy,
+    audit,
+  }: {
+    readonly mailId: string;
+    readonly outcome: 'sent' | 'failed';
+    readonly reason: string;
+    readonly decidedBy: string;
+    readonly audit: WriteAudit;
+  },
+): Promise<string | null> {
+  const { rows } = await sql<{ month: string; dealId: string }>`
+    update ops.statement_mails m set state = ${outcome}, settled_at = clock_timestamp(), settled_by = ${maskAddresses(decidedBy)}
+    from ops.statements s where s.statement_id = m.statement_id and m.mail_id = ${mailId}::bigint and m.state = 'unclear'
+    returning to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId"`.execute(trx);
+  const [settled] = rows;
+  if (settled === undefined) return null;
+  return audit({
+    action: 'settle_statement_mail',
+    subjectKind: 'statement',
+    subject: settled.month,
+    summary: `The mail with the statement of ${settled.month} for deal ${settled.dealId} ${outcome === 'sent' ? 'has arrived' : 'has not arrived'}.`,
+    reason,
+    before: { mail: mailId, state: 'unclear' },
+    after: { state: outcome },
+  });
+}
+
+/** Finds the mails of processes that died: it is unclear whether they were taken. They are not sent again. */
+export async function settleInterrupted(db: Database): Promise<void> {
+  await sql`
+    update ops.statement_mails set state = 'unclear', failure = 'interrupted', recipient = null, message = null, settled_at = clock_timestamp()
+    where state = 'sending' and claimed_at < clock_timestamp() - ${LEASE_MS} * interval '1 millisecond'`.execute(
+    db,
+  );
+  await sql`
+    update ops.statement_mails set state = 'unclear', failure = 'no process sent it in time', recipient = null, message = null,
+      settled_at = clock_timestamp()
+    where state = 'waiting' and requested_at < clock_timestamp() - ${MAX_WAIT_MS} * interval '1 millisecond'`.execute(
+    db,
+  );
+}
+
+/**
+ * Sends the mails that wait, one after the other. Call it after the commit; any process may.
+ *
+ * @param options.signal begins no mail any more once it is aborted.
+ */
+export async function sendStatementMails(
+  db: Database,
+  { config, signal }: { readonly config: MailConfig; readonly signal?: AbortSignal },
+): Promise<void> {
+  await settleInterrupted(db);
+  for (const channel of config.notify.channels)
+    while (channel.kind === 'email' && signal?.aborted !== true && (await sendNext(db, channel)));
+}
+
+/** @returns false if no mail waits for the channel. */
+async function sendNext(db: Database, channel: EmailChannel): Promise<boolean> {
+  const { rows } = await sql<{ mailId: string; recipient: string; message: Buffer }>`
+    update ops.statement_mails set state = 'sending', claimed_at = clock_timestamp()
+    where mail_id = (
+      select mail_id from ops.statement_mails where state = 'waiting' and channel = ${channel.name}
+      order by mail_id limit 1 for update skip locked)
+    returning mail_id as "mailId", recipient, message`.execute(db);
+  const [mail] = rows;
+  if (mail === undefined) return false;
+  const { mailId, recipient, message } = mail;
+  const delivered = await deliverMail(
+    channel,
+    { envelope: { from: channel.from, to: recipient }, raw: message },
+    AbortSignal.timeout(ATTEMPT_WITHIN_MS),
+  );
+  // If the answer comes after another process took this one for dead, it still is the answer.
+  await sql`
+    update ops.statement_mails set state = ${delivered.kind}, failure = ${delivered.kind === 'sent' ? null : delivered.reason},
+      recipient = null, message = null, settled_at = clock_timestamp()
+    where mail_id = ${mailId}::bigint and state in ('sending', 'unclear') and settled_by is null`.execute(db);
+  return true;
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { DecimalText } from '../core/order.ts';
+import type { Database } from '../db/connect.ts';
+import { inSets, linesOf, readStatement, uncountedOrders } from './read-statement.ts';
+import type { Statement, StatementRules, UncountedOrders } from './statement.ts';
+
+/** What an earlier statement said about an order or a fee. */
+export type Earlier = {
+  readonly subject: string;
+  readonly netAmount: DecimalText | null;
+  readonly ratePercent: DecimalText | null;
+};
+
+/** Everything that the statement for the creator of one deal says. */
+export type CreatorStatement = {
+  readonly dealId: string;
+  readonly influencerHandle: string | null;
+  readonly brandId: string | null;
+  /** As the account names it. Null: unknown. */
+  readonly brandName: string | null;
+  /** Only the lines of the deal. */
+  readonly statement: Statement;
+  /** Orders of the deal that are in no line. Null if they cannot be computed at present: the terms cannot be read. */
+  readonly uncounted: readonly UncountedOrders[] | null;
+  /** What people call the orders, by entry, where an export says it. */
+  readonly orderNames: ReadonlyMap<string, string>;
+  /** What the last statement before said about what is corrected, by subject. */
+  readonly earlier: ReadonlyMap<string, Earlier>;
+};
+
+/**
+ * Reads the statement of one deal for its creator.
+ *
+ * @param options.rules null if they cannot be read. Then only closed statements can be.
+ * @returns null if nothing is known of such a deal.
+ */
+export async function readCreatorStatement(
+  db: Database,
+  {
+    month,
+    dealId,
+    rules,
+  }: { readonly month: string; readonly dealId: string; readonly rules: StatementRules | null },
+): Promise<CreatorStatement | null> {
+  const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC' };
+  const statement = await readStatement(db, { month, rules: rules ?? noRules, dealId });
+  if (rules === null && statement.closed === null)
+    throw new Error('an open statement cannot be read without its rules');
+  const { lines } = statement;
+  const { rows: deals } = await sql<{
+    handle: string | null;
+    brandId: string | null;
+    brandName: string | null;
+  }>`
+    select d.influencer_handle as handle, d.brand_id as "brandId", b.name as "brandName"
+    from mirror.deals d left join mirror.brands b using (brand_id) where d.deal_id = ${dealId}`.execute(db);
+  const uncounted =
+    rules === null
+      ? null
+      : await inSets(db, { month, rules }, async (trx) => {
+          const all = linesOf(rules, { month, dealId });
+          return (await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx)).rows;
+        });
+  const [deal] = deals;
+  if (deal === undefined && lines.length === 0 && (uncounted ?? []).length === 0) return null;
+  const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
+  const { rows: names } = await sql<{ entryId: string; name: string }>`
+    select e.entry_id as "entryId", max(o.order_name) as name
+    from ledger.entries e join intake.orders o on o.source = e.source and o.order_id = e.order_id and o.is_current
+    where e.entry_id = any(${entryIds}::bigint[]) and o.order_name is not null group by 1`.execute(db);
+  const corrected = lines.flatMap(({ kind, subject }) => (kind === 'correction' ? subject : []));
+  const { rows: earlier } = await sql<Earlier>`
+    select distinct on (l.subject) l.subject, l.net_amount::numeric(18,4)::text as "netAmount", trim_scale(l.rate_percent)::text as "ratePercent"
+    from ops.statement_lines l join ops.statements s using (statement_id)
+    where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
+    order by l.subject, s.month desc`.execute(db);
+  const stated = lines.find(({ influencerHandle }) => influencerHandle !== null);
+  return {
+    dealId,
+    influencerHandle: deal?.handle ?? stated?.influencerHandle ?? null,
+    brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
+    brandName: deal?.brandName ?? null,
+    statement: { ...statement, held: statement.held.filter((one) => one.dealId === dealId) },
+    uncounted,
+    orderNames: new Map(names.map(({ entryId, name }) => [entryId, name])),
+    earlier: new Map(earlier.map((one) => [one.subject, one])),
+  };
+}

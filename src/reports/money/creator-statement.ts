@@ -1,0 +1,299 @@
+import type { PipelineConfig, StatementSettings } from '../../config/schema.ts';
+import { addUp, type Money, minorDigits, subtractMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
+import { type Language, LOCALES } from '../../core/text/language.ts';
+import type { Database } from '../../db/connect.ts';
+import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
+import { findBrokenRules, loadStatementRules } from '../../money/load-rules.ts';
+import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
+import { findClosed } from '../../money/read-statement.ts';
+import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
+import { type Block, column, number, type Section, say, section, table } from '../../render/block.ts';
+import { type Letterhead, loadLogo } from '../../render/letterhead.ts';
+import { STATEMENT_TEXTS, type StatementTexts } from './statement-texts.ts';
+
+/** A statement as the creator gets it: described once for the page, the PDF and the mail. */
+export type StatementDocument = {
+  readonly title: string;
+  readonly letterhead: Letterhead;
+  readonly blocks: readonly Block[];
+  readonly language: Language;
+  /** Name of the brand, or of the sender. Null if neither is known. */
+  readonly from: string | null;
+  readonly addressee: Addressee | null;
+  /** Whether it can still change. */
+  readonly isClosed: boolean;
+  readonly mail: { readonly subject: string; readonly text: string };
+  /** When it was closed; for a draft, a day that is always the same, so that its bytes are, too. */
+  readonly madeAt: Date;
+};
+
+export type DocumentOf = {
+  readonly month: string;
+  readonly dealId: string;
+  /** Instead of the language of the creator. */
+  readonly language?: Language | null;
+  readonly config: Pick<PipelineConfig, 'statements'>;
+};
+
+/**
+ * Reads the statement of one deal and describes it for its creator. A closed one needs no terms.
+ *
+ * @returns null if nothing is known of the deal.
+ * @throws KnownError about the terms of an open month, about creators.csv or the logo.
+ */
+export async function openCreatorStatement(
+  db: Database,
+  { month, dealId, language = null, config: { statements } }: DocumentOf,
+): Promise<StatementDocument | null> {
+  const isClosed = (await findClosed(db, month)) !== null;
+  const rules = isClosed && findBrokenRules(statements).length > 0 ? null : loadStatementRules(statements);
+  const of = await readCreatorStatement(db, { month, dealId, rules });
+  const { sender } = statements;
+  const creators = loadCreators(statements);
+  return of === null ? null : describeCreatorStatement(of, { sender, creators, language });
+}
+
+/**
+ * Describes the statement of one deal for its creator: in the language that somebody wrote for the creator, else the one
+ * of the settings.
+ *
+ * @param options.creators the rows of creators.csv.
+ * @throws KnownError `logo_unusable` (exit 2)
+ */
+function describeCreatorStatement(
+  of: CreatorStatement,
+  {
+    sender,
+    creators,
+    language: chosen,
+  }: {
+    readonly sender: StatementSettings['sender'];
+    readonly creators: readonly Addressee[];
+    /** Instead of theirs. */
+    readonly language: Language | null;
+  },
+): StatementDocument {
+  const { statement, dealId, influencerHandle } = of;
+  const addressee = findAddressee(creators, { dealId, influencerHandle });
+  const language = chosen ?? addressee?.language ?? sender.language;
+  const texts = STATEMENT_TEXTS[language];
+  const write = createWriter(language);
+  const brand = of.brandId === null ? undefined : sender.brands[of.brandId];
+  const name = brand?.name ?? sender.name ?? of.brandName;
+  const handle = influencerHandle === null ? null : `@${influencerHandle.replace(/^@/, '')}`;
+  const month = write.month(statement.month);
+  return {
+    title: texts.title(month),
+    letterhead: {
+      language: LOCALES[language],
+      logo: loadLogo(brand?.logo ?? sender.logo),
+      sender: [
+        ...(name === null ? [] : [name]),
+        ...(brand !== undefined && brand.address.length > 0 ? brand.address : sender.address),
+      ],
+      addressee: [addressee?.name ?? handle ?? dealId, ...(addressee?.address ?? [])],
+      lossy: texts.lossy,
+    },
+    blocks: describeBody(of, { texts, write, handle }),
+    language,
+    from: name,
+    addressee,
+    isClosed: statement.closed !== null,
+    mail: { subject: texts.mailSubject(name ?? dealId, month), text: texts.mailBody(month) },
+    madeAt: statement.closed?.at ?? new Date(`${statement.month}-01T00:00:00Z`),
+  };
+}
+
+type Writer = ReturnType<typeof createWriter>;
+type Words = { readonly texts: StatementTexts; readonly write: Writer };
+
+/** Writes amounts, rates and dates as a language does. Amounts are exact, and never floats. */
+function createWriter(language: Language) {
+  const locale = LOCALES[language];
+  const numbers = (amount: DecimalText, digits: number, most: number): string =>
+    new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: most }).format(
+      amount as Intl.StringNumericLiteral,
+    );
+  const dates = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options });
+  const ofDay = dates({ dateStyle: 'medium' });
+  const ofMonth = dates({ month: 'long', year: 'numeric' });
+  const write = {
+    number: ({ amount, currency }: Money): string => numbers(amount, minorDigits(currency), 4),
+    money: (money: Money): string => `${write.number(money)} ${money.currency ?? ''}`.trim(),
+    percent: (rate: DecimalText): string => `${numbers(rate, 0, 4)} %`,
+    count: (count: number): string => numbers(String(count), 0, 0),
+    day: (day: string | null): string => (day === null ? '' : ofDay.format(new Date(`${day}T00:00:00Z`))),
+    month: (month: string): string => ofMonth.format(new Date(`${month}-01T00:00:00Z`)),
+    period: (month: string): string => {
+      const [year = 0, number = 1] = month.split('-').map(Number);
+      return ofDay.formatRange(new Date(Date.UTC(year, number - 1, 1)), new Date(Date.UTC(year, number, 0)));
+    },
+  };
+  return write;
+}
+
+function describeBody(
+  of: CreatorStatement,
+  { texts, write, handle }: Words & { readonly handle: string | null },
+): readonly Block[] {
+  const { statement, dealId, brandName } = of;
+  const { lines, month, closed, returnWindowDays, timeZone } = statement;
+  const currencies = [...new Set(lines.map(({ currency }) => currency))];
+  const inReview = (of.uncounted ?? []).filter(({ why }) => why !== 'pending');
+  const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
+  return [
+    ...(closed === null ? [say(texts.draft, { tone: 'bold' })] : []),
+    {
+      kind: 'facts',
+      facts: [
+        [texts.period, write.period(month)],
+        [texts.closed, closed === null ? null : write.day(closed.at.toISOString().slice(0, 10))],
+        [texts.brand, brandName],
+        [texts.creator, handle],
+        [texts.deal, dealId],
+        [texts.currency, currencies.join(', ')],
+      ],
+    },
+    say(texts.explained(returnWindowDays, write.month(month), timeZone)),
+    ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),
+    ...currencies.flatMap((currency) => {
+      const title = currencies.length === 1 ? '' : `, ${currency}`;
+      const ofKind = (kind: StatementLine['kind']) =>
+        lines.filter((line) => line.currency === currency && line.kind === kind);
+      return [
+        ...orderLines(ofKind('order'), { of, texts, write, title: `${texts.orders}${title}` }),
+        ...corrections(ofKind('correction'), { of, texts, write, title: `${texts.corrections}${title}` }),
+        ...section(`${texts.fees}${title}`, {
+          parts: [
+            table(ofKind('fixed_fee'), [
+              column(texts.day, ({ dueOn }) => write.day(dueOn)),
+              column(texts.fees, () => texts.fee),
+              number(texts.toPay, write.money),
+            ]),
+          ],
+        }),
+      ];
+    }),
+    ...(of.uncounted === null ? [say(texts.pendingUnknown, { tone: 'dim' })] : []),
+    ...uncounted(
+      (of.uncounted ?? []).filter(({ why }) => why === 'pending'),
+      { texts, write, title: texts.pending, about: texts.pendingAbout(returnWindowDays) },
+    ),
+    ...uncounted(inReview, { texts, write, title: texts.review, about: texts.reviewAbout }),
+    say(texts.notice, { tone: 'dim' }),
+  ];
+}
+
+function summary(
+  lines: readonly StatementLine[],
+  { texts, write, isKnown }: Words & { readonly isKnown: boolean },
+): readonly Section[] {
+  const groups = [...Map.groupBy(lines, ({ currency }) => currency).values()];
+  type Group = readonly StatementLine[];
+  const sum = (amounts: readonly Money[]) => (amounts.length === 0 ? null : write.number(addUp(amounts)));
+  const of = (kind: StatementLine['kind']) => (group: Group) =>
+    sum(group.filter((line) => line.kind === kind));
+  return section(texts.summary, {
+    parts: [
+      table(groups, [
+        number(texts.orders, (group) => write.count(group.filter(({ kind }) => kind === 'order').length)),
+        number(texts.netRevenue, (group) =>
+          sum(
+            group.flatMap(({ kind, netAmount: amount, currency }) =>
+              kind === 'order' && amount !== null ? [{ amount, currency }] : [],
+            ),
+          ),
+        ),
+        number(texts.commission, of('order')),
+        number(texts.corrections, of('correction')),
+        number(texts.fees, of('fixed_fee')),
+        number(texts.toPay, (group) => {
+          const total = write.money(addUp(group));
+          return isKnown ? total : texts.atLeast(total);
+        }),
+      ]),
+    ],
+  });
+}
+
+type Listed = Words & { readonly of: CreatorStatement; readonly title: string };
+
+function nameOf({ entryId, orderId }: StatementLine, { of, texts }: Pick<Listed, 'of' | 'texts'>): string {
+  return of.orderNames.get(entryId ?? '') ?? orderId ?? texts.fee;
+}
+
+function orderLines(
+  lines: readonly StatementLine[],
+  { of, texts, write, title }: Listed,
+): readonly Section[] {
+  const amount = (value: DecimalText | null, { currency }: StatementLine) =>
+    value === null ? null : write.number({ amount: value, currency });
+  return section(title, {
+    why: texts.linesAbout,
+    parts: [
+      table(lines, [
+        column(texts.day, ({ orderedOn }) => write.day(orderedOn)),
+        column(texts.order, (line) => nameOf(line, { of, texts })),
+        number(texts.netRevenue, (line) => amount(line.netAmount, line)),
+        number(texts.excluded, (line) => amount(line.excludedAmount, line)),
+        number(texts.rate, ({ ratePercent }) => (ratePercent === null ? null : write.percent(ratePercent))),
+        number(texts.earned, write.money),
+      ]),
+    ],
+  });
+}
+
+function corrections(
+  lines: readonly StatementLine[],
+  { of, texts, write, title }: Listed,
+): readonly Section[] {
+  const money = (line: StatementLine, amount: DecimalText) => write.number({ ...line, amount });
+  return section(title, {
+    why: texts.correctionsAbout,
+    parts: [
+      table(lines, [
+        column(texts.order, (line) => nameOf(line, { of, texts })),
+        number(texts.before, (line) => money(line, line.closedBefore)),
+        number(texts.now, (line) => money(line, line.earnedAmount)),
+        number(texts.change, write.money),
+        column(texts.why, (line) => explain(line, { of, texts, write })),
+      ]),
+    ],
+  });
+}
+
+/** Why a line differs from the statement before: its net revenue, its rate, or neither. */
+function explain(line: StatementLine, { of, texts, write }: Omit<Listed, 'title'>): string {
+  if (line.entryId === null) return texts.feeChanged;
+  const before = of.earlier.get(line.subject);
+  const { netAmount, ratePercent, currency } = line;
+  const reasons: string[] = [];
+  if (before != null && before.netAmount !== null && netAmount !== null && before.netAmount !== netAmount) {
+    const [was, is] = [before.netAmount, netAmount].map((amount) => write.number({ amount, currency }));
+    const isLess = subtractMoney(netAmount, before.netAmount).startsWith('-');
+    reasons.push((isLess ? texts.refunded : texts.raised)(was ?? '', is ?? ''));
+  }
+  if (before?.ratePercent != null && ratePercent !== null && before.ratePercent !== ratePercent)
+    reasons.push(texts.rateChanged(write.percent(before.ratePercent), write.percent(ratePercent)));
+  return reasons.length === 0 ? texts.recalculated : reasons.join('; ');
+}
+
+function uncounted(
+  orders: readonly UncountedOrders[],
+  { texts, write, title, about }: Words & { readonly title: string; readonly about: string },
+): readonly Section[] {
+  const money = (amount: DecimalText | null, currency: string) =>
+    amount === null ? texts.unknown : write.money({ amount, currency });
+  return section(title, {
+    why: about,
+    parts: [
+      table(orders, [
+        number(texts.orders, ({ orders: count }) => write.count(count)),
+        number(texts.netRevenue, ({ netAmount, currency }) => money(netAmount, currency)),
+        number(texts.wouldEarn, ({ earnedAmount, currency }) => money(earnedAmount, currency)),
+      ]),
+    ],
+  });
+}
