@@ -25,6 +25,19 @@ export async function listCreatorMonths(
   return rows;
 }
 
+/** Lists the deals of which credited orders name a creator, whether or not the mirror knows them. */
+export async function listCreatorDeals(
+  db: Database,
+  { spellings, limit }: { readonly spellings: readonly string[]; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ dealId: string }>`
+    select distinct deal_id as "dealId" from reporting.return_months
+    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> '' order by 1 limit ${limit}::bigint`.execute(
+    db,
+  );
+  return rows.map(({ dealId }) => dealId);
+}
+
 /** What one deal of a creator brings them in the statement of one month. */
 export type CreatorStatement = {
   /** Month of the statement. */

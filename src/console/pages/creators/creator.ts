@@ -12,6 +12,7 @@ import { listReturns } from '../../../reports/money/list-returns.ts';
 import {
   type CreatorStatement,
   listCreatorCodes,
+  listCreatorDeals,
   listCreatorStatements,
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
@@ -45,16 +46,14 @@ export const creatorPage: ConsolePage = {
     const creator = foldHandle(visit.params.creator ?? '');
     const spellings = await spellingsOf(db, creator);
     const filter = { from: null, to: null, spellings };
-    const [months, sums, byDeal, deals] = await Promise.all([
+    const [months, sums, credited, deals] = await Promise.all([
       listReturns(db, { ...filter, by: 'month', limit: MONTHS }),
       listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
-      listReturns(db, { ...filter, by: 'deal', limit: SHOWN }),
+      listCreatorDeals(db, { spellings, limit: SHOWN }),
       listDeals(db, { spellings, limit: SHOWN }),
     ]);
     // The mirror need not know a deal whose orders were credited.
-    const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...byDeal.map(({ key }) => key)])].filter(
-      (id) => id !== '',
-    );
+    const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
     const [codes, statements, ...orders] = await Promise.all([
       listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
       listCreatorStatements(db, {
