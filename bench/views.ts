@@ -91,6 +91,7 @@ async function summarise(db: Database): Promise<unknown> {
     job: JOB,
     sources: ['shop-0', 'shop-1'],
     codeProblems: [],
+    areOwnersChecked: true,
   });
 }
 

@@ -3,8 +3,7 @@ import type { JobSettings } from '../src/config/job-fields.ts';
 import { loadConfigFile, type OnBrokenFiles } from '../src/config/load-config-file.ts';
 import type { PipelineConfig } from '../src/config/schema.ts';
 import type { BackfillRunCounts } from '../src/core/backfill.ts';
-import { EXIT } from '../src/core/exit-code.ts';
-import { KnownError } from '../src/core/known-error.ts';
+import { configurationError } from '../src/core/known-error.ts';
 import type { StoredVariables } from '../src/core/variable.ts';
 import type { CountsBlock } from '../src/render/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
@@ -16,6 +15,7 @@ import type { JobKind } from './job-kind.ts';
 import { mirrorAccount } from './mirror-account/index.ts';
 import { postClicks } from './post-clicks/index.ts';
 import { submitOutreach } from './submit-outreach/index.ts';
+import { tellCorrections } from './tell-corrections/index.ts';
 
 /** All job kinds. To add one, create a folder next to this file and add it to this list. */
 export const jobKinds: readonly JobKind[] = [
@@ -25,6 +25,7 @@ export const jobKinds: readonly JobKind[] = [
   postClicks,
   submitOutreach,
   importDeals,
+  tellCorrections,
   deleteData,
 ];
 
@@ -48,13 +49,12 @@ export function kindOf({ kind }: Pick<JobSettings, 'kind'>): JobKind {
 export function findJob(config: PipelineConfig, name: string): { job: JobSettings; kind: JobKind } {
   const job = config.jobs[name];
   if (job !== undefined) return { job, kind: kindOf(job) };
-  throw new KnownError({
+  throw configurationError({
     code: 'job_unknown',
     message: `There is no job "${name}".`,
     where: config.path,
     help: `Existing jobs: ${Object.keys(config.jobs).join(', ') || 'none'}.`,
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

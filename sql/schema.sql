@@ -11,11 +11,11 @@ COMMENT ON SCHEMA intake IS 'What was read from exports: files, orders, rejected
 
 CREATE SCHEMA ledger;
 
-COMMENT ON SCHEMA ledger IS 'What may be sent to the service, what was sent, and what became of it. The truth about money.';
+COMMENT ON SCHEMA ledger IS 'What may be sent to the service, what was sent, and the results. The only source of truth about money.';
 
 CREATE SCHEMA mirror;
 
-COMMENT ON SCHEMA mirror IS 'The account as the service tells it: brands, dealflows, deals, collaborations, their history, and how complete all that is.';
+COMMENT ON SCHEMA mirror IS 'A copy of the account at the service: brands, dealflows, deals, collaborations, their history, and how complete the copy is.';
 
 CREATE SCHEMA ops;
 
@@ -23,7 +23,7 @@ COMMENT ON SCHEMA ops IS 'What ran, when, and who holds what.';
 
 CREATE SCHEMA reporting;
 
-COMMENT ON SCHEMA reporting IS 'Worked out from intake and ledger for the views of schema bi. Nothing here is a source of truth; analysts read bi.';
+COMMENT ON SCHEMA reporting IS 'Sums of intake and ledger for the views of schema bi. Not a source of truth; analysts read bi.';
 
 CREATE TABLE mirror.deal_versions (
     deal_id text NOT NULL,
@@ -249,7 +249,7 @@ CREATE FUNCTION ledger.is_platform(told text, order_platform text) RETURNS boole
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (ledger.fold_platform(COALESCE(told, order_platform)) = ledger.fold_platform(order_platform));
 
-COMMENT ON FUNCTION ledger.is_platform(told text, order_platform text) IS 'Whether what is told about an order can be about an order of this platform. What names no platform can be about any.';
+COMMENT ON FUNCTION ledger.is_platform(told text, order_platform text) IS 'Whether a statement about an order can be about an order of this platform. A statement without a platform can be about any.';
 
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -739,7 +739,7 @@ COMMENT ON COLUMN ledger.entries.not_before IS 'Backoff: not claimed before this
 
 COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text. An attempt of a referral adds its reference as order_notes.';
 
-COMMENT ON COLUMN ledger.entries.body_hash IS 'SHA-256 of body: tells whether what is desired now differs from it.';
+COMMENT ON COLUMN ledger.entries.body_hash IS 'SHA-256 of body. It shows whether the desired request differs.';
 
 COMMENT ON COLUMN ledger.entries.job IS 'Job that made it.';
 
@@ -765,7 +765,7 @@ COMMENT ON COLUMN ledger.entries.run_id IS 'Run that made it.';
 
 COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
 
-COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it reached its state.';
 
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
 
@@ -1020,7 +1020,7 @@ COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are
 
 COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or in flight.';
+COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Orders that wait to be posted, or are in flight.';
 
 COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
 
@@ -1355,7 +1355,7 @@ COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer 
 
 COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
 
-COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
+COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded like codes. An order is attributed by the link if its own links contain all of them.';
 
 CREATE TABLE reporting.code_use_days (
     day_utc date NOT NULL,
@@ -1701,7 +1701,7 @@ CREATE TABLE intake.creators (
     CONSTRAINT known_creators_have_a_deal CHECK (((outcome <> 'known'::text) OR (deal_id IS NOT NULL)))
 );
 
-COMMENT ON TABLE intake.creators IS 'One row for each creator, platform, brand and dealflow of a source, as the list read last states it, and what became of it. Names, e-mail addresses, phone numbers and postal addresses are never read.';
+COMMENT ON TABLE intake.creators IS 'One row for each creator, platform, brand and dealflow of a source, with what the newest list states, and the result. Names, e-mail addresses, phone numbers and postal addresses are never read.';
 
 COMMENT ON COLUMN intake.creators.creator_id IS 'Counts up.';
 
@@ -1864,6 +1864,163 @@ COMMENT ON COLUMN bi.creators_imported.first_seen_at IS 'When a list first state
 
 COMMENT ON COLUMN bi.creators_imported.stated_at IS 'When a list last stated it.';
 
+CREATE TABLE ops.credit_claims (
+    claim_id bigint NOT NULL,
+    claim_key text NOT NULL,
+    creator text NOT NULL,
+    creator_folded text NOT NULL,
+    order_id text,
+    amount numeric(18,4),
+    currency text,
+    claimed_on date,
+    code text,
+    deadline_on date,
+    file_name text,
+    line_no integer,
+    state text DEFAULT 'open'::text NOT NULL,
+    added_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    added_by text NOT NULL,
+    answer text,
+    explanation text,
+    reply text,
+    credited_amount numeric(18,4),
+    credited_currency text,
+    statement_month date,
+    answered_at timestamp with time zone,
+    answered_by text,
+    closed_at timestamp with time zone,
+    closed_by text,
+    close_reason text,
+    CONSTRAINT a_claim_names_an_order CHECK (((order_id IS NOT NULL) OR ((amount IS NOT NULL) AND (claimed_on IS NOT NULL)))),
+    CONSTRAINT an_amount_has_its_currency CHECK ((((amount IS NULL) = (currency IS NULL)) AND ((credited_amount IS NULL) = (credited_currency IS NULL)))),
+    CONSTRAINT an_answer_is_kept_once_given CHECK (
+CASE state
+    WHEN 'open'::text THEN (answer IS NULL)
+    WHEN 'withdrawn'::text THEN true
+    ELSE (answer IS NOT NULL)
+END),
+    CONSTRAINT an_answer_is_whole CHECK ((num_nulls(answer, explanation, reply, answered_at, answered_by) = ANY (ARRAY[0, 5]))),
+    CONSTRAINT credit_claims_added_by_check CHECK ((added_by <> ''::text)),
+    CONSTRAINT credit_claims_answer_check CHECK ((answer ~ '^[a-z][a-z_]{0,40}$'::text)),
+    CONSTRAINT credit_claims_answered_by_check CHECK ((answered_by <> ''::text)),
+    CONSTRAINT credit_claims_close_reason_check CHECK ((close_reason <> ''::text)),
+    CONSTRAINT credit_claims_closed_by_check CHECK ((closed_by <> ''::text)),
+    CONSTRAINT credit_claims_creator_check CHECK ((creator <> ''::text)),
+    CONSTRAINT credit_claims_creator_folded_check CHECK ((creator_folded <> ''::text)),
+    CONSTRAINT credit_claims_credited_currency_check CHECK ((credited_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT credit_claims_line_no_check CHECK ((line_no > 0)),
+    CONSTRAINT credit_claims_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'upheld'::text, 'rejected'::text, 'withdrawn'::text]))),
+    CONSTRAINT who_closed_it_says_why CHECK ((((state = ANY (ARRAY['upheld'::text, 'rejected'::text, 'withdrawn'::text])) = (closed_at IS NOT NULL)) AND (num_nulls(closed_at, closed_by, close_reason) = ANY (ARRAY[0, 3]))))
+);
+
+COMMENT ON TABLE ops.credit_claims IS 'Orders that creators and agencies say were not credited. A claim never credits an order: it is answered, and its answer names the act. Not the claims of the ledger, which are attempts to send an entry.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.credit_claims.claim_key IS 'Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.';
+
+COMMENT ON COLUMN ops.credit_claims.creator IS 'Handle or deal of the creator, as written.';
+
+COMMENT ON COLUMN ops.credit_claims.creator_folded IS 'The same, folded for comparison.';
+
+COMMENT ON COLUMN ops.credit_claims.order_id IS 'Order that is claimed, as written. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN ops.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN ops.credit_claims.currency IS 'ISO 4217. Null only without an amount.';
+
+COMMENT ON COLUMN ops.credit_claims.claimed_on IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN ops.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN ops.credit_claims.deadline_on IS 'Day by which an answer is due.';
+
+COMMENT ON COLUMN ops.credit_claims.file_name IS 'File that the claim came in. Null: the form of the console.';
+
+COMMENT ON COLUMN ops.credit_claims.line_no IS 'Line of the file.';
+
+COMMENT ON COLUMN ops.credit_claims.state IS 'open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.';
+
+COMMENT ON COLUMN ops.credit_claims.added_at IS 'When it was added.';
+
+COMMENT ON COLUMN ops.credit_claims.added_by IS 'Who added it.';
+
+COMMENT ON COLUMN ops.credit_claims.answer IS 'Machine name of the answer that was given, for example credited or held. Null while it is open.';
+
+COMMENT ON COLUMN ops.credit_claims.explanation IS 'The answer with its proof, for people of the brand.';
+
+COMMENT ON COLUMN ops.credit_claims.reply IS 'The answer for the creator: it names no other creator.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_amount IS 'Revenue that was credited to the creator for the order, in credited_currency.';
+
+COMMENT ON COLUMN ops.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.credit_claims.statement_month IS 'First day of the month of the first closed statement that counts the order. Null: none yet.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_at IS 'When the answer was given.';
+
+COMMENT ON COLUMN ops.credit_claims.answered_by IS 'Who gave it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_at IS 'When a person closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.closed_by IS 'Who closed it.';
+
+COMMENT ON COLUMN ops.credit_claims.close_reason IS 'Why it was upheld, rejected or withdrawn.';
+
+CREATE VIEW bi.credit_claims AS
+ SELECT (claim_id)::text AS claim_id,
+    reporting.without_addresses(creator) AS influencer_handle,
+    order_id,
+    amount,
+    currency,
+    claimed_on AS claimed_local,
+    code,
+    deadline_on AS deadline_local,
+    state,
+    answer,
+    credited_amount,
+    credited_currency,
+    statement_month AS statement_month_local,
+    added_at,
+    answered_at,
+    closed_at
+   FROM ops.credit_claims;
+
+COMMENT ON VIEW bi.credit_claims IS 'Orders that creators and agencies say were not credited, one row per claim, with the answer that was given. Live. Answers: Which claims of creators wait for an answer? What were claims answered?';
+
+COMMENT ON COLUMN bi.credit_claims.claim_id IS 'Key of the row.';
+
+COMMENT ON COLUMN bi.credit_claims.influencer_handle IS 'Handle or deal of the creator, as the claim writes it.';
+
+COMMENT ON COLUMN bi.credit_claims.order_id IS 'Order as the claim writes it. Null: it is named by amount and day.';
+
+COMMENT ON COLUMN bi.credit_claims.amount IS 'Amount of the order as claimed, in currency. Null: the claim does not say it.';
+
+COMMENT ON COLUMN bi.credit_claims.currency IS 'ISO 4217. Null without an amount. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.credit_claims.claimed_local IS 'Day of the order as claimed, in the time zone of the statements.';
+
+COMMENT ON COLUMN bi.credit_claims.code IS 'Discount code as claimed.';
+
+COMMENT ON COLUMN bi.credit_claims.deadline_local IS 'Day by which an answer is due. Null: none was set.';
+
+COMMENT ON COLUMN bi.credit_claims.state IS 'open, answered, upheld, rejected or withdrawn.';
+
+COMMENT ON COLUMN bi.credit_claims.answer IS 'The answer that was given, for example credited or excluded. Null while the claim is open: its answer is decided whenever `claims` shows it.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_amount IS 'Revenue that is credited to the creator for the order, in credited_currency. Null: nothing, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.credited_currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN bi.credit_claims.statement_month_local IS 'First day of the month of the first closed statement that counts the order. Null: none, or the claim is open.';
+
+COMMENT ON COLUMN bi.credit_claims.added_at IS 'When the claim was added.';
+
+COMMENT ON COLUMN bi.credit_claims.answered_at IS 'When it was answered.';
+
+COMMENT ON COLUMN bi.credit_claims.closed_at IS 'When a person upheld, rejected or withdrew it.';
+
 CREATE TABLE reporting.return_months (
     month_utc date NOT NULL,
     deal_id text NOT NULL,
@@ -1913,7 +2070,7 @@ COMMENT ON COLUMN reporting.return_months.net_amount IS 'Revenue net of refunds 
 
 COMMENT ON COLUMN reporting.return_months.commission_amount IS 'Commission of orders whose rate is known, as in statements.';
 
-COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says: their commission is not in commission_amount.';
+COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders without a known rate: their commission is not in commission_amount.';
 
 COMMENT ON COLUMN reporting.return_months.new_customers IS 'Orders that are the first known one of their customer.';
 
@@ -2033,7 +2190,7 @@ COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
 
 COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or in flight.';
+COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Orders that wait to be posted, or are in flight.';
 
 COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
 
@@ -2332,7 +2489,7 @@ CREATE TABLE intake.attributions (
     CONSTRAINT not_attributed_says_why CHECK (((outcome = ANY (ARRAY['attributed'::text, 'organic'::text])) OR (reason IS NOT NULL)))
 );
 
-COMMENT ON TABLE intake.attributions IS 'What each job made of each order: whose it is, or why it is nobody''s.';
+COMMENT ON TABLE intake.attributions IS 'The decision of each job about each order: who earned it, or why nobody did.';
 
 COMMENT ON COLUMN intake.attributions.job IS 'Job that decided.';
 
@@ -2402,7 +2559,7 @@ COMMENT ON COLUMN ledger.evidence.order_platform IS 'Shop platform, if it says.'
 
 COMMENT ON COLUMN ledger.evidence.order_id IS 'Order it is about.';
 
-COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence came; null when there was none yet.';
+COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence arrived; null if there was none yet.';
 
 COMMENT ON COLUMN ledger.evidence.deal_id IS 'Deal it names.';
 
@@ -2430,7 +2587,7 @@ CREATE TABLE ops.leases (
     pid integer NOT NULL
 );
 
-COMMENT ON TABLE ops.leases IS 'Who works on what, on the database clock. A row past expires_at is over, whoever holds it.';
+COMMENT ON TABLE ops.leases IS 'Which process works on what, by the clock of the database. After expires_at the lease is over, whichever process has it.';
 
 COMMENT ON COLUMN ops.leases.name IS 'job:<job>, source:<source>, bulk:<bulk action>, or serve:<owner> of a process that runs jobs by their schedule.';
 
@@ -2569,7 +2726,7 @@ COMMENT ON COLUMN intake.customers.said_yes IS 'Whether a file said that the cus
 
 COMMENT ON COLUMN intake.customers.consented_at IS 'When the customer agreed, at the earliest; null: nobody said yes, or without a date.';
 
-COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.';
+COMMENT ON COLUMN intake.customers.refused_at IS 'Until when a no is known to hold: its date, at the latest; without a date, when its file was stored. Null: no refusal is known, or a process of the previous version recorded it.';
 
 COMMENT ON COLUMN intake.customers.consent IS 'yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.';
 
@@ -2664,6 +2821,7 @@ CREATE TABLE intake.source_files (
     rows_older bigint DEFAULT 0 NOT NULL,
     newest_since timestamp with time zone,
     newest_by text,
+    footer jsonb,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
@@ -2671,6 +2829,7 @@ CREATE TABLE intake.source_files (
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
     CONSTRAINT source_files_age_basis_check CHECK ((age_basis = ANY (ARRAY['date_in_name'::text, 'number_in_name'::text, 'modified'::text, 'column'::text]))),
+    CONSTRAINT source_files_footer_check CHECK ((jsonb_typeof(footer) = 'array'::text)),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
@@ -2694,7 +2853,7 @@ COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
 
 COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
 
-COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).';
+COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read to its end, its rows add up), held (nothing in it counts, see hold_…), released (was held, and is not needed), duplicate (same content as another file).';
 
 COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
 
@@ -2708,7 +2867,7 @@ COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
 
 COMMENT ON COLUMN intake.source_files.hold_help IS 'How to fix it.';
 
-COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to fix it: the next run reads the file again.';
+COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'No person has to fix it: the next run reads the file again.';
 
 COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
 
@@ -2742,9 +2901,9 @@ COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read
 
 COMMENT ON COLUMN intake.source_files.released_at IS 'When its hold ended without the file being read.';
 
-COMMENT ON COLUMN intake.source_files.released_by IS 'Who released it (files release); null: the program, because its source no longer covers it.';
+COMMENT ON COLUMN intake.source_files.released_by IS 'Who decided that it is not needed (files release); null: the program, because its source no longer covers it.';
 
-COMMENT ON COLUMN intake.source_files.release_reason IS 'Why it is not to be missed.';
+COMMENT ON COLUMN intake.source_files.release_reason IS 'Why it is not needed.';
 
 COMMENT ON COLUMN intake.source_files.reread_at IS 'When it was asked that the next run reads it again; null: it was not.';
 
@@ -2768,9 +2927,11 @@ COMMENT ON COLUMN intake.source_files.orders_conflicting IS 'Orders of which ano
 
 COMMENT ON COLUMN intake.source_files.rows_older IS 'Clicks or creators of which a newer file states something else. They changed nothing.';
 
-COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all that were there by then. Null: nobody did.';
+COMMENT ON COLUMN intake.source_files.newest_since IS 'When a person said that the file is newer than all files known at that time; null if nobody did.';
 
 COMMENT ON COLUMN intake.source_files.newest_by IS 'Who said that it is newer.';
+
+COMMENT ON COLUMN intake.source_files.footer IS 'Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.';
 
 CREATE TABLE intake.waiting_batches (
     batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
@@ -3428,7 +3589,7 @@ CREATE TABLE intake.outreach_candidates (
     CONSTRAINT who_is_in_no_batch_says_why CHECK (((outcome = 'in_batch'::text) = (reason IS NULL)))
 );
 
-COMMENT ON TABLE intake.outreach_candidates IS 'One row a job of the kind submit-outreach and influencer among the customers of its brand: what the last run decided. Whoever was forgotten is dropped by the next run.';
+COMMENT ON TABLE intake.outreach_candidates IS 'One row for each job of the kind submit-outreach and influencer among the customers of its brand: the decision of the last run. The next run deletes forgotten customers.';
 
 COMMENT ON COLUMN intake.outreach_candidates.job IS 'Job that decided.';
 
@@ -3582,7 +3743,7 @@ COMMENT ON COLUMN reporting.reconciliation.theirs_amount IS 'Sales that the serv
 
 COMMENT ON COLUMN reporting.reconciliation.ours_amount IS 'Revenue of ours; null where an order is in another currency.';
 
-COMMENT ON COLUMN reporting.reconciliation.other_currency IS 'Orders in another currency whose amount in that of the account nobody says.';
+COMMENT ON COLUMN reporting.reconciliation.other_currency IS 'Orders in another currency whose amount in the currency of the account is unknown.';
 
 COMMENT ON COLUMN reporting.reconciliation.unexplained_amount IS 'Amount that nothing else explains; null: cannot be compared.';
 
@@ -3660,6 +3821,118 @@ COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Total paid out,
 COMMENT ON COLUMN bi.reconciliation.account_currency IS 'Currency of the account (ISO 4217). Null: unknown.';
 
 COMMENT ON COLUMN bi.reconciliation.run_id IS 'Run of the mirror that published the totals, see bi.runs.';
+
+CREATE TABLE intake.rejected_rows (
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    record_no bigint NOT NULL,
+    code text NOT NULL,
+    column_name text,
+    value text,
+    reason text NOT NULL,
+    help text NOT NULL,
+    row_count integer DEFAULT 1 NOT NULL,
+    run_id bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    order_id text,
+    order_name text,
+    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
+);
+
+COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
+
+COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
+
+COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
+
+COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
+
+COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
+
+COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
+
+COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
+
+COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
+
+COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
+
+COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_id IS 'Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.';
+
+COMMENT ON COLUMN intake.rejected_rows.order_name IS 'Name of that order for people, or what groups its rows, if the row says it and it is not the id.';
+
+CREATE TABLE intake.restated_orders (
+    source_file_id bigint NOT NULL,
+    order_version_ids int8multirange NOT NULL
+);
+
+COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
+
+COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
+
+COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
+
+CREATE VIEW bi.rejected_rows AS
+ SELECT f.source,
+    f.uri AS file,
+    r.line_no,
+    r.record_no,
+    r.code,
+    r.column_name,
+    r.reason,
+    r.row_count AS rows,
+    r.order_id,
+    r.order_name,
+    r.first_seen_at AS rejected_at,
+    ((r.first_seen_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    r.run_id,
+    ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
+           FROM (intake.orders c
+             JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND ((c.source_file_id > r.source_file_id) OR (EXISTS ( SELECT
+                   FROM intake.restated_orders s
+                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id))))))))) AS is_settled
+   FROM (intake.rejected_rows r
+     JOIN intake.source_files f ON ((f.source_file_id = r.source_file_id)))
+  WHERE ((f.state <> 'reading'::text) AND (NOT (EXISTS ( SELECT
+           FROM intake.source_files later
+          WHERE ((later.source_file_id = f.superseded_by) AND (later.state = 'sealed'::text))))));
+
+COMMENT ON VIEW bi.rejected_rows IS 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+
+COMMENT ON COLUMN bi.rejected_rows.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.rejected_rows.file IS 'Address of the file. With record_no, the key of the row.';
+
+COMMENT ON COLUMN bi.rejected_rows.line_no IS 'Physical line on which the row begins, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.record_no IS 'Number of the record, header excluded, 1-based.';
+
+COMMENT ON COLUMN bi.rejected_rows.code IS 'Kind of problem, for example bad_money.';
+
+COMMENT ON COLUMN bi.rejected_rows.column_name IS 'Header of the column at fault; null if it is the whole row.';
+
+COMMENT ON COLUMN bi.rejected_rows.reason IS 'What is wrong.';
+
+COMMENT ON COLUMN bi.rejected_rows.rows IS 'Number of rows of the file: more than one if a whole order is rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_id IS 'Order that the row states, see bi.orders; null if it is not known.';
+
+COMMENT ON COLUMN bi.rejected_rows.order_name IS 'Name of that order for people, if the row says it.';
+
+COMMENT ON COLUMN bi.rejected_rows.rejected_at IS 'When it was rejected.';
+
+COMMENT ON COLUMN bi.rejected_rows.day_utc IS 'Day of rejected_at in UTC.';
+
+COMMENT ON COLUMN bi.rejected_rows.run_id IS 'Run that rejected it, see bi.runs.';
+
+COMMENT ON COLUMN bi.rejected_rows.is_settled IS 'Whether a file that was read later states the order.';
 
 CREATE TABLE reporting.return_fees (
     month_utc date NOT NULL,
@@ -4123,7 +4396,7 @@ COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
 
 COMMENT ON COLUMN ops.slots.slot IS 'Its time. For a job that follows another: the time of that job''s slot.';
 
-COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
+COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run ended), failed, skipped (the job was running, or the job before it failed), missed (nothing ran at its time, and it was not caught up).';
 
 COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
 
@@ -4473,7 +4746,7 @@ COMMENT ON COLUMN ops.statement_lines.order_id IS 'Order.';
 
 COMMENT ON COLUMN ops.statement_lines.ordered_on IS 'Day of the order.';
 
-COMMENT ON COLUMN ops.statement_lines.due_on IS 'Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.';
+COMMENT ON COLUMN ops.statement_lines.due_on IS 'Day from which it counts: the day of the order plus the return window; for a fee, the first day of its terms.';
 
 COMMENT ON COLUMN ops.statement_lines.deal_id IS 'Deal that the service credited.';
 
@@ -4485,7 +4758,7 @@ COMMENT ON COLUMN ops.statement_lines.influencer_handle IS 'Influencer, where kn
 
 COMMENT ON COLUMN ops.statement_lines.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN ops.statement_lines.sent_amount IS 'Revenue as the service was told.';
+COMMENT ON COLUMN ops.statement_lines.sent_amount IS 'Revenue that was sent to the service.';
 
 COMMENT ON COLUMN ops.statement_lines.net_amount IS 'Revenue that counts now, net of refunds and cancellations.';
 
@@ -4626,7 +4899,7 @@ CREATE TABLE reporting.code_days (
     CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
 );
 
-COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle that nobody owns. An order with two such codes counts for both.';
+COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle without an owner. An order with two such codes counts for both.';
 
 COMMENT ON COLUMN reporting.code_days.day_utc IS 'Day in UTC.';
 
@@ -4687,7 +4960,7 @@ CREATE TABLE intake.announced_files (
     CONSTRAINT announced_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
 );
 
-COMMENT ON TABLE intake.announced_files IS 'Files that the queue of a source has announced and no run has dealt with yet: one row a file and purpose.';
+COMMENT ON TABLE intake.announced_files IS 'Files that the queue of a source has announced and that no run has read yet: one row for each file and purpose.';
 
 COMMENT ON COLUMN intake.announced_files.source IS 'Name of the source in pipeline.yaml.';
 
@@ -5036,7 +5309,7 @@ CREATE TABLE intake.file_statistics (
     CONSTRAINT unowned_codes_are_codes CHECK (((unowned_code_orders >= 0) AND (unowned_code_orders <= coded_orders)))
 );
 
-COMMENT ON TABLE intake.file_statistics IS 'What each file came to when it was read whole, and what the checks said of it: counts and names of columns, no cell of a row. Files that are sealed are what later ones are compared with.';
+COMMENT ON TABLE intake.file_statistics IS 'Statistics of each file that was read to its end, and the results of its checks: counts and names of columns, no cell of a row. Later files are compared with the sealed ones.';
 
 COMMENT ON COLUMN intake.file_statistics.source_file_id IS 'The file. Not a foreign key: a plan covers intake.source_files with a temporary table.';
 
@@ -5076,7 +5349,7 @@ COMMENT ON COLUMN intake.file_statistics.customers IS 'Customers with a usable a
 
 COMMENT ON COLUMN intake.file_statistics.customers_refused IS 'Of these: refused, unsubscribed or blacklisted.';
 
-COMMENT ON COLUMN intake.file_statistics.results IS 'What each check said: [{check, subject, verdict, seen, expected}].';
+COMMENT ON COLUMN intake.file_statistics.results IS 'Result of each check: [{check, subject, verdict, seen, expected}].';
 
 COMMENT ON COLUMN intake.file_statistics.checked_at IS 'When the checks looked at it.';
 
@@ -5109,7 +5382,7 @@ CREATE TABLE intake.listings (
     CONSTRAINT listings_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text])))
 );
 
-COMMENT ON TABLE intake.listings IS 'When a source with lookback_days was last listed and every file found was dealt with: one row a source and purpose.';
+COMMENT ON TABLE intake.listings IS 'When a source with lookback_days was last listed and each file found was read or held: one row for each source and purpose.';
 
 COMMENT ON COLUMN intake.listings.source IS 'Name of the source in pipeline.yaml.';
 
@@ -5163,56 +5436,6 @@ ALTER TABLE intake.orders ALTER COLUMN order_version_id ADD GENERATED ALWAYS AS 
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE intake.rejected_rows (
-    source_file_id bigint NOT NULL,
-    line_no bigint NOT NULL,
-    record_no bigint NOT NULL,
-    code text NOT NULL,
-    column_name text,
-    value text,
-    reason text NOT NULL,
-    help text NOT NULL,
-    row_count integer DEFAULT 1 NOT NULL,
-    run_id bigint NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT rejected_rows_row_count_check CHECK ((row_count > 0))
-);
-
-COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
-
-COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
-
-COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
-
-COMMENT ON COLUMN intake.rejected_rows.record_no IS '1-based, header excluded.';
-
-COMMENT ON COLUMN intake.rejected_rows.code IS 'Machine name of the problem.';
-
-COMMENT ON COLUMN intake.rejected_rows.column_name IS 'Header of the column at fault.';
-
-COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail addresses masked.';
-
-COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
-
-COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
-
-COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
-
-COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
-
-COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
-
-CREATE TABLE intake.restated_orders (
-    source_file_id bigint NOT NULL,
-    order_version_ids int8multirange NOT NULL
-);
-
-COMMENT ON TABLE intake.restated_orders IS 'Versions of orders that a later file states again, a few rows a file: so a file that is older than both does not replace them.';
-
-COMMENT ON COLUMN intake.restated_orders.source_file_id IS 'File that states them again.';
-
-COMMENT ON COLUMN intake.restated_orders.order_version_ids IS 'The versions, as ranges: most of them follow one another.';
 
 CREATE TABLE intake.revenue_rules (
     job text NOT NULL,
@@ -5362,7 +5585,7 @@ CREATE TABLE ledger.answers (
     CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text, 'journal'::text, 'lost_claim'::text])))
 );
 
-COMMENT ON TABLE ledger.answers IS 'Append-only: what came of each attempt. A late answer is kept too.';
+COMMENT ON TABLE ledger.answers IS 'Append-only: the outcome of each attempt. A late answer is recorded too.';
 
 COMMENT ON COLUMN ledger.answers.answer_id IS 'Counts up.';
 
@@ -5502,7 +5725,7 @@ COMMENT ON COLUMN ledger.decisions.decision_id IS 'Counts up.';
 
 COMMENT ON COLUMN ledger.decisions.entry_id IS 'Entry.';
 
-COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).';
+COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (given up), resend (send it once more), acknowledge (a known double credit was corrected outside).';
 
 COMMENT ON COLUMN ledger.decisions.attempt IS 'Attempt that was in doubt.';
 
@@ -5711,7 +5934,7 @@ COMMENT ON COLUMN ledger.identity.ledger_id IS 'Random. The journals outside of 
 
 COMMENT ON COLUMN ledger.identity.created_at IS 'When the first run made it.';
 
-COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.';
+COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found complete: cluster, timeline, database and this table. Null if the server does not say.';
 
 ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.lost_claims_lost_claim_id_seq
@@ -5737,7 +5960,7 @@ COMMENT ON COLUMN ledger.machines.host IS 'Name of the machine, for people.';
 
 COMMENT ON COLUMN ledger.machines.posted_at IS 'When it last began to post.';
 
-COMMENT ON COLUMN ledger.machines.whole_at IS 'Place of the database at which all that its journals know was found here, or recovered.';
+COMMENT ON COLUMN ledger.machines.whole_at IS 'Place of the database at which every claim in its journals was found or recovered.';
 
 CREATE TABLE ledger.recoveries (
     recovery_id bigint NOT NULL,
@@ -5807,7 +6030,7 @@ CREATE VIEW ledger.seeded_orders AS
            FROM ledger.seed_undos u
           WHERE (u.seed_id = v.seed_id)))));
 
-COMMENT ON VIEW ledger.seeded_orders IS 'Orders that were credited elsewhere before, as files say that nobody has taken back.';
+COMMENT ON VIEW ledger.seeded_orders IS 'Orders that were credited elsewhere before, according to seeds that are still in force.';
 
 COMMENT ON COLUMN ledger.seeded_orders.order_platform IS 'Shop platform.';
 
@@ -6155,7 +6378,7 @@ COMMENT ON COLUMN mirror.drift.kind IS 'type_changed (another JSON type than in 
 
 COMMENT ON COLUMN mirror.drift.expected IS 'Type before, or what the column takes.';
 
-COMMENT ON COLUMN mirror.drift.found IS 'Type that came.';
+COMMENT ON COLUMN mirror.drift.found IS 'Type that was received.';
 
 COMMENT ON COLUMN mirror.drift.records IS 'How many records.';
 
@@ -6343,9 +6566,9 @@ COMMENT ON COLUMN mirror.unreadable.raw IS 'What the service sent, personal fiel
 
 COMMENT ON COLUMN mirror.unreadable.reason IS 'Why.';
 
-COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it came first.';
+COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it was first received.';
 
-COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it came last.';
+COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it was last received.';
 
 COMMENT ON COLUMN mirror.unreadable.run_id IS 'Last run that received it.';
 
@@ -6481,7 +6704,7 @@ CREATE TABLE ops.backfills (
     CONSTRAINT what_began_was_approved CHECK (((state = ANY (ARRAY['planned'::text, 'replaced'::text, 'cancelled'::text])) OR ((approved_by IS NOT NULL) AND (approved_at IS NOT NULL))))
 );
 
-COMMENT ON TABLE ops.backfills IS 'Plans to credit the orders of a period, and what became of them. Its orders: ops.backfill_orders.';
+COMMENT ON TABLE ops.backfills IS 'Plans to credit the orders of a period, and their progress. Its orders: ops.backfill_orders.';
 
 COMMENT ON COLUMN ops.backfills.backfill_id IS 'Counts up.';
 
@@ -6497,7 +6720,7 @@ COMMENT ON COLUMN ops.backfills.time_zone IS 'IANA zone of the days: the time_zo
 
 COMMENT ON COLUMN ops.backfills.plan_hash IS 'Digest over the key and the body of every order to post: what differs in one of them is another plan.';
 
-COMMENT ON COLUMN ops.backfills.plan IS 'The plan as it was shown: files, and orders by month, standing, reason and currency.';
+COMMENT ON COLUMN ops.backfills.plan IS 'The plan as it was shown: files, and orders by month, disposition, reason and currency.';
 
 COMMENT ON COLUMN ops.backfills.run_id IS 'Run that planned it.';
 
@@ -6511,7 +6734,7 @@ COMMENT ON COLUMN ops.backfills.approved_by IS 'Login name of who had it execute
 
 COMMENT ON COLUMN ops.backfills.approved_at IS 'When.';
 
-COMMENT ON COLUMN ops.backfills.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN ops.backfills.state_changed_at IS 'When it reached its state.';
 
 COMMENT ON COLUMN ops.backfills.problem IS 'Why it stopped before its end; null where it did not.';
 
@@ -6602,7 +6825,7 @@ COMMENT ON COLUMN ops.bulk_actions.aborted_by IS 'Who aborted it. What was settl
 
 COMMENT ON COLUMN ops.bulk_actions.aborted_at IS 'When. Nothing was settled afterwards.';
 
-COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When the last of them was dealt with, and the reports were told.';
+COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When the last of them was settled, and the reports were updated.';
 
 COMMENT ON COLUMN ops.bulk_actions.settled IS 'How many it settled; null until it has ended, as the next two.';
 
@@ -6669,9 +6892,9 @@ COMMENT ON COLUMN ops.bulk_items.collab_id IS 'The same for the collaboration.';
 
 COMMENT ON COLUMN ops.bulk_items.is_eligible IS 'Whether the decision could be applied to it when it was frozen.';
 
-COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.';
+COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: it is no longer as shown) or failed; the reason if it is not eligible; null until then.';
 
-COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
+COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When the outcome was recorded.';
 
 COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
 
@@ -6685,6 +6908,15 @@ COMMENT ON TABLE ops.console_sign_outs IS 'Sessions of an OpenID Connect provide
 COMMENT ON COLUMN ops.console_sign_outs.session_id IS 'Random id in the cookie.';
 
 COMMENT ON COLUMN ops.console_sign_outs.ends_at IS 'When the cookie would have ended; the row is deleted after that.';
+
+ALTER TABLE ops.credit_claims ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.credit_claims_claim_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE ops.job_locks (
     job text NOT NULL,
@@ -6753,7 +6985,7 @@ COMMENT ON TABLE ops.notices IS 'Append-only: one row for each change of a probl
 
 COMMENT ON COLUMN ops.notices.notice_id IS 'Counts up. Part of the webhook-id of its requests.';
 
-COMMENT ON COLUMN ops.notices.problem_id IS 'Problem that it tells of; null for a digest.';
+COMMENT ON COLUMN ops.notices.problem_id IS 'Problem that it reports; null for a digest.';
 
 COMMENT ON COLUMN ops.notices.event IS 'opened, reminded, resolved or digest.';
 
@@ -6761,7 +6993,7 @@ COMMENT ON COLUMN ops.notices.reminder IS 'Which reminder, from 1; 0 for other e
 
 COMMENT ON COLUMN ops.notices.digest_day IS 'Day of a digest, in its time zone; null for other events.';
 
-COMMENT ON COLUMN ops.notices.message IS 'What is told: {problem, title, job, severity, since, amounts, summary, command, page}.';
+COMMENT ON COLUMN ops.notices.message IS 'Its content: {problem, title, job, severity, since, amounts, summary, command, page}.';
 
 COMMENT ON COLUMN ops.notices.created_at IS 'When it was made. Database clock.';
 
@@ -6833,7 +7065,7 @@ COMMENT ON COLUMN ops.problems.kind IS 'What is wrong, for example job_failed: d
 
 COMMENT ON COLUMN ops.problems.job IS 'Job in pipeline.yaml; null where it concerns every job.';
 
-COMMENT ON COLUMN ops.problems.state IS 'opened, reminded (told of again since), resolved.';
+COMMENT ON COLUMN ops.problems.state IS 'opened, reminded (another notice was made since), resolved.';
 
 COMMENT ON COLUMN ops.problems.severity IS 'error (jobs do not do their work, or money is at risk) or warning.';
 
@@ -6843,15 +7075,15 @@ COMMENT ON COLUMN ops.problems.opened_at IS 'When it was noticed. Database clock
 
 COMMENT ON COLUMN ops.problems.observed_at IS 'When the observation began that was last applied to it; an older one has no effect. Database clock.';
 
-COMMENT ON COLUMN ops.problems.told_at IS 'When a notice of it was last made. Database clock.';
+COMMENT ON COLUMN ops.problems.told_at IS 'When the last notice of it was made. Clock of the database.';
 
-COMMENT ON COLUMN ops.problems.told_severity IS 'Severity in that notice: if it has become an error since, it is told of again.';
+COMMENT ON COLUMN ops.problems.told_severity IS 'Severity in that notice. If it has become an error since, another notice is made.';
 
-COMMENT ON COLUMN ops.problems.reminders IS 'How often it was told of again.';
+COMMENT ON COLUMN ops.problems.reminders IS 'Number of further notices.';
 
-COMMENT ON COLUMN ops.problems.came_back IS 'It came back soon after it was resolved, so it must stay away for a while until it is resolved.';
+COMMENT ON COLUMN ops.problems.came_back IS 'It was found again soon after it was resolved, so it is resolved only after it has been absent for a while.';
 
-COMMENT ON COLUMN ops.problems.absent_since IS 'Of one that came back: since when it is not seen; null while it is.';
+COMMENT ON COLUMN ops.problems.absent_since IS 'For a problem that was found again: since when it has not been found; null while it is.';
 
 COMMENT ON COLUMN ops.problems.resolved_at IS 'When it was over; null while it is open. Database clock.';
 
@@ -7000,7 +7232,7 @@ COMMENT ON TABLE ops.schedules IS 'How far the schedule of each job has been loo
 
 COMMENT ON COLUMN ops.schedules.job IS 'Name of the job in pipeline.yaml.';
 
-COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.';
+COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and including this instant are accounted for. Later ones are not due yet, or came due while nothing ran.';
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
 
@@ -7100,7 +7332,7 @@ COMMENT ON TABLE ops.webhook_events IS 'Signed events of the service, each once,
 
 COMMENT ON COLUMN ops.webhook_events.event_id IS 'Counts up.';
 
-COMMENT ON COLUMN ops.webhook_events.kind IS 'As webhook_type of the specification; unknown where neither the body nor the address tells.';
+COMMENT ON COLUMN ops.webhook_events.kind IS 'webhook_type of the specification; unknown if neither the body nor the address names it.';
 
 COMMENT ON COLUMN ops.webhook_events.body IS 'What was sent: members with their values where those are ids, amounts, codes, links, dates or public; of all others only that they were there. A JSON text where it was no JSON object.';
 
@@ -7144,13 +7376,13 @@ CREATE TABLE ops.work_units (
     CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
 );
 
-COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once, and a batch that was submitted no longer waits.';
+COMMENT ON TABLE ops.work_units IS 'Units of work that a run has queued for workers. Repeating one changes nothing: what it reads is sealed once, what it posts is claimed once, what it fetches is staged once, and a submitted batch no longer waits.';
 
 COMMENT ON COLUMN ops.work_units.unit_id IS 'Id of the unit, also in the queue of pg-boss.';
 
-COMMENT ON COLUMN ops.work_units.run_id IS 'Run that handed it out, see ops.runs.';
+COMMENT ON COLUMN ops.work_units.run_id IS 'Run that queued it, see ops.runs.';
 
-COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.';
+COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, by its name in ops.leases. If no lease of that process is in force, its units are not done.';
 
 COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
 
@@ -7158,9 +7390,9 @@ COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a s
 
 COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
 
-COMMENT ON COLUMN ops.work_units.state IS 'open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.';
+COMMENT ON COLUMN ops.work_units.state IS 'open: queued or in progress; returned: by a worker that stops; done; failed: with an error that the run reports; given_up: its worker died several times; cancelled: no longer needed.';
 
-COMMENT ON COLUMN ops.work_units.is_wanted IS 'False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.';
+COMMENT ON COLUMN ops.work_units.is_wanted IS 'False if its run no longer needs it: its worker finishes the requests in flight and returns it.';
 
 COMMENT ON COLUMN ops.work_units.attempt IS 'How often a worker began it. Only the last one may end it.';
 
@@ -7168,15 +7400,15 @@ COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see op
 
 COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, orders posted, deals read, or customers submitted.';
 
-COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.';
+COMMENT ON COLUMN ops.work_units.result IS 'Its result, or for failed units the error (code, message, help). No addresses, no values of rows.';
 
-COMMENT ON COLUMN ops.work_units.created_at IS 'When it was handed out. Clock of the database.';
+COMMENT ON COLUMN ops.work_units.created_at IS 'When it was queued. Clock of the database.';
 
 COMMENT ON COLUMN ops.work_units.begun_at IS 'When a worker began it last.';
 
 COMMENT ON COLUMN ops.work_units.seen_at IS 'Last sign of life of the worker that does it, about one a second.';
 
-COMMENT ON COLUMN ops.work_units.ended_at IS 'When it came to its state, but for open.';
+COMMENT ON COLUMN ops.work_units.ended_at IS 'When it reached its state; null while it is open.';
 
 CREATE TABLE ops.workers (
     worker_id uuid NOT NULL,
@@ -7710,6 +7942,12 @@ ALTER TABLE ONLY ops.bulk_items
 ALTER TABLE ONLY ops.console_sign_outs
     ADD CONSTRAINT console_sign_outs_pkey PRIMARY KEY (session_id);
 
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_claim_key_key UNIQUE (claim_key);
+
+ALTER TABLE ONLY ops.credit_claims
+    ADD CONSTRAINT credit_claims_pkey PRIMARY KEY (claim_id);
+
 ALTER TABLE ONLY ops.job_locks
     ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
 
@@ -7906,6 +8144,10 @@ CREATE INDEX orders_similar ON intake.orders USING btree (source, similar_to) WH
 
 CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
 
+CREATE INDEX rejected_rows_order ON intake.rejected_rows USING btree (order_id) WHERE (order_id IS NOT NULL);
+
+CREATE INDEX rejected_rows_order_name ON intake.rejected_rows USING btree (order_name) WHERE (order_name IS NOT NULL);
+
 CREATE INDEX restated_orders_file ON intake.restated_orders USING btree (source_file_id);
 
 CREATE UNIQUE INDEX rulings_of_orders ON intake.rulings USING btree (source, order_id, reason) WHERE ((order_id IS NOT NULL) AND (withdrawn_at IS NULL));
@@ -8001,6 +8243,10 @@ CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHE
 CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
 
 CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, subject_id) WHERE (outcome IS NULL);
+
+CREATE INDEX credit_claims_creator ON ops.credit_claims USING btree (creator_folded);
+
+CREATE INDEX credit_claims_open ON ops.credit_claims USING btree (deadline_on, claim_id) WHERE (state = 'open'::text);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 

@@ -34,7 +34,7 @@ const MADE = {
   'src/intake/values/parse-time.ts':
     'a pattern of times; at most 100 characters of a cell are held against it',
   'src/privacy/search-text.ts': 'the characters of an address, one after the other',
-  'src/service/key-mask.ts': 'the characters of the key, one after the other',
+  'src/service/client.ts': 'the characters of the key, one after the other',
 };
 
 type Found = { readonly name: string; readonly isLinear: boolean };

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { apiTypeSource } from '../src/service/reference/api-type-source.ts';
 import { openApiDocument } from '../src/service/reference/openapi.ts';
-import { operationReference } from '../src/service/reference/operation-reference.ts';
+import { operationReference } from './documents/operation-reference.ts';
 
 /**
  * `npm run openapi` runs this: it writes the files that are generated from the contract. A test fails if they
@@ -9,4 +8,3 @@ import { operationReference } from '../src/service/reference/operation-reference
  */
 writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiDocument());
 writeFileSync(new URL('../docs/operations.md', import.meta.url), operationReference());
-writeFileSync(new URL('../src/service/reference/api-type.ts', import.meta.url), apiTypeSource());

@@ -27,6 +27,7 @@ export function attributionRules(
     sources,
     brandId: job.brandId,
     ...creditRules(job),
+    attribution: job.attribution,
     start: job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone },
     hasTerms: config.statements.terms !== null,
     isBrandShared: new Set(platforms).size > 1,

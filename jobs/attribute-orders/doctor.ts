@@ -35,11 +35,24 @@ async function lookAtCodes(
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
   const problems = [...warnings, ...(unknown ?? [])];
   const count = plural(rows.length, 'code');
-  const mirror =
-    unknown === null
-      ? 'their owners were not checked, because no run of mirror-account has read the account yet'
-      : 'the mirror knows their owners';
-  if (problems.length === 0) return [{ status: 'ok', about, what: `${count}; ${mirror}.` }];
+  if (rows.length === 0 && problems.length === 0)
+    return [
+      {
+        ...{ status: 'warning', about, what: 'codes.csv has no code.' },
+        why: 'Only orders whose export names an influencer or a deal can be credited.',
+        fix: 'Write a row for each code, with its owner. `init` lists the codes of your exports in codes-without-owner.csv.',
+      },
+    ];
+  if (unknown === null && problems.length === 0)
+    return [
+      {
+        ...{ status: 'warning', about, what: `${count}; their owners were not checked.` },
+        why: 'No run of mirror-account has read the account yet, and the service refuses orders of an unknown influencer.',
+        fix: 'Ask the service about them:  npx influencer-sync codes',
+      },
+    ];
+  if (problems.length === 0)
+    return [{ status: 'ok', about, what: `${count}; the mirror knows their owners.` }];
   const more = problems.length - SHOWN;
   return problems.slice(0, SHOWN).map((problem, index) => ({
     status: 'warning',

@@ -46,6 +46,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     job: job.name,
     sources: job.sources,
     codeProblems: codes.problems,
+    areOwnersChecked: codes.areOwnersChecked,
     areReportsStale: staleBecause !== null,
   });
   if (staleBecause === null) return { stop, report };

@@ -96,11 +96,19 @@ export function dispositionLines(
   { isPlan = false, details }: { readonly isPlan?: boolean; readonly details?: OrderDetails } = {},
 ): readonly CountLine[] {
   const at = (disposition: Disposition) => (details === undefined ? [] : groupsAt(disposition, details));
+  const unsure =
+    isPlan && details?.areOwnersChecked === false
+      ? '; their owners are not checked (npx influencer-sync codes)'
+      : '';
   const allExcluded = Object.values(excluded).reduce((sum, count) => sum + count, 0);
   const lines: readonly CountLine[] = [
     ['posted', entries.accepted, { note: formatAmounts(at('accepted')), color: 'green', always: true }],
     ['already known', entries.already, { note: 'posted before this run', always: true }],
-    [isPlan ? 'would be posted' : 'to be posted', entries.ready, { note: toBePosted(at('ready')) }],
+    [
+      isPlan ? 'would be posted' : 'to be posted',
+      entries.ready,
+      { note: `${toBePosted(at('ready'))}${unsure}` },
+    ],
     ['excluded', allExcluded, { note: formatReasons(at('excluded')) }],
     ['unattributed', unattributed, { note: formatReasons(at('unattributed')) }],
     ['organic', organic, { note: 'no code, link or handle' }],

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { camelCased, id, text, yesOrNo } from '../../src/config/fields.ts';
-import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
-import { codesFile, firstDay, sourceNames, timing } from '../../src/config/job-fields.ts';
+import {
+  codesFile,
+  firstDay,
+  type JobContext,
+  type JobSettings,
+  sourceNames,
+  timing,
+} from '../../src/config/job-fields.ts';
 
 export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
   return job.kind === 'attribute-orders';
@@ -14,6 +20,10 @@ export const CREDIT_DEFAULTS = {
   drafts: 'exclude',
   renewals: 'credit',
 } as const;
+
+/** Which codes and links decide about an order that several owners claim: see `attribution`. */
+const ATTRIBUTIONS = ['code', 'link', 'first', 'last', 'hold'] as const;
+export type Attribution = (typeof ATTRIBUTIONS)[number];
 
 /** What `init` writes: the service cannot correct an order, so what was refunded before is not posted. */
 export const STARTER_REVENUE = 'total_less_refunds';
@@ -54,6 +64,12 @@ const fields = z.strictObject({
     .default(CREDIT_DEFAULTS.renewals)
     .describe(
       'What to do with renewals of subscriptions, in exports that mark them (docs/layouts.md). They often repeat the code of the first order. exclude: credit only the first order.',
+    ),
+  attribution: z
+    .enum(ATTRIBUTIONS)
+    .default('code')
+    .describe(
+      'Who is credited if an order has a link of one influencer and a code of another. code: the owner of the code; link: that of the link; first or last: that of the first or the last of all its links and codes (links come before codes, otherwise in the order of the export); hold: nobody, until you decide. With code, link and hold, an order with codes, or links, of several owners is held as well. docs/money.md has how to try a rule first.',
     ),
   start_date: firstDay(
     'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',

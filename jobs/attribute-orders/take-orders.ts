@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/core/customer.ts';
-import { basisOf, describeBasis } from '../../src/core/file-age.ts';
 import { FileHeld } from '../../src/core/held/file-held.ts';
 import type { Layout } from '../../src/core/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/core/order.ts';
-import type { CsvChunk } from '../../src/core/record.ts';
+import type { CsvChunk, FooterRow } from '../../src/core/record.ts';
 import type { SourceFile } from '../../src/core/source.ts';
 import { fileName } from '../../src/core/text/file-name.ts';
+import { basisOf, describeBasis } from '../../src/core/time/file-age.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
 import { customerHasher } from '../../src/intake/customers/map/customer-hash.ts';
@@ -106,13 +106,13 @@ type OrderReading = SourceReading & {
 async function take(
   run: Run,
   reading: OrderReading,
-  { file, chunks, digest, others, ...read }: FileContent,
+  { file, chunks, digest, footer, others, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
   const { source, customerKeys } = reading;
   const sums = Object.keys(reading.layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
-  const { batches, dates, marks, orderIdColumn } = mapFile(reading, chunks);
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, chunks, footer);
   const rowsRead = await stageBatches(run, source, {
     batches,
     async add(batch) {
@@ -132,7 +132,17 @@ async function take(
   const thresholds = thresholdsOf(reading);
   const column = orderIdColumn();
   const sealing = {
-    ...{ runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn: column, stager, others },
+    ...{
+      runId,
+      rowsRead,
+      contentSha256: digest(),
+      footer,
+      sums,
+      thresholds,
+      orderIdColumn: column,
+      stager,
+      others,
+    },
   };
   const sealed = await sealFile(db, { ...read, ...sealing });
   if (sealed.kind === 'sealed' && sealed.ordersOlder > 0) progress.note(olderNote(reading, file, sealed));
@@ -202,7 +212,8 @@ async function mapWhole(
   reading: OrderReading,
   { chunks }: Pick<WholeContent, 'chunks'>,
 ): Promise<MappedWhole | null> {
-  const { batches, dates, marks, orderIdColumn } = mapFile(reading, inTurn(chunks));
+  const footer: FooterRow[] = [];
+  const { batches, dates, marks, orderIdColumn } = mapFile(reading, inTurn(chunks), footer);
   const orders: StagedOrder[] = [];
   let rowsRead = 0;
   try {
@@ -217,6 +228,7 @@ async function mapWhole(
     if (error instanceof FileHeld) return null;
     throw error;
   }
+  if (footer.length > 0 || chunks.some((chunk) => chunk.footer !== undefined)) return null;
   return orders.length === 0 ? null : { orders, rowsRead, orderIdColumn: orderIdColumn() };
 }
 
@@ -227,6 +239,7 @@ async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
 function mapFile(
   { source: given, layout, otherLayouts, customerKeys, anyStatus, keepsNotes }: OrderReading,
   chunks: AsyncIterable<CsvChunk>,
+  footer: FooterRow[],
 ) {
   const source = { ...given, keepsNotes };
   const dates = watchDates(layout, source);
@@ -236,7 +249,18 @@ function mapFile(
     orderIdColumn = column;
   };
   const customerKeyOf = customerKeys?.keyOf ?? null;
-  const mapping = { layout, source, otherLayouts, dates, marks, customerKeyOf, onIdColumn, anyStatus };
+  const onFooter = (row: FooterRow) => void footer.push(row);
+  const mapping = {
+    layout,
+    source,
+    otherLayouts,
+    dates,
+    marks,
+    customerKeyOf,
+    onIdColumn,
+    onFooter,
+    anyStatus,
+  };
   return { batches: mapOrders(chunks, mapping), dates, marks, orderIdColumn: () => orderIdColumn };
 }
 

@@ -1,5 +1,4 @@
-import type { Certificate } from '../../src/core/privacy/forget.ts';
-import { hasKept, isUnknown } from '../../src/core/privacy/forget.ts';
+import { type Certificate, hasKept, isUnknown } from '../../src/core/privacy/forget.ts';
 import type { Pruned } from '../../src/core/privacy/retention.ts';
 import type { RunReport } from '../../src/core/report.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { camelCased, optional, text } from '../../src/config/fields.ts';
-import type { JobContext } from '../../src/config/job-fields.ts';
-import { timing } from '../../src/config/job-fields.ts';
+import { type JobContext, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('delete-data'),

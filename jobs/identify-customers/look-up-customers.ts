@@ -1,5 +1,4 @@
-import { EXIT } from '../../src/core/exit-code.ts';
-import { KnownError } from '../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import {
   dropLookups,
   type LookupResult,
@@ -88,11 +87,10 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
 }
 
 function brandUnknown(message: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'brand_unknown',
     message: `The service does not know the brand: ${message}`,
     help: 'Check brand_id of the job: npx influencer-sync api search_brands',
     safe: 'No customer was submitted.',
-    exitCode: EXIT.configuration,
   });
 }

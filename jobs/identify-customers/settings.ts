@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
-import { sourceNames, timing } from '../../src/config/job-fields.ts';
+import { type JobContext, type JobSettings, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 export function isIdentifyCustomers(job: JobSettings): job is IdentifyCustomersSettings {
   return job.kind === 'identify-customers';

@@ -1,5 +1,4 @@
-import { EXIT } from '../../src/core/exit-code.ts';
-import { KnownError } from '../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import type { Outcome } from '../../src/core/ledger.ts';
 import {
   type BatchAnswer,
@@ -182,12 +181,11 @@ export function refusesAll(
   { brandId }: IdentifyCustomersSettings,
   { httpStatus, message }: Refusal,
 ): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'customers_refused',
     message: `The service accepted no batch of customers (HTTP ${httpStatus}: ${message}).`,
     where: `brand ${brandId}`,
     help: 'Compare brand_id and source_type of the job with the service, then run it again.',
     safe: 'All customers keep waiting; none is lost.',
-    exitCode: EXIT.configuration,
   });
 }

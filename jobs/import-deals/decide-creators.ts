@@ -2,9 +2,10 @@ import { sql, type Transaction } from 'kysely';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { isContradicted } from '../../src/intake/files/replace-rows.ts';
-import { dealBody, dealKey, noteBody, noteKey } from '../../src/ledger/effects/deal.ts';
+import { dealBody, dealKey } from '../../src/ledger/effects/deal.ts';
+import { noteBody, noteKey } from '../../src/ledger/effects/note.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
-import { neverSent } from '../../src/ledger/states.ts';
 import { CREATORS } from './decide-conflicting.ts';
 
 /*

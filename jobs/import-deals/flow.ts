@@ -1,5 +1,4 @@
-import { EXIT } from '../../src/core/exit-code.ts';
-import { KnownError } from '../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
@@ -128,13 +127,12 @@ async function leftOf({ db, runId, options: { limit } }: DealsRun): Promise<numb
 }
 
 function mirrorMissing(job: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'mirror_missing',
     message: 'The account was never mirrored, so the job would create existing deals a second time.',
     where: `jobs.${job}`,
     help: 'Run a job of the kind mirror-account first, and schedule it before this one.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { camelCased, id, optional, yesOrNo } from '../../src/config/fields.ts';
-import type { JobContext } from '../../src/config/job-fields.ts';
-import { sourceNames, timing } from '../../src/config/job-fields.ts';
+import { type JobContext, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('import-deals'),

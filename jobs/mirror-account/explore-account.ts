@@ -1,3 +1,4 @@
+import { foldHandle } from '../../src/core/text/fold.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { Budget } from '../../src/ledger/sending/ask.ts';
@@ -17,7 +18,7 @@ import {
   type PrefixAnswer,
   savePrefixAnswers,
 } from '../../src/mirror/known-prefixes.ts';
-import { foldHandle, readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
+import { readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
 import { findUncovered, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
@@ -107,9 +108,8 @@ async function askHandle(
     const answer = await suggest(questions, autocomplete, handle);
     const read = answer.kind === 'list' ? readSuggestions(answer.list) : null;
     if (answer.kind === 'list' && read !== null && 'deals' in read) {
-      const own = read.deals.filter(
-        (deal) => deal.handle !== null && foldHandle(deal.handle) === handleFolded,
-      );
+      const folded = foldHandle(handle);
+      const own = read.deals.filter((deal) => deal.handle !== null && foldHandle(deal.handle) === folded);
       const discoveries = toDiscoveries(read);
       if (own.length > 0) {
         const asked = { handleFolded, askedAt: answer.fetchedAt, dealsFound: own.length, problem: null };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { anyNumber, camelCased, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import type { JobContext, JobSettings } from '../../src/config/job-fields.ts';
-import { timing } from '../../src/config/job-fields.ts';
+import { type JobContext, type JobSettings, timing } from '../../src/config/job-fields.ts';
 
 /** At 4 requests per second, a run takes about 40 minutes. */
 const BUDGET = 10_000;

@@ -1,14 +1,13 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ownersOf } from '../../src/codes/owners-of.ts';
-import { EXIT } from '../../src/core/exit-code.ts';
-import { KnownError } from '../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
 import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
-import { neverSent } from '../../src/ledger/states.ts';
 
 /*
  * The service adds a click to a total and cannot remove it. So the clicks of one influencer, day, source and
@@ -243,11 +242,10 @@ async function refuseRenamedSource(
 }
 
 function sourceRenamed(job: string, { before, now, lastDay }: Renamed): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'click_source_renamed',
     message: `Source ${now} states clicks of days for which ${job} has posted the clicks of source ${before}, which it no longer reads.`,
     help: `If you renamed the source, change its name back to ${before}. If ${now} counts other clicks, set jobs.${job}.start_date to a day after ${lastDay}.`,
     safe: 'Nothing was sent, because the service would add the same clicks again.',
-    exitCode: EXIT.configuration,
   });
 }

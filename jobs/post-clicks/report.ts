@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { neverSent } from '../../src/ledger/states.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
 import {
   isOfRun,
   type ReportedRun,

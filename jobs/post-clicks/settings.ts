@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { camelCased, id } from '../../src/config/fields.ts';
-import type { JobContext } from '../../src/config/job-fields.ts';
-import { codesFile, firstDay, sourceNames, timing } from '../../src/config/job-fields.ts';
+import { codesFile, firstDay, type JobContext, sourceNames, timing } from '../../src/config/job-fields.ts';
 
 const fields = z.strictObject({
   kind: z.literal('post-clicks'),

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { outreachBody, outreachKey } from '../../src/ledger/effects/outreach.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
-import { neverSent } from '../../src/ledger/states.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /*

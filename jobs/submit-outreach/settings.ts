@@ -9,8 +9,7 @@ import {
   wholeNumber,
   yesOrNo,
 } from '../../src/config/fields.ts';
-import type { JobContext } from '../../src/config/job-fields.ts';
-import { timing } from '../../src/config/job-fields.ts';
+import { type JobContext, timing } from '../../src/config/job-fields.ts';
 
 /** Half a year. */
 const NOT_CONTACTED_DAYS = 180;

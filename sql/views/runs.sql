@@ -35,6 +35,34 @@ comment on column bi.runs.submitted_customers is 'Customers that the service acc
 comment on column bi.runs.influencers_found is 'Customers whom a look-up in real time found to be influencers; null for other kinds.';
 comment on column bi.runs.deals_read is 'Deals that were read for the mirror; null for other kinds.';
 
+create view bi.rejected_rows as
+  select f.source, f.uri as file, r.line_no, r.record_no, r.code, r.column_name, r.reason, r.row_count as rows, r.order_id, r.order_name,
+    r.first_seen_at as rejected_at, (r.first_seen_at at time zone 'UTC')::date as day_utc, r.run_id,
+    r.order_id is not null and exists (
+      select from intake.orders c join intake.source_files stated on stated.source_file_id = c.source_file_id and stated.state = 'sealed'
+      where c.source = f.source and c.order_id = r.order_id and c.is_current
+        and (c.source_file_id > r.source_file_id or exists (
+          select from intake.restated_orders s where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id))
+    ) as is_settled
+  from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
+  where f.state <> 'reading' and not exists (
+    select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed');
+comment on view bi.rejected_rows is 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+comment on column bi.rejected_rows.source is 'Source in the configuration.';
+comment on column bi.rejected_rows.file is 'Address of the file. With record_no, the key of the row.';
+comment on column bi.rejected_rows.line_no is 'Physical line on which the row begins, 1-based.';
+comment on column bi.rejected_rows.record_no is 'Number of the record, header excluded, 1-based.';
+comment on column bi.rejected_rows.code is 'Kind of problem, for example bad_money.';
+comment on column bi.rejected_rows.column_name is 'Header of the column at fault; null if it is the whole row.';
+comment on column bi.rejected_rows.reason is 'What is wrong.';
+comment on column bi.rejected_rows.rows is 'Number of rows of the file: more than one if a whole order is rejected.';
+comment on column bi.rejected_rows.order_id is 'Order that the row states, see bi.orders; null if it is not known.';
+comment on column bi.rejected_rows.order_name is 'Name of that order for people, if the row says it.';
+comment on column bi.rejected_rows.rejected_at is 'When it was rejected.';
+comment on column bi.rejected_rows.day_utc is 'Day of rejected_at in UTC.';
+comment on column bi.rejected_rows.run_id is 'Run that rejected it, see bi.runs.';
+comment on column bi.rejected_rows.is_settled is 'Whether a file that was read later states the order.';
+
 create view bi.run_amounts as
   select r.run_id, r.job, r.started_at, a.currency, a.accepted as accepted_amount
   from ops.runs r

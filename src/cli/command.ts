@@ -87,6 +87,13 @@ function addConfigOptions(command: Command): Command {
     .option('--json', 'write events for programs to standard output, one JSON object per line');
 }
 
+/** Whether a command waits for the leases of a process that may be gone; undefined: on a terminal. */
+export const WAIT = [
+  '--wait',
+  'if an earlier run was killed, wait until its lease is over; the default on a terminal. Ends with 5 if that run is alive',
+] as const;
+export const NO_WAIT = ['--no-wait', 'do not wait for it, on a terminal either'] as const;
+
 /** Parses `--limit`. */
 export function parseCount(text: string): number {
   const count = Number(text);

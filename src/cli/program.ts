@@ -21,6 +21,7 @@ import { notifyCommand } from './inspect/notify.ts';
 import { queryCommand } from './inspect/query.ts';
 import { statusCommand } from './inspect/status.ts';
 import { ledgerCommand } from './ledger/ledger.ts';
+import { claimsCommand } from './money/claims.ts';
 import { conflictsCommand } from './money/conflicts.ts';
 import { leaksCommand } from './money/leaks.ts';
 import { reconcileCommand } from './money/reconcile.ts';
@@ -68,7 +69,15 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDef
   ],
   [
     'Money and figures:',
-    [statementCommand, returnsCommand, reconcileCommand, leaksCommand, conflictsCommand, queryCommand],
+    [
+      statementCommand,
+      claimsCommand,
+      returnsCommand,
+      reconcileCommand,
+      leaksCommand,
+      conflictsCommand,
+      queryCommand,
+    ],
   ],
   ['The service, and trials without it:', [demoCommand, apiCommand, webhooksCommand]],
   [
@@ -85,6 +94,16 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDef
     ],
   ],
 ];
+
+/** The names of the commands that read a configuration. */
+export const CONFIGURED: ReadonlySet<string> = new Set(namesOf(GROUPS.flatMap(([, commands]) => commands)));
+
+function namesOf(commands: readonly CommandDefinition[], before = ''): readonly string[] {
+  return commands.flatMap(({ name, readsConfig = true, commands: inner = [] }) => [
+    ...(readsConfig ? [before + name] : []),
+    ...namesOf(inner, `${before}${name} `),
+  ]);
+}
 
 /** What the program needs from its process. */
 export type Surroundings = {
@@ -107,7 +126,7 @@ lost claims or is another one, 8 no data of a customer to forget,
 
 /** Runs one command line. Known errors are explained and others are reported as bugs; it never throws. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
-  let output = createOutput({ stdout, stderr, json: argv.includes('--json') });
+  let output = createOutput({ stdout, stderr, json: argv.includes('--json'), commands: CONFIGURED });
   let exitCode: ExitCode = EXIT.ok;
   const act: Act =
     (action) =>

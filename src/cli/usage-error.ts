@@ -1,9 +1,8 @@
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type KnownErrorDetails } from '../core/known-error.ts';
+import { configurationError, type KnownError, type KnownErrorDetails } from '../core/known-error.ts';
 
 /** Creates an error with which a command ends before it has done anything (exit 2). */
 export function refusal(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
-  return new KnownError({ safe: 'Nothing was changed.', ...details, exitCode: EXIT.configuration });
+  return configurationError({ safe: 'Nothing was changed.', ...details });
 }
 
 /** Creates an error about the command line. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type Problem } from '../core/known-error.ts';
+import { configurationError, KnownError, type Problem } from '../core/known-error.ts';
 import type { CodeProblem } from '../core/report.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { describeProblems, type ReadSheet, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
@@ -112,20 +111,19 @@ async function replace(
 export function readCodeRows(path: string): ReadSheet<CodeRow> {
   const parsed = parseCodes(readSheetFile(path, unreadable).text);
   if (parsed.missingColumns.length === 0) return parsed;
-  throw new KnownError({
+  throw configurationError({
     code: 'codes_header',
     message: `The file with the discount codes has no column ${parsed.missingColumns.join('; ')}.`,
     where: `${path}:1`,
     help: 'Its first line names the columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.',
     safe: SAFE,
-    exitCode: EXIT.configuration,
   });
 }
 
 const SAFE = 'Nothing was posted; the codes loaded before are kept.';
 
 function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
-  return new KnownError({
+  return configurationError({
     code: isMissing ? 'codes_missing' : 'codes_unreadable',
     message: isMissing
       ? 'The file with the discount codes could not be read.'
@@ -135,7 +133,6 @@ function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
       ? 'Check `codes` of the job; the file lists code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to.'
       : 'Save it as "CSV UTF-8".',
     safe: SAFE,
-    exitCode: EXIT.configuration,
     cause,
   });
 }

@@ -14,8 +14,11 @@ type JobWithCodes = JobSettings & {
   readonly codes: string | null;
 };
 
+/** `areOwnersChecked` is false if nothing was mirrored yet: nobody knows whether the service has the owners. */
+type LoadedJobCodes = LoadedCodes & { readonly areOwnersChecked: boolean };
+
 /** Reads the job's codes.csv, if it has one, and reports codes whose owner the mirror does not know. */
-export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes> {
+export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedJobCodes> {
   const { db, job, progress } = run;
   const sources = sourcesOf(run);
   const folders = layoutFolders(run.config.path);
@@ -26,7 +29,8 @@ export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes>
     brandId: job.brandId,
     linkParameters: sources.flatMap((source) => loadLayout(source.layout, folders).links.parameters),
   });
-  const unknown = (await findUnknownOwners(db, loaded.rows)) ?? [];
+  const found = await findUnknownOwners(db, loaded.rows);
+  const unknown = found ?? [];
   for (const { line, column, value, reason, help } of unknown.slice(0, UNKNOWN_SHOWN))
     progress.note(
       maskAddresses(`codes.csv line ${line}, ${column} ${JSON.stringify(value)}: ${reason} ${help}`),
@@ -35,7 +39,7 @@ export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes>
     progress.note(
       `${plural(unknown.length - UNKNOWN_SHOWN, 'more owner in codes.csv is', 'more owners in codes.csv are')} unknown; doctor lists all.`,
     );
-  return loaded;
+  return { ...loaded, areOwnersChecked: found !== null };
 }
 
 /** Maximum number of unknown owners that a run reports each time. `doctor` lists more. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isLoopback } from '../core/http/is-loopback.ts';
 import type { Problem } from '../core/known-error.ts';
-import { findDateFault, parseDatedNames } from '../core/text/dated-names.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
-import { isLoopback } from '../core/text/is-loopback.ts';
 import { problemOfCron } from '../core/time/cron-pattern.ts';
+import { findDateFault, parseDatedNames } from '../core/time/dated-names.ts';
 import { isNamedTimeZone } from '../core/time/time-zone.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import type { JobSettings } from './job-fields.ts';

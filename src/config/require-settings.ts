@@ -1,5 +1,4 @@
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
 import { shortPath } from './locate.ts';
 import type { ApiSettings, PipelineConfig } from './schema.ts';
 
@@ -12,7 +11,7 @@ export function requireService(config: PipelineConfig): ApiSettings {
   const { url, key } = config.api;
   if (url !== '' && key !== '') return config.api;
   const missing = url === '' ? 'url' : 'key';
-  throw new KnownError({
+  throw configurationError({
     code: `api_${missing}_missing`,
     message: url === '' ? 'No service is configured: api.url is empty.' : `There is no API key for ${url}.`,
     where: `api.${missing} in ${shortPath(config.path)}`,
@@ -21,7 +20,6 @@ export function requireService(config: PipelineConfig): ApiSettings {
         ? 'For a trial, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010\n  INFLUENCER_API_URL=http://127.0.0.1:4010 INFLUENCER_API_KEY=… npx influencer-sync run <job>\nTo go live, set INFLUENCER_API_URL and INFLUENCER_API_KEY to those of the service.'
         : 'Set INFLUENCER_API_KEY to the key on the API integration page of the service (or the one that the sandbox printed).',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -52,7 +50,7 @@ export function requireCustomerKeys({ customers, path }: PipelineConfig): Custom
 
 function keyUnusable(key: string, where: string): KnownError {
   const isMissing = key === '';
-  return new KnownError({
+  return configurationError({
     code: isMissing ? 'customer_key_missing' : 'customer_key_short',
     message: isMissing
       ? 'The key for the hashes of customers’ addresses is missing.'
@@ -61,6 +59,5 @@ function keyUnusable(key: string, where: string): KnownError {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
     help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CUSTOMER_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  customers: { hash_key: "${CUSTOMER_HASH_KEY:-}" }',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type Problem } from '../core/known-error.ts';
+import { configurationError, type Problem } from '../core/known-error.ts';
 import type { StoredVariables } from '../core/variable.ts';
 import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
 import type { Environment } from './environment/read-variable.ts';
@@ -51,13 +50,12 @@ function readContent(path: string, variables: Variables): unknown {
   const issues = yaml.isReadable && !read.success ? read.error.issues : [];
   const problems = [...yaml.problems, ...issues.flatMap((issue) => explainIssue(issue, explained))];
   if (problems.length === 0) return isSection(yaml.content) ? yaml.content.service : undefined;
-  throw new KnownError({
+  throw configurationError({
     code: 'config_invalid',
     message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
     help: 'Fix the file and run the command again. docs/service.md lists what it may contain.',
     safe: 'Nothing was read or sent.',
     problems,
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -65,13 +63,12 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'config_missing',
       message: 'The file with the description of the service cannot be read.',
       where: shortPath(path),
       help: 'Name a file such as config/service.yaml, and check that this user may read it.',
       safe: 'Nothing was read or sent.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHECK_ACTIONS, HEADER_ACTIONS } from '../core/checks/expectations.ts';
-import { AGE_RULES } from '../core/file-age.ts';
 import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
+import { AGE_RULES } from '../core/time/file-age.ts';
 import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from './fields.ts';
 import { type ResolvePath, resolverIn } from './job-fields.ts';
 

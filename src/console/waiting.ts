@@ -33,7 +33,7 @@ export async function findWaiting(
   const [{ problems, at }, kept, rejected] = await Promise.all([
     observeProblems(db, observed, finders),
     listOpenProblems(db),
-    countRejected(db, { limit: COUNT_LIMIT }),
+    countRejected(db, { limit: COUNT_LIMIT, isOpen: true }),
   ]);
   const others = kept.filter(({ kind }) => finders.every((finder) => finder.kind !== kind));
   const rows = problems.filter(({ kind }) => kind === 'rows_rejected');

@@ -1,4 +1,4 @@
-import type { ExitCode } from './exit-code.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
 
 /** One of several problems that were found at once. Contains no secrets, no row values and no addresses. */
 export type Problem = {
@@ -47,4 +47,9 @@ export class KnownError extends Error {
     this.name = 'KnownError';
     this.details = details;
   }
+}
+
+/** Creates an error about the configuration, a file that it names, or the command line (exit 2). */
+export function configurationError(details: Omit<KnownErrorDetails, 'exitCode'>): KnownError {
+  return new KnownError({ ...details, exitCode: EXIT.configuration });
 }

@@ -1,7 +1,7 @@
 import type { DecimalText, InstantText } from './order.ts';
 
 /** Effects at the service that must not be repeated. Each has entries in the ledger. */
-export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'outreach';
+export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
 
 /**
  * An entry that is `ready` may be claimed, and one that is `sending` has been claimed. One that is `in_doubt`
@@ -86,9 +86,6 @@ export type Outcome =
   | { readonly kind: 'throttled'; readonly httpStatus: number; readonly retryAfterMs: number | null }
   /** The request may have been processed. Only evidence or a person can settle this. */
   | { readonly kind: 'in_doubt'; readonly httpStatus: number | null; readonly reason: string };
-
-/** Why an entry left `sending`, as stored with the answer. */
-export type AnswerKind = Outcome['kind'] | 'lease_over';
 
 /** An exact sum of money in one currency. */
 export type ClaimSum = { readonly currency: string | null; readonly amount: string };

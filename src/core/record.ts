@@ -24,6 +24,19 @@ export type RejectedRow = {
   readonly help: string;
   /** Number of rows of the file that it represents. More than 1 if a whole order is rejected. */
   readonly rowCount: number;
+  /** Id of the order that it states, and its name if that is another one. Omitted if they are not known. */
+  readonly orderId?: string | null;
+  readonly orderName?: string | null;
+};
+
+/** A row after the last one that describes the file, such as a total. It is no record of it. */
+export type FooterRow = {
+  /** Physical line on which it begins, 1-based. */
+  readonly line: number;
+  /** Its first filled cell, cut, with addresses masked. */
+  readonly text: string;
+  /** What shows it: `label` (the layout names it), `sum` or `count` (of the rows above). */
+  readonly by: 'label' | 'sum' | 'count';
 };
 
 /** A rejected row as far as it was read, to find the order that it belongs to. */
@@ -60,6 +73,8 @@ export type CsvChunk = {
   readonly lost: readonly LostRow[];
   /** The last row, rejected or not, if the text ends within it. Only in the last chunk. */
   readonly open: OpenRow | null;
+  /** The rows at the end that the layout names as no records. Only in the last chunk, and only if there are any. */
+  readonly footer?: readonly FooterRow[];
 };
 
 /** One record with its exact text, read again for a person who corrects it. */

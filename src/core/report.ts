@@ -3,7 +3,7 @@ import type { RowProblem } from './known-error.ts';
 import type { ReadFor } from './layout.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
-import type { RejectedRow } from './record.ts';
+import type { FooterRow, RejectedRow } from './record.ts';
 
 /** The result of a run: fields that every kind of job reports, and the counts and details of its kind. */
 export type RunReport<
@@ -45,6 +45,8 @@ export type FileDetails = {
   readonly duplicateFiles: number;
   /** The first few rejected rows that no completed run has reported before. */
   readonly rejectedRows: readonly RejectedRowInFile[];
+  /** Rows at the ends of the files that were read that are no records of them, such as totals. */
+  readonly footerRows: readonly FooterRowInFile[];
   /** Files in the job's sources that are held now. */
   readonly heldFiles: readonly HeldFile[];
   /** Unusual results for files of the run that were accepted nevertheless. */
@@ -68,7 +70,12 @@ export type RejectedRowInFile = RejectedRow & {
   readonly uri: string;
   readonly version: string;
   readonly runId: string;
+  /** Whether a file that was read later states its order. */
+  readonly isSettled: boolean;
 };
+
+/** A row at the end of a file that is no record of it. */
+export type FooterRowInFile = FooterRow & Pick<RejectedRowInFile, 'source' | 'uri'>;
 
 export type HeldFile = {
   readonly source: string;

@@ -1,5 +1,5 @@
-import type { AgeBasis } from './file-age.ts';
 import type { ReadFor } from './layout.ts';
+import type { AgeBasis } from './time/file-age.ts';
 
 /** A source with a queue of events is listed at least this often. Announcements older than this are deleted. */
 export const MAX_LIST_EVERY_HOURS = 720;

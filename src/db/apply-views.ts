@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
@@ -66,12 +65,11 @@ export async function dropViews(db: Database): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== DEPENDENT_OBJECTS) throw cause;
     const users = 'detail' in cause && typeof cause.detail === 'string' ? cause.detail : cause.message;
-    throw new KnownError({
+    throw configurationError({
       code: 'views_in_use',
       message: `The views of schema bi cannot be replaced, because other views depend on them:\n${users}`,
       help: 'Drop these views, migrate, and create them again. Build on bi in another database, or with a tool that can rebuild views (dbt).',
       safe: 'Nothing was changed.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

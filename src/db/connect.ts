@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, KnownError } from '../core/known-error.ts';
 import { requireOpenEmbedded } from './move/closed-database.ts';
 import type { DB } from './tables.ts';
 
@@ -114,7 +114,7 @@ async function takeFolder(folder: string): Promise<() => void> {
   } catch (cause) {
     // Another folder, or another owner of this one, is for a person to set.
     if (cause instanceof KnownError) throw cause;
-    throw new KnownError({ ...notOpened(folder, cause).details, exitCode: EXIT.configuration, cause });
+    throw configurationError({ ...notOpened(folder, cause).details, cause });
   }
 }
 

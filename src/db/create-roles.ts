@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 
@@ -21,12 +20,11 @@ export async function createRoles(db: Database): Promise<void> {
     await sql.raw(await readFile(FILE, 'utf8')).execute(db);
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== NOT_ALLOWED) throw cause;
-    throw new KnownError({
+    throw configurationError({
       code: 'roles_refused',
       message: `The user of the database may not do this: ${cause.message}.`,
       help: 'The user that migrates needs CREATEROLE; or let an administrator run sql/roles.sql on this database, as the user that migrates (SET ROLE).',
       safe: 'The tables and views are up to date; no role was changed.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
@@ -55,11 +53,10 @@ export async function functionRights(): Promise<readonly FunctionRight[]> {
 
 /** The embedded database has one user with all privileges, so it needs no roles. */
 export function rolesNeedAServer(): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'roles_need_a_server',
     message: 'Roles need a Postgres server: the embedded database has one user with all rights.',
     help: 'Set database.url of the configuration to a server, usually with the variable DATABASE_URL. `query` reads the embedded database without changing it.',
     safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, KnownError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import { BASELINE, LAST_BEFORE, REPLACED, versionOf } from './baseline.ts';
@@ -174,22 +174,20 @@ async function applyPending(db: Database): Promise<string[]> {
 }
 
 function ofAnotherVersion(why: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'database_of_another_version',
     message: `A newer or unreleased version of influencer-sync created this database. ${why}.`,
     help: 'Run the version that created it (git log sql/migrations/ shows which), or use another database (DATABASE_URL, database.url). A database of an unreleased version cannot be migrated.',
     safe: 'Nothing was read, changed or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function ofEarlierVersion(last: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'database_of_earlier_version',
     message: `This database has the tables of ${versionOf(last)}: its last migration is ${last}. This version upgrades databases of version ${LAST_BEFORE} and later.`,
     help: `Run \`migrate\` of version ${LAST_BEFORE} on this database, which has the migrations in between, and then \`migrate\` of this version. docs/upgrading.md has the commands.`,
     safe: 'Nothing was read, changed or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

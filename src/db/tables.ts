@@ -473,7 +473,7 @@ export interface IntakeCodes {
    */
   link: string | null;
   /**
-   * References in the link, folded as codes are: an order came by the link if its own links hold all of them.
+   * References in the link, folded like codes. An order is attributed by the link if its own links contain all of them.
    */
   link_folded: string[] | null;
   /**
@@ -745,7 +745,7 @@ export interface IntakeCustomers {
    */
   orders_count: number | null;
   /**
-   * Until when a no is known to hold: its date, at the latest; without a date, when its file was put there. Null: nobody said no, or a process of the previous version recorded it.
+   * Until when a no is known to hold: its date, at the latest; without a date, when its file was stored. Null: no refusal is known, or a process of the previous version recorded it.
    */
   refused_at: Timestamp | null;
   /**
@@ -938,7 +938,7 @@ export interface IntakeFileStatistics {
    */
   rejected_rows: Int8;
   /**
-   * What each check said: [{check, subject, verdict, seen, expected}].
+   * Result of each check: [{check, subject, verdict, seen, expected}].
    */
   results: Json;
   /**
@@ -1432,6 +1432,14 @@ export interface IntakeRejectedRows {
    */
   line_no: Int8;
   /**
+   * Id of the order that the row states, if it can be read. A file that is read later and states the order settles the row. Null: unknown, or the file is not one of orders.
+   */
+  order_id: string | null;
+  /**
+   * Name of that order for people, or what groups its rows, if the row says it and it is not the id.
+   */
+  order_name: string | null;
+  /**
    * What is wrong.
    */
   reason: string;
@@ -1564,6 +1572,10 @@ export interface IntakeSourceFiles {
    */
   first_seen_at: Generated<Timestamp>;
   /**
+   * Rows at its end that are no records of it, such as totals: line, text of the first filled cell, and by what they are known (label, sum, count). They are not among rows_read. Null: none.
+   */
+  footer: Json | null;
+  /**
    * Machine name of the reason for holding it; it stays when the file is released.
    */
   hold_code: string | null;
@@ -1572,7 +1584,7 @@ export interface IntakeSourceFiles {
    */
   hold_help: string | null;
   /**
-   * Nobody has to fix it: the next run reads the file again.
+   * No person has to fix it: the next run reads the file again.
    */
   hold_is_transient: Generated<boolean>;
   /**
@@ -1596,7 +1608,7 @@ export interface IntakeSourceFiles {
    */
   newest_by: string | null;
   /**
-   * When a person said that the file is newer than all that were there by then. Null: nobody did.
+   * When a person said that the file is newer than all files known at that time; null if nobody did.
    */
   newest_since: Timestamp | null;
   /**
@@ -1648,7 +1660,7 @@ export interface IntakeSourceFiles {
    */
   rejected_rows: Generated<Int8>;
   /**
-   * Why it is not to be missed.
+   * Why it is not needed.
    */
   release_reason: string | null;
   /**
@@ -1656,7 +1668,7 @@ export interface IntakeSourceFiles {
    */
   released_at: Timestamp | null;
   /**
-   * Who released it (files release); null: the program, because its source no longer covers it.
+   * Who decided that it is not needed (files release); null: the program, because its source no longer covers it.
    */
   released_by: string | null;
   /**
@@ -1696,7 +1708,7 @@ export interface IntakeSourceFiles {
    */
   source_file_id: Generated<Int8>;
   /**
-   * reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).
+   * reading (not postable), sealed (read to its end, its rows add up), held (nothing in it counts, see hold_…), released (was held, and is not needed), duplicate (same content as another file).
    */
   state: Generated<string>;
   /**
@@ -2008,7 +2020,7 @@ export interface LedgerDecisions {
    */
   decided_by: string;
   /**
-   * accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).
+   * accept (it was processed), write_off (given up), resend (send it once more), acknowledge (a known double credit was corrected outside).
    */
   decision: string;
   /**
@@ -2086,7 +2098,7 @@ export interface LedgerEntries {
    */
   body: string;
   /**
-   * SHA-256 of body: tells whether what is desired now differs from it.
+   * SHA-256 of body. It shows whether the desired request differs.
    */
   body_hash: string;
   /**
@@ -2182,7 +2194,7 @@ export interface LedgerEntries {
    */
   state: string;
   /**
-   * When it came into its state.
+   * When it reached its state.
    */
   state_changed_at: Generated<Timestamp>;
   /**
@@ -2213,7 +2225,7 @@ export interface LedgerEvidence {
    */
   deal_id: string | null;
   /**
-   * Entry of the same order when the evidence came; null when there was none yet.
+   * Entry of the same order when the evidence arrived; null if there was none yet.
    */
   entry_id: Int8 | null;
   /**
@@ -2267,7 +2279,7 @@ export interface LedgerIdentity {
    */
   only_row: Generated<boolean>;
   /**
-   * Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.
+   * Where the database was when it was last found complete: cluster, timeline, database and this table. Null if the server does not say.
    */
   place: string | null;
 }
@@ -2361,7 +2373,7 @@ export interface LedgerMachines {
    */
   posted_at: Generated<Timestamp>;
   /**
-   * Place of the database at which all that its journals know was found here, or recovered.
+   * Place of the database at which every claim in its journals was found or recovered.
    */
   whole_at: string | null;
 }
@@ -3070,7 +3082,7 @@ export interface MirrorDrift {
    */
   field: string;
   /**
-   * Type that came.
+   * Type that was received.
    */
   found: string | null;
   /**
@@ -3338,7 +3350,7 @@ export interface MirrorStagedListings {
 
 export interface MirrorUnreadable {
   /**
-   * When it came first.
+   * When it was first received.
    */
   first_seen_at: Generated<Timestamp>;
   /**
@@ -3362,7 +3374,7 @@ export interface MirrorUnreadable {
    */
   run_id: Int8;
   /**
-   * When it came last.
+   * When it was last received.
    */
   seen_at: Generated<Timestamp>;
 }
@@ -3494,7 +3506,7 @@ export interface OpsBackfills {
    */
   job: string;
   /**
-   * The plan as it was shown: files, and orders by month, standing, reason and currency.
+   * The plan as it was shown: files, and orders by month, disposition, reason and currency.
    */
   plan: Json;
   /**
@@ -3522,7 +3534,7 @@ export interface OpsBackfills {
    */
   state: string;
   /**
-   * When it came into its state.
+   * When it reached its state.
    */
   state_changed_at: Generated<Timestamp>;
   /**
@@ -3600,7 +3612,7 @@ export interface OpsBulkActions {
    */
   decision: string;
   /**
-   * When the last of them was dealt with, and the reports were told.
+   * When the last of them was settled, and the reports were updated.
    */
   ended_at: Timestamp | null;
   /**
@@ -3679,11 +3691,11 @@ export interface OpsBulkItems {
    */
   job: string | null;
   /**
-   * settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.
+   * settled, changed (left alone: it is no longer as shown) or failed; the reason if it is not eligible; null until then.
    */
   outcome: string | null;
   /**
-   * When it was dealt with.
+   * When the outcome was recorded.
    */
   outcome_at: Timestamp | null;
   /**
@@ -3705,6 +3717,113 @@ export interface OpsConsoleSignOuts {
    * Random id in the cookie.
    */
   session_id: string;
+}
+
+export interface OpsCreditClaims {
+  /**
+   * When it was added.
+   */
+  added_at: Generated<Timestamp>;
+  /**
+   * Who added it.
+   */
+  added_by: string;
+  /**
+   * Amount of the order as claimed, in currency. Null: the claim does not say it.
+   */
+  amount: Numeric | null;
+  /**
+   * Machine name of the answer that was given, for example credited or held. Null while it is open.
+   */
+  answer: string | null;
+  /**
+   * When the answer was given.
+   */
+  answered_at: Timestamp | null;
+  /**
+   * Who gave it.
+   */
+  answered_by: string | null;
+  /**
+   * Counts up.
+   */
+  claim_id: Generated<Int8>;
+  /**
+   * Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.
+   */
+  claim_key: string;
+  /**
+   * Day of the order as claimed, in the time zone of the statements.
+   */
+  claimed_on: Timestamp | null;
+  /**
+   * Why it was upheld, rejected or withdrawn.
+   */
+  close_reason: string | null;
+  /**
+   * When a person closed it.
+   */
+  closed_at: Timestamp | null;
+  /**
+   * Who closed it.
+   */
+  closed_by: string | null;
+  /**
+   * Discount code as claimed.
+   */
+  code: string | null;
+  /**
+   * Handle or deal of the creator, as written.
+   */
+  creator: string;
+  /**
+   * The same, folded for comparison.
+   */
+  creator_folded: string;
+  /**
+   * Revenue that was credited to the creator for the order, in credited_currency.
+   */
+  credited_amount: Numeric | null;
+  /**
+   * ISO 4217.
+   */
+  credited_currency: string | null;
+  /**
+   * ISO 4217. Null only without an amount.
+   */
+  currency: string | null;
+  /**
+   * Day by which an answer is due.
+   */
+  deadline_on: Timestamp | null;
+  /**
+   * The answer with its proof, for people of the brand.
+   */
+  explanation: string | null;
+  /**
+   * File that the claim came in. Null: the form of the console.
+   */
+  file_name: string | null;
+  /**
+   * Line of the file.
+   */
+  line_no: number | null;
+  /**
+   * Order that is claimed, as written. Null: it is named by amount and day.
+   */
+  order_id: string | null;
+  /**
+   * The answer for the creator: it names no other creator.
+   */
+  reply: string | null;
+  /**
+   * open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.
+   */
+  state: Generated<string>;
+  /**
+   * First day of the month of the first closed statement that counts the order. Null: none yet.
+   */
+  statement_month: Timestamp | null;
 }
 
 export interface OpsJobLocks {
@@ -3802,7 +3921,7 @@ export interface OpsNotices {
    */
   event: string;
   /**
-   * What is told: {problem, title, job, severity, since, amounts, summary, command, page}.
+   * Its content: {problem, title, job, severity, since, amounts, summary, command, page}.
    */
   message: Json;
   /**
@@ -3810,7 +3929,7 @@ export interface OpsNotices {
    */
   notice_id: Generated<Int8>;
   /**
-   * Problem that it tells of; null for a digest.
+   * Problem that it reports; null for a digest.
    */
   problem_id: Int8 | null;
   /**
@@ -3840,7 +3959,7 @@ export interface OpsPausedJobs {
 
 export interface OpsProblems {
   /**
-   * Of one that came back: since when it is not seen; null while it is.
+   * For a problem that was found again: since when it has not been found; null while it is.
    */
   absent_since: Timestamp | null;
   /**
@@ -3848,7 +3967,7 @@ export interface OpsProblems {
    */
   amounts: Generated<Json>;
   /**
-   * It came back soon after it was resolved, so it must stay away for a while until it is resolved.
+   * It was found again soon after it was resolved, so it is resolved only after it has been absent for a while.
    */
   came_back: Generated<boolean>;
   /**
@@ -3880,7 +3999,7 @@ export interface OpsProblems {
    */
   problem_id: Generated<Int8>;
   /**
-   * How often it was told of again.
+   * Number of further notices.
    */
   reminders: Generated<number>;
   /**
@@ -3896,7 +4015,7 @@ export interface OpsProblems {
    */
   since: Timestamp;
   /**
-   * opened, reminded (told of again since), resolved.
+   * opened, reminded (another notice was made since), resolved.
    */
   state: Generated<string>;
   /**
@@ -3904,11 +4023,11 @@ export interface OpsProblems {
    */
   summary: string;
   /**
-   * When a notice of it was last made. Database clock.
+   * When the last notice of it was made. Clock of the database.
    */
   told_at: Generated<Timestamp>;
   /**
-   * Severity in that notice: if it has become an error since, it is told of again.
+   * Severity in that notice. If it has become an error since, another notice is made.
    */
   told_severity: string;
 }
@@ -4114,7 +4233,7 @@ export interface OpsSchedules {
    */
   job: string;
   /**
-   * Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.
+   * Slots up to and including this instant are accounted for. Later ones are not due yet, or came due while nothing ran.
    */
   looked_until: Timestamp;
 }
@@ -4173,7 +4292,7 @@ export interface OpsSlots {
    */
   started_at: Timestamp | null;
   /**
-   * waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).
+   * waiting (for the job that it follows), due, running, done (its run ended), failed, skipped (the job was running, or the job before it failed), missed (nothing ran at its time, and it was not caught up).
    */
   state: string;
 }
@@ -4204,7 +4323,7 @@ export interface OpsStatementLines {
    */
   deal_id: string | null;
   /**
-   * Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.
+   * Day from which it counts: the day of the order plus the return window; for a fee, the first day of its terms.
    */
   due_on: Timestamp;
   /**
@@ -4260,7 +4379,7 @@ export interface OpsStatementLines {
    */
   rate_percent: Numeric | null;
   /**
-   * Revenue as the service was told.
+   * Revenue that was sent to the service.
    */
   sent_amount: Numeric | null;
   /**
@@ -4413,7 +4532,7 @@ export interface OpsWebhookEvents {
    */
   event_id: Generated<Int8>;
   /**
-   * As webhook_type of the specification; unknown where neither the body nor the address tells.
+   * webhook_type of the specification; unknown if neither the body nor the address names it.
    */
   kind: string;
   /**
@@ -4475,7 +4594,7 @@ export interface OpsWorkUnits {
    */
   begun_at: Timestamp | null;
   /**
-   * When it was handed out. Clock of the database.
+   * When it was queued. Clock of the database.
    */
   created_at: Generated<Timestamp>;
   /**
@@ -4483,11 +4602,11 @@ export interface OpsWorkUnits {
    */
   done: Generated<Int8>;
   /**
-   * When it came to its state, but for open.
+   * When it reached its state; null while it is open.
    */
   ended_at: Timestamp | null;
   /**
-   * False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.
+   * False if its run no longer needs it: its worker finishes the requests in flight and returns it.
    */
   is_wanted: Generated<boolean>;
   /**
@@ -4503,15 +4622,15 @@ export interface OpsWorkUnits {
    */
   payload: Json;
   /**
-   * What came of it, or for failed units the error (code, message, help). No addresses, no values of rows.
+   * Its result, or for failed units the error (code, message, help). No addresses, no values of rows.
    */
   result: Json | null;
   /**
-   * Run that handed it out, see ops.runs.
+   * Run that queued it, see ops.runs.
    */
   run_id: Int8;
   /**
-   * Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.
+   * Process of that run, by its name in ops.leases. If no lease of that process is in force, its units are not done.
    */
   run_owner: string;
   /**
@@ -4519,7 +4638,7 @@ export interface OpsWorkUnits {
    */
   seen_at: Timestamp | null;
   /**
-   * open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.
+   * open: queued or in progress; returned: by a worker that stops; done; failed: with an error that the run reports; given_up: its worker died several times; cancelled: no longer needed.
    */
   state: Generated<string>;
   /**
@@ -4616,7 +4735,7 @@ export interface ReportingBrandDays {
    */
   in_doubt_orders: Int8;
   /**
-   * Yet to be sent, or in flight.
+   * Orders that wait to be posted, or are in flight.
    */
   ready_orders: Int8;
   /**
@@ -4840,7 +4959,7 @@ export interface ReportingDealDays {
    */
   influencer_handle: string | null;
   /**
-   * Yet to be sent, or in flight.
+   * Orders that wait to be posted, or are in flight.
    */
   ready_orders: Int8;
   /**
@@ -5223,7 +5342,7 @@ export interface ReportingReconciliation {
    */
   late: Int8;
   /**
-   * Orders in another currency whose amount in that of the account nobody says.
+   * Orders in another currency whose amount in the currency of the account is unknown.
    */
   other_currency: Int8;
   /**
@@ -5427,7 +5546,7 @@ export interface ReportingReturnMonths {
    */
   unlined_orders: Generated<Int8>;
   /**
-   * Orders whose rate nobody says: their commission is not in commission_amount.
+   * Orders without a known rate: their commission is not in commission_amount.
    */
   unrated_orders: Int8;
   /**
@@ -5574,6 +5693,7 @@ export interface DB {
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;
   "ops.console_sign_outs": OpsConsoleSignOuts;
+  "ops.credit_claims": OpsCreditClaims;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
   "ops.notice_deliveries": OpsNoticeDeliveries;

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
+import { neverSent } from './never-sent.ts';
 import type { ProposeOptions } from './propose.ts';
-import { neverSent } from './states.ts';
 
 /**
  * Creates the entries of an approved plan from `desired_entries` (propose.ts). New entries are created in the

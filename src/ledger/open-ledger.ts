@@ -3,10 +3,11 @@ import type { PipelineConfig } from '../config/schema.ts';
 import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { recordAudit } from '../ops/record-audit.ts';
 import type { Run, RunOptions } from '../ops/run.ts';
 import type { Client } from '../service/client.ts';
 import { bindAccount } from './bind-account.ts';
-import { beginAuditedLedger } from './continuity/begin-audited-ledger.ts';
 import type { Continuity } from './continuity/check-continuity.ts';
 import { compare } from './continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from './continuity/identity.ts';
@@ -21,6 +22,7 @@ import {
 } from './continuity/journal-places.ts';
 import { keepLedgerLocation, registerMachine } from './continuity/machines.ts';
 import type { Mark } from './continuity/mark.ts';
+import { beginNewLedger, type RecoveryOptions } from './continuity/recover.ts';
 import { identifyAccount } from './open-account.ts';
 
 /** The ledger of a run, once it was verified to contain everything that was posted before. */
@@ -132,4 +134,23 @@ export async function requireContinuity(
     );
   else if (blindness !== null) progress.note(blindness);
   return continuity;
+}
+
+/**
+ * Begins a new ledger by a person's decision, and records it in the audit, in one commit.
+ *
+ * @returns the number of claims of other ledgers that no longer count.
+ */
+function beginAuditedLedger(db: Database, options: RecoveryOptions): Promise<number> {
+  const { accountId, decidedBy, reason } = options;
+  return inTransaction(db, async (trx) => {
+    const claims = await beginNewLedger(trx, options);
+    await recordAudit(trx, {
+      ...{ actor: decidedBy, via: 'command', reason },
+      ...{ action: 'begin_new_ledger', subjectKind: 'ledger', subject: accountId },
+      summary: 'Began a new ledger: claims of another one do not count in it.',
+      after: { disregarded_claims: claims },
+    });
+    return claims;
+  });
 }

@@ -3,7 +3,7 @@ import type { Effect } from '../core/ledger.ts';
 import { moneyText } from '../db/money-text.ts';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from './effects/referral.ts';
-import { neverSent } from './states.ts';
+import { neverSent } from './never-sent.ts';
 
 /*
  * The deciding code passes what should be sent in a temporary table, `desired_entries`: one row for each effect that it

@@ -4,8 +4,8 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { enterAsWriter } from './evidence-writers.ts';
-import { neverSent } from './states.ts';
+import { enterAsWriter } from './evidence/evidence-writers.ts';
+import { neverSent } from './never-sent.ts';
 
 export type Seed = {
   /** File name without its folder. */

@@ -15,8 +15,7 @@ import { withPath } from '../core/text/folder-problem.ts';
 import type { Database } from '../db/connect.ts';
 import { boundAccount } from './bind-account.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
-import type { Answer } from './record.ts';
-import { LOST, recordAnswers } from './record.ts';
+import { type Answer, LOST, recordAnswers } from './record.ts';
 
 /** Keeps answers of the service while the database is unreachable. */
 export type Spool = {

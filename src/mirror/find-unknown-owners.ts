@@ -4,6 +4,7 @@ import { didYouMean } from '../core/text/did-you-mean.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { mayBeOneOf } from './known-handles.ts';
 
 /** The owner of a code, as a line of codes.csv states it. */
 export type NamedOwner = {
@@ -33,11 +34,9 @@ export async function findUnknownOwners(
 ): Promise<readonly CodeProblem[] | null> {
   const { rows: publications } = await sql`select 1 from mirror.publications limit 1`.execute(db);
   if (publications.length === 0) return null;
-  const named = owners.map(({ line, brandId, handle, dealId, collabId }) => ({
+  const named = owners.map(({ line, brandId, dealId, collabId }) => ({
     line,
     brand_id: brandId,
-    handle,
-    handle_folded: handle === null ? null : foldHandle(handle),
     // The address of a deal's page may be given instead of its id. `mirror-account` has extracted the id from
     // it.
     deal_id: dealId === null || dealId.includes('/') ? null : dealId,
@@ -46,7 +45,7 @@ export async function findUnknownOwners(
   const { rows } = await sql<Unknown>`
     with named as (
       select * from jsonb_to_recordset(${toJsonParameter(named)}::jsonb)
-        as n(line integer, brand_id text, handle text, handle_folded text, deal_id text, collab_id text)),
+        as n(line integer, brand_id text, deal_id text, collab_id text)),
     unknown as (
       select line, 'brand_id' as column, brand_id as value from named
       where brand_id is not null and exists (select from mirror.brand_versions)
@@ -58,20 +57,38 @@ export async function findUnknownOwners(
       select line, 'collab_id', collab_id from named
       where deal_id is null and collab_id is not null and exists (select from mirror.collaboration_versions)
         and not exists (select from mirror.collaboration_versions c where c.collab_id = named.collab_id and c.is_current)
-      union all
-      select line, 'influencer_handle', handle from named
-      where deal_id is null and collab_id is null and handle is not null
-        and not exists (
-          select from mirror.deal_versions d
-          where d.is_latest and lower(ltrim(trim(d.influencer_handle), '@')) = named.handle_folded)
-        and not exists (
-          select from mirror.known_handles k
-          where k.handle_folded = named.handle_folded and (k.asked_at is null or k.deals_found > 0)))
+)
     select min(line) as line, "column", value from unknown group by "column", value order by 1, 2`.execute(
     db,
   );
-  const handles = rows.some(({ column }) => column === 'influencer_handle') ? await knownHandles(db) : [];
-  return rows.map((row) => ({ ...row, ...explain(row, handles) }));
+  const ofHandles = await unknownHandles(db, owners);
+  const all = [...rows, ...ofHandles].toSorted((one, other) => one.line - other.line);
+  const handles = ofHandles.length > 0 ? await knownHandles(db) : [];
+  return all.map((row) => ({ ...row, ...explain(row, handles) }));
+}
+
+async function unknownHandles(db: Database, owners: readonly NamedOwner[]): Promise<readonly Unknown[]> {
+  const named = owners.flatMap(({ line, handle, dealId, collabId }) =>
+    handle === null || dealId !== null || collabId !== null
+      ? []
+      : [{ line, handle, folded: foldHandle(handle) }],
+  );
+  if (named.length === 0) return [];
+  const wanted = [...new Set(named.map(({ folded }) => folded))];
+  const { rows } = await sql<{ handle: string }>`
+    select influencer_handle as handle from mirror.deal_versions
+    where is_latest and influencer_handle is not null and ${mayBeOneOf(sql`influencer_handle`, wanted)}
+    union
+    select handle from mirror.known_handles
+    where (asked_at is null or deals_found > 0) and ${mayBeOneOf(sql`handle`, wanted)}`.execute(db);
+  const known = new Set(rows.map(({ handle }) => foldHandle(handle)));
+  const unknown = new Map(
+    named
+      .filter(({ folded }) => !known.has(folded))
+      .reverse()
+      .map(({ line, handle }) => [handle, line]),
+  );
+  return [...unknown].map(([value, line]) => ({ line, column: 'influencer_handle', value }));
 }
 
 async function knownHandles(db: Database): Promise<readonly string[]> {

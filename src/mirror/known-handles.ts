@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { foldHandle } from './read-suggestions.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
 
@@ -19,37 +19,50 @@ export type AskedHandle = {
  * discovered in a new way.
  */
 export async function meetNamedHandles(db: Database): Promise<number> {
-  const { rows } = await sql`
-    ${remember(sql`
-      select handle_folded, min(handle) as handle, way from (
-        select lower(ltrim(trim(influencer_handle), '@')) as handle_folded, trim(influencer_handle) as handle, 'codes' as way
-        from intake.codes where influencer_handle is not null
-        union all
-        select lower(ltrim(trim(influencer_handle), '@')), trim(influencer_handle), 'order'
-        from intake.orders where influencer_handle is not null) n
-      where length(handle_folded) between 1 and 200 group by handle_folded, way`)}`.execute(db);
-  return rows.length;
+  const { rows } = await sql<NamedHandle>`
+    select distinct influencer_handle as handle, 'codes' as way from intake.codes where influencer_handle is not null
+    union all
+    select distinct influencer_handle, 'order' from intake.orders where influencer_handle is not null`.execute(
+    db,
+  );
+  return remember(db, rows);
 }
 
 /** Records handles that an autocomplete answer names without their deals. */
 export async function meetHandles(db: Database, handles: readonly string[]): Promise<void> {
-  if (handles.length === 0) return;
-  const named = handles.map((handle) => ({ handle, handle_folded: foldHandle(handle) }));
-  await sql`
-    ${remember(sql`
-      select handle_folded, min(handle) as handle, 'autocomplete' as way
-      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(handle_folded text, handle text)
-      where length(handle_folded) between 1 and 200 group by handle_folded`)}`.execute(db);
+  if (handles.length > 0)
+    await remember(
+      db,
+      handles.map((handle) => ({ handle, way: 'autocomplete' })),
+    );
 }
 
-function remember(named: ReturnType<typeof sql>) {
-  return sql`
+type NamedHandle = { readonly handle: string; readonly way: string };
+
+/**
+ * SQL that is false if the handle in a column is surely none of these, folded. Only of handles in ASCII without blanks,
+ * the lower case is the same in every database; fold the others to compare them.
+ */
+export function mayBeOneOf(column: RawBuilder<unknown>, folded: readonly string[]): RawBuilder<boolean> {
+  return sql<boolean>`(${column} ~ '[^!-~]' or lower(ltrim(${column} collate "C", '@')) = any(${[...folded]}::text[]))`;
+}
+
+const MAX_CHARS = 200;
+
+/** @returns the number of handles that are new, or that were discovered in a new way. */
+async function remember(db: Database, named: readonly NamedHandle[]): Promise<number> {
+  const handles = named
+    .map(({ handle, way }) => ({ handle: handle.trim(), handle_folded: foldHandle(handle), way }))
+    .filter(({ handle_folded: folded }) => folded.length > 0 && folded.length <= MAX_CHARS);
+  const { rows } = await sql`
     insert into mirror.known_handles as k (handle_folded, handle, first_way, ways)
-    select handle_folded, min(handle), min(way), array_agg(way order by way) from (${named}) m group by handle_folded
+    select handle_folded, min(handle), min(way), array_agg(distinct way order by way)
+    from jsonb_to_recordset(${toJsonParameter(handles)}::jsonb) as m(handle_folded text, handle text, way text) group by handle_folded
     on conflict (handle_folded) do update
     set ways = k.ways || array(select way from unnest(excluded.ways) way where way <> all (k.ways))
     where not excluded.ways <@ k.ways
-    returning 1`;
+    returning 1`.execute(db);
+  return rows.length;
 }
 
 /**

@@ -2,10 +2,14 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
-import { noteDrift } from './note-drift.ts';
-import { dropOutdated, endGoneCollaborations, endGoneDeals, stampDeals } from './publish-deals.ts';
-import { publishVersions, type RecordCounts, settleListing } from './publish-records.ts';
-import { brandShape, collaborationShape, dealflowShape, dealShape } from './record-shapes.ts';
+import { publishVersions, type RecordCounts, settleListing, stagedRecords } from './publish-records.ts';
+import {
+  brandShape,
+  collaborationShape,
+  dealflowShape,
+  dealShape,
+  type RecordShape,
+} from './record-shapes.ts';
 
 /** The changes of a publication. */
 export type Published = {
@@ -147,4 +151,185 @@ async function countCoverage(
     select ${runId}::bigint, way, coalesce(known, 0), coalesce(deals, 0), coalesce(fresh, 0), coalesce(stale, 0), coalesce(unread, 0),
       coalesce(failing, 0), coalesce(deleted, 0), oldest_read_at, newest_read_at
     from counted full join also using (way)`.execute(trx);
+}
+
+/**
+ * Records how the records that are about to be published differ from their previous versions, and which
+ * values could not be read. Call it before `publishVersions`. Only the top-level fields of a record are
+ * compared; nested values are compared as a whole.
+ */
+async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string): Promise<void> {
+  const { kind } = shape;
+  const table = sql.table(shape.table);
+  const key = sql.ref(shape.key);
+  const incoming = stagedRecords(kind);
+  const pairs = sql`
+    select i.id, v.raw as old, i.raw as new
+    from ${incoming} i join ${table} v on v.${key} = i.id and v.is_latest and v.row_hash <> i.row_hash`;
+  const enter = sql`
+    insert into mirror.drift (run_id, record_kind, field, kind, expected, found, records, sample_id)
+    select ${runId}::bigint, ${kind}, left(field, 200), d.kind, expected, found, count(*), min(id)`;
+  await sql`
+    ${enter} from (
+      select p.id, o.key as field, 'type_changed' as kind, jsonb_typeof(o.value) as expected, jsonb_typeof(n.value) as found
+      from (${pairs}) p cross join lateral jsonb_each(p.old) o join lateral jsonb_each(p.new) n on n.key = o.key
+      where jsonb_typeof(o.value) <> jsonb_typeof(n.value) and 'null' not in (jsonb_typeof(o.value), jsonb_typeof(n.value))) d
+    group by field, d.kind, expected, found`.execute(trx);
+  // If one deal lacks a field, that deal has changed. Only a field that no deal has any more has vanished.
+  await sql`
+    ${enter} from (
+      select p.id, o.key as field, 'vanished' as kind, jsonb_typeof(o.value) as expected, null as found
+      from (${pairs}) p cross join lateral jsonb_each(p.old) o where not p.new ? o.key) d
+    where not exists (select from ${incoming} i where i.raw ? field)
+      and not exists (
+        select from mirror.staged s join ${table} v on v.${key} = s.record_id and v.is_latest
+        where s.record_kind = ${kind} and s.outcome = 'unchanged' and v.raw ? field)
+    group by field, d.kind, expected, found`.execute(trx);
+  await sql`
+    ${enter} from (
+      select i.id, m.field, m.kind, m.expected, m.found
+      from ${incoming} i cross join lateral jsonb_to_recordset(i.drift) as m(field text, kind text, expected text, found text)
+      where i.drift is not null
+        and not exists (select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash)) d
+    group by field, d.kind, expected, found`.execute(trx);
+}
+
+/** Waiting time of a deal that could not be read. It doubles after each failed run, up to the longest. */
+const FIRST_REST = '1 hour';
+const LONGEST_REST = '7 days';
+/**
+ * Waiting time of a deal that is gone. It is still requested, although rarely, because the service may
+ * restore it.
+ */
+const GONE_REST = '7 days';
+
+/**
+ * Deletes staged answers that are older than the published ones, and "unchanged" results whose content is no
+ * longer published. Both are left by a process that was paused for longer than its lease.
+ *
+ * @returns the number of deals.
+ */
+async function dropOutdated(trx: Transaction<DB>): Promise<number> {
+  const { rows } = await sql`
+    delete from mirror.staged s using mirror.known_deals k
+    where s.record_kind = 'deal' and k.deal_id = s.record_id
+      and (s.fetched_at <= greatest(k.read_at, k.not_found_at)
+        or (s.outcome = 'unchanged' and s.answer_hash is distinct from k.answer_hash))
+    returning 1`.execute(trx);
+  await dropReplacedCollaborations(trx);
+  for (const [kind, table, key] of LISTED) {
+    await sql`
+      delete from mirror.staged s using ${sql.table(table)} v
+      where s.record_kind = ${kind} and v.${sql.ref(key)} = s.record_id and v.is_latest
+        and s.fetched_at <= greatest(v.seen_at, v.valid_to)`.execute(trx);
+  }
+  return rows.length;
+}
+
+/**
+ * Keeps only the collaborations of the staged deal answers. If several deals contain the same collaboration,
+ * the one of the deal that was requested last counts.
+ */
+async function dropReplacedCollaborations(trx: Transaction<DB>): Promise<void> {
+  await sql`
+    delete from mirror.staged_collaborations c
+    where not exists (
+      select from mirror.staged s
+      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id and s.fetched_at = c.fetched_at)`.execute(
+    trx,
+  );
+  await sql`
+    update mirror.staged_collaborations c set is_newest = false
+    from (
+      select collab_id, deal_id, fetched_at,
+        row_number() over (partition by collab_id order by fetched_at desc, deal_id) as place
+      from mirror.staged_collaborations) o
+    where o.place > 1 and (c.collab_id, c.deal_id, c.fetched_at) = (o.collab_id, o.deal_id, o.fetched_at)`.execute(
+    trx,
+  );
+}
+
+const LISTED = [
+  ['brand', 'mirror.brand_versions', 'brand_id'],
+  ['dealflow', 'mirror.dealflow_versions', 'dealflow_id'],
+] as const;
+
+/**
+ * Ends deals, and their collaborations, that the service did not find in two runs. The second result counts
+ * only if the run could read another deal, because a wrong base address also answers 404.
+ *
+ * @returns the number of deals that are gone now, and the number of those that were gone before and still
+ * are.
+ */
+async function endGoneDeals(
+  trx: Transaction<DB>,
+): Promise<{ readonly gone: number; readonly still: number }> {
+  const { rows } = await sql<{ is_new: boolean }>`
+    update mirror.known_deals k
+    set deleted_at = coalesce(k.deleted_at, s.fetched_at), answer_hash = null, failures = 0, last_error = null,
+        not_before = s.fetched_at + ${GONE_REST}::interval
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome = 'not_found' and s.record_id = k.deal_id and k.not_found_at is not null
+      and (k.deleted_at is not null
+        or exists (select from mirror.staged r where r.record_kind = 'deal' and r.outcome in ('read', 'unchanged')))
+    returning k.deleted_at = s.fetched_at as is_new`.execute(trx);
+  for (const table of ['mirror.deal_versions', 'mirror.collaboration_versions']) {
+    await sql`
+      update ${sql.table(table)} v set valid_to = k.not_found_at
+      from mirror.known_deals k
+      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current and v.valid_from < k.not_found_at`.execute(
+      trx,
+    );
+  }
+  const gone = rows.filter((row) => row.is_new).length;
+  return { gone, still: rows.length - gone };
+}
+
+/**
+ * Ends collaborations that the list of their deal no longer contains. An answer without such a list, or with
+ * an empty list, ends nothing.
+ *
+ * @returns the number of ended collaborations.
+ */
+async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
+  const { rows } = await sql`
+    update mirror.collaboration_versions v set valid_to = s.fetched_at
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome = 'read' and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
+      and exists (select from mirror.staged_collaborations c where c.deal_id = v.deal_id)
+      and not exists (select from mirror.staged_collaborations c where c.collab_id = v.collab_id and c.deal_id = v.deal_id)
+    returning 1`.execute(trx);
+  return rows.length;
+}
+
+/**
+ * Records the result for each requested deal. @returns the number of unchanged deals, and of deals that could
+ * not be read.
+ */
+async function stampDeals(
+  trx: Transaction<DB>,
+): Promise<{ readonly unchanged: number; readonly failed: number }> {
+  const seen = await sql<{ unchanged: string }>`
+    with seen as (
+      update mirror.known_deals k
+      set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
+          not_before = null
+      from mirror.staged s
+      where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
+      returning s.outcome)
+    select count(*) filter (where outcome = 'unchanged') as unchanged from seen`.execute(trx);
+  const failed = await sql`
+    update mirror.known_deals k
+    set failures = k.failures + 1, last_error = s.problem,
+        not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at) else k.not_found_at end,
+        not_before = case when s.outcome = 'failed' or k.not_found_at is not null
+          then s.fetched_at + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome in ('not_found', 'failed') and s.record_id = k.deal_id
+      and (k.deleted_at is null or s.outcome = 'failed')
+    returning 1`.execute(trx);
+  return {
+    unchanged: Number(seen.rows[0]?.unchanged ?? 0),
+    failed: failed.rows.length,
+  };
 }

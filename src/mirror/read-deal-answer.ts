@@ -1,5 +1,5 @@
-import { isObject } from '../core/text/exact-json.ts';
-import { parseStorable } from '../core/text/storable-json.ts';
+import { isObject } from '../core/json/exact-json.ts';
+import { parseStorable } from '../core/json/storable-json.ts';
 import {
   describeType,
   digest,

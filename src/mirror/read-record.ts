@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isObject, numberText } from '../core/text/exact-json.ts';
+import { isObject, numberText } from '../core/json/exact-json.ts';
 import type { Column, ColumnType, RecordShape } from './record-shapes.ts';
 
 /** A field of a record that is not as expected. The record is stored anyway. */

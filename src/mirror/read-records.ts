@@ -1,6 +1,6 @@
-import { isObject } from '../core/text/exact-json.ts';
+import { isObject } from '../core/json/exact-json.ts';
+import { parseStorable } from '../core/json/storable-json.ts';
 import { plural } from '../core/text/plural.ts';
-import { parseStorable } from '../core/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
 import { redact } from './redact.ts';

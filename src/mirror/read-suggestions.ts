@@ -1,4 +1,4 @@
-import { isObject } from '../core/text/exact-json.ts';
+import { isObject } from '../core/json/exact-json.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 import type { FoundList } from './read-records.ts';
 
@@ -42,8 +42,3 @@ export function readSuggestions(list: FoundList): Suggestions | NotARecord {
 }
 
 const HANDLES = ['influencer_handle', 'handle', 'username', 'value', 'label'];
-
-/** Normalises a handle. Case and a leading `@` do not matter. */
-export function foldHandle(handle: string): string {
-  return handle.trim().replace(/^@/, '').toLowerCase();
-}

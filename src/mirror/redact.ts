@@ -1,4 +1,4 @@
-import { isObject } from '../core/text/exact-json.ts';
+import { isObject } from '../core/json/exact-json.ts';
 
 const REDACTED = '[redacted]';
 

@@ -4,8 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { DealAnswer } from './read-deal-answer.ts';
-import type { NotARecord, ReadRecord } from './read-record.ts';
-import { digest } from './read-record.ts';
+import { digest, type NotARecord, type ReadRecord } from './read-record.ts';
 import type { Listing } from './read-records.ts';
 import type { RecordKind } from './record-shapes.ts';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { StatementSettings } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
-import { KnownError, type RowProblem } from '../core/known-error.ts';
+import { configurationError, KnownError, type RowProblem } from '../core/known-error.ts';
 import { hasFittingDecimals, minorDigits } from '../core/money.ts';
 import { foldCode } from '../core/text/fold.ts';
 import {
@@ -84,7 +84,7 @@ function refuse(problems: readonly RowProblem[], path: string): void {
 }
 
 function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'statement_rules_unreadable',
     message: isMissing
       ? 'The terms or exchange rates cannot be read.'
@@ -94,7 +94,6 @@ function unreadable({ path, isMissing, cause }: Unreadable): KnownError {
       ? 'Check the path in statements.terms or statements.fx, and that this user may read the file.'
       : 'Save the file as "CSV UTF-8".',
     safe: 'Nothing was closed.',
-    exitCode: EXIT.configuration,
     cause,
   });
 }

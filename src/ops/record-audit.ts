@@ -24,7 +24,8 @@ export type AuditRecord = {
     | 'key'
     | 'order'
     | 'seed'
-    | 'ledger';
+    | 'ledger'
+    | 'claim';
   /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence without row values. */

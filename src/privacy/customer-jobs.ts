@@ -1,6 +1,5 @@
 import type { PipelineConfig } from '../config/schema.ts';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { parseAddress } from '../intake/customers/map/parse-address.ts';
 
 /**
@@ -11,11 +10,10 @@ import { parseAddress } from '../intake/customers/map/parse-address.ts';
 export function requireAddress(text: string): string {
   const address = parseAddress(text);
   if (typeof address === 'string' && address !== '') return address;
-  throw new KnownError({
+  throw configurationError({
     code: 'bad_address',
     message: 'This is not an e-mail address.',
     help: 'Write it like jane@example.com.',
-    exitCode: EXIT.configuration,
   });
 }
 

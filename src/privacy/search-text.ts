@@ -22,7 +22,7 @@ import { blockRanges } from './block-ranges.ts';
 const REDACTABLE: Readonly<Record<string, readonly string[]>> = {
   'intake.check_findings': ['message', 'seen', 'expected', 'subject'],
   'intake.orders': ['order_name', 'status'],
-  'intake.rejected_rows': ['column_name', 'value', 'reason', 'help'],
+  'intake.rejected_rows': ['column_name', 'value', 'reason', 'help', 'order_id', 'order_name'],
   'intake.source_files': ['hold_message', 'hold_help', 'release_reason'],
   'intake.staged_rows': ['content'],
   'ops.notices': ['message'],

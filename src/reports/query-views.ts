@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 
 export type QueryOptions = {
@@ -125,11 +124,10 @@ function failed(
   message: string,
   help = `${ONE_SELECT} docs/data-dictionary.md lists the views and their columns.`,
 ): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'query_failed',
     message: `The query failed: ${message}`,
     help,
     safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }

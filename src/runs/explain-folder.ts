@@ -1,7 +1,6 @@
 import { sep } from 'node:path';
 import type { PipelineConfig } from '../config/schema.ts';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
 import { findFolderProblem } from '../core/text/folder-problem.ts';
 
 /**
@@ -18,13 +17,12 @@ export function explainFolder(
   const unusable = (name: 'data' | 'state', folder: string, help: string): KnownError | null => {
     const isIn = path === folder || path.startsWith(folder + sep) || folder.startsWith(path + sep);
     if (folder === '' || !isIn) return null;
-    return new KnownError({
+    return configurationError({
       code: name === 'data' ? 'data_folder_unusable' : 'state_folder_unusable',
       message: `The ${name} folder cannot be used: ${reason} (${code}).`,
       where: path,
       help: `Let the user of influencer-sync own the folder and write to it, keep space free, and put nothing else into it. ${help}`,
       safe: 'Nothing is sent without a journal. What was sent before is in the database.',
-      exitCode: EXIT.configuration,
       cause: error,
     });
   };

@@ -1,8 +1,8 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Exchange } from '../core/http/exchange.ts';
+import { cleanText } from '../core/json/storable-json.ts';
 import type { Progress, ProgressStep } from '../core/progress.ts';
 import type { RunActivity, RunMessage, RunRequests, RunStep } from '../core/run.ts';
-import { cleanText } from '../core/text/storable-json.ts';
 import type { Database } from '../db/connect.ts';
 import { saveRunActivity } from '../ops/run-activity.ts';
 import { type Client, observeClient } from '../service/client.ts';

@@ -5,14 +5,15 @@ import { type OperationName, operationNames, operationOf } from '../service/cont
 import type { ServiceDescription } from '../service/description/schema.ts';
 import { operationAt } from '../service/description/translate.ts';
 import { explainUnknownMembers } from '../service/unknown-members.ts';
+import type { Tenant } from './account/open-tenant.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
 import type { Clock } from './clock.ts';
 import { addControlRoutes } from './control.ts';
 import type { EventStream } from './events/events.ts';
-import { type FaultPlan, type Mishap, playFault } from './faults.ts';
+import type { FaultPlan, Mishap } from './faults.ts';
 import type { Journal } from './journal.ts';
-import type { Tenant } from './open-tenant.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
+import { playFault } from './play-fault.ts';
 import { playService } from './play-service.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Kept, Snapshot, StateStore } from './state/state-store.ts';

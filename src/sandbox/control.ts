@@ -2,18 +2,18 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isLoopback as isLoopbackUrl } from '../core/text/is-loopback.ts';
+import { isLoopback as isLoopbackUrl } from '../core/http/is-loopback.ts';
 import { webhookTypes } from '../service/contract/webhook-types.ts';
 import { explainIssues } from '../service/explain-issues.ts';
-import type { Account, Enquiry } from './account.ts';
+import type { Account, Enquiry } from './account/account.ts';
+import { readDealId } from './account/find-collaboration.ts';
+import type { Tenant } from './account/open-tenant.ts';
 import { createAnswerer } from './answer-request.ts';
 import type { Context } from './build-server.ts';
 import { type Clock, REAL_TIME } from './clock.ts';
 import { isWebhookType, triggerEvent } from './events/trigger-event.ts';
 import { type FaultRule, readFaultRules } from './faults.ts';
-import { readDealId } from './find-collaboration.ts';
 import type { LineLog } from './line-log.ts';
-import type { Tenant } from './open-tenant.ts';
 import { describeIdentified } from './operations/identify.ts';
 import { type Answer, refuse, type Session, type World } from './operations/operation.ts';
 import { addPages } from './pages.ts';
@@ -89,7 +89,7 @@ export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly
 
 /** @param accountId only lines of this account; null for all. */
 function sendLog(reply: FastifyReply, log: LineLog, accountId: string | null): FastifyReply {
-  const lines = log.read();
+  const lines = Readable.from(log.read(), { objectMode: false });
   return reply
     .type('application/x-ndjson')
     .send(accountId === null ? lines : Readable.from(linesOf(lines, accountId), { objectMode: false }));

@@ -1,3 +1,5 @@
+import { isObject, numberText, parseExactJson } from '../core/json/exact-json.ts';
+
 /** An exact decimal sum: `units` × 10^-`scale`. */
 export type ExactSum = { units: bigint; scale: number };
 
@@ -52,22 +54,6 @@ export function readNumberText(json: string, member: string): string | null {
     const match = /^\s*:\s*(-?\d[\d.eE+-]*)/.exec(json.slice(at + name.length, at + name.length + 64));
     if (match?.[1] !== undefined) return match[1];
   }
-  return readByParser(json, member);
-}
-
-type ReviverContext = { readonly source?: string };
-
-function readByParser(json: string, member: string): string | null {
-  const sources = new Map<unknown, string>();
-  let found: string | null = null;
-  // A reviver visits nested members before those of the outermost object; `this` is the object that contains
-  // the member.
-  const revive = function (this: unknown, key: string, value: unknown, context?: ReviverContext): unknown {
-    if (key === member && typeof value === 'number' && context?.source !== undefined)
-      sources.set(this, context.source);
-    if (key === '') found = sources.get(value) ?? null;
-    return value;
-  };
-  JSON.parse(json, revive);
-  return found;
+  const value = parseExactJson(json);
+  return isObject(value) ? numberText(value[member]) : null;
 }

@@ -7,7 +7,6 @@ import {
   readFileSync,
   writeSync,
 } from 'node:fs';
-import { Readable } from 'node:stream';
 
 /**
  * A log of what the sandbox did, one JSON object per line, in order. It is the sandbox's own record, with
@@ -20,8 +19,8 @@ export type LineLog = {
   append(line: string): void;
   /** Replaces all lines. */
   replace(lines: readonly string[]): void;
-  /** All lines as NDJSON. */
-  read(): Readable;
+  /** All lines as NDJSON, in UTF-8. */
+  read(): AsyncIterable<Uint8Array>;
   close(): void;
 };
 
@@ -59,10 +58,14 @@ export function createMemoryLog(): LineLog {
     },
     read() {
       putAway();
-      return Readable.from([...blocks], { objectMode: false });
+      return inTurn([...blocks]);
     },
     close() {},
   };
+}
+
+async function* inTurn<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
 }
 
 /**

@@ -3,6 +3,7 @@ import { formatInstant } from '../core/text/format-instant.ts';
 import { type Html, type HtmlValue, joinMarkup } from '../core/text/html.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { toPrintable } from '../core/text/printable.ts';
+import { GROUPS } from '../service/contract/operation.ts';
 import { webhookEvents } from '../service/contract/webhook-events.ts';
 import { webhookTypes } from '../service/contract/webhook-types.ts';
 import { type OperationName, operationNames, operationOf } from '../service/contract.ts';
@@ -14,10 +15,9 @@ import {
   requestFieldsOf,
   responseFieldsOf,
 } from '../service/reference/operation-fields.ts';
-import { GROUPS } from '../service/reference/operation-reference.ts';
+import type { Tenant } from './account/open-tenant.ts';
 import type { Context } from './build-server.ts';
 import type { Guard } from './control.ts';
-import type { Tenant } from './open-tenant.ts';
 
 /**
  * Adds the HTML pages and the OpenAPI document. By default, the content of accounts is shown only on this

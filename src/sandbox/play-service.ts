@@ -1,4 +1,4 @@
-import { parseExactJson } from '../core/text/exact-json.ts';
+import { parseExactJson } from '../core/json/exact-json.ts';
 import type { OperationName } from '../service/contract.ts';
 import { putAt, valueAt } from '../service/description/member-paths.ts';
 import type { Paging, ServiceDescription, Sign } from '../service/description/schema.ts';

@@ -1,5 +1,5 @@
 import type { OperationName } from '../service/contract.ts';
-import { type Account, type Collaboration, creditSale } from './account.ts';
+import { type Account, type Collaboration, creditSale } from './account/account.ts';
 import { readNumberText } from './exact.ts';
 import { createFileLog, createMemoryLog, type LineLog } from './line-log.ts';
 import type { StateStore } from './state/state-store.ts';

@@ -1,19 +1,18 @@
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
-import { hostInUrl } from '../core/text/is-loopback.ts';
+import { hostInUrl } from '../core/http/is-loopback.ts';
+import { configurationError } from '../core/known-error.ts';
 import { type ServiceDescription, specifiedService } from '../service/description/schema.ts';
+import { openTenant, type Registered, registerAccounts, type Tenant } from './account/open-tenant.ts';
+import { DEMO_ACCOUNT, readAccounts } from './account/read-accounts.ts';
 import { buildServer, type Context } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';
 import { arm } from './control.ts';
 import { createEventStream } from './events/events.ts';
 import { createFaultPlan, type FaultRuleInput, faultRule } from './faults.ts';
 import { createJournal } from './journal.ts';
-import { openTenant, type Registered, registerAccounts, type Tenant } from './open-tenant.ts';
 import type { Duplicates, Session } from './operations/operation.ts';
 import { PLANS, type Plan } from './rate-limit.ts';
-import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createPopulation } from './search/population.ts';
 import { openStateStore } from './state/open-state-store.ts';
@@ -272,12 +271,11 @@ function openRequestLog(open: () => RequestLog): RequestLog {
   try {
     return open();
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'sandbox_log_unusable',
       message: 'The file that --referral-log names cannot be read or written, or has other content.',
       help: 'Name another file with --referral-log, in a folder that exists.',
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
@@ -292,12 +290,11 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
     await start();
   } catch (cause) {
     release();
-    throw new KnownError({
+    throw configurationError({
       code: 'port_unusable',
       message: `The sandbox cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
       help: 'Choose another port with --port, or --port 0 for a free one.',
       safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }
@@ -307,7 +304,7 @@ export async function listen(start: () => Promise<unknown>, release: () => void)
  * Listens again after the server was down.
  * @returns true if the port was free.
  */
-export function listensAgain(
+function listensAgain(
   http: Server,
   address: { readonly port: number; readonly host: string },
 ): Promise<boolean> {

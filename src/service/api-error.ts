@@ -1,6 +1,5 @@
 import type { Exchange, Verdict } from '../core/http/exchange.ts';
-import type { OperationName } from './contract.ts';
-import { operationOf } from './contract.ts';
+import { type OperationName, operationOf } from './contract.ts';
 import { judge } from './description/verdict.ts';
 import { readErrorText } from './read-error.ts';
 import { parseRetryAfter } from './retry-after.ts';

@@ -1,4 +1,4 @@
-import { parseExactJson } from '../core/text/exact-json.ts';
+import { parseExactJson } from '../core/json/exact-json.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
 import { explainIssue } from './explain-issues.ts';

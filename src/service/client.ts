@@ -1,10 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
-import { EXIT } from '../core/exit-code.ts';
 import type { Exchange } from '../core/http/exchange.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError } from '../core/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
-import type { ServiceDescription } from './description/schema.ts';
-import { specifiedService } from './description/schema.ts';
+import { type ServiceDescription, specifiedService } from './description/schema.ts';
 import {
   fromServiceAnswer,
   isAsSpecified,
@@ -14,7 +12,6 @@ import {
 } from './description/translate.ts';
 import { judge } from './description/verdict.ts';
 import { InFlightRequest } from './in-flight-request.ts';
-import { createKeyMask } from './key-mask.ts';
 
 export type ClientOptions = {
   /** Base address, `http(s)://host[:port][/prefix]`. */
@@ -217,23 +214,21 @@ function readBaseUrl(text: string): URL {
   const isPlain =
     url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new KnownError({
+  throw configurationError({
     code: 'api_url_invalid',
     message: 'The address of the service is not a plain http:// or https:// address.',
     help: 'Give it as https://host or http://host:port, without user, password or query. For a trial: npx influencer-sync sandbox',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function checkKey(key: string): void {
   if (/^[\x21-\x7e]*$/.test(key)) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'api_key_invalid',
     message: 'The API key contains a blank, a line break or a character that a header cannot carry.',
     help: 'Copy it again from the API integration page of the service, without blanks around it.',
     safe: 'Nothing was sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -255,4 +250,42 @@ export function observeClient(client: Client, observer: ExchangeObserver): Clien
       return exchange;
     },
   };
+}
+
+/** A shorter key would match parts of ordinary words. */
+const MIN_KEY_CHARS = 4;
+
+/**
+ * Minimum length for answers that are not errors, because their ids and names may contain short words. No
+ * real key is this short.
+ */
+const MIN_KEY_CHARS_IN_DATA = 8;
+
+const MARK = '[key]';
+
+/**
+ * Replaces the key in a text that the service sent.
+ * @param isData true if the answer is not an error.
+ */
+type KeyMask = (text: string, isData: boolean) => string;
+
+/**
+ * Creates the mask of one key. It finds the key as it is, with JSON escapes, or percent-encoded. The client
+ * passes every answer through it, because a service may echo what it received. So no code that uses the
+ * client can print or store the key.
+ */
+export function createKeyMask(key: string): KeyMask {
+  const escaped = new RegExp([...key].map(waysToWrite).join(''), 'g');
+  return (text, isData) => {
+    if (key.length < (isData ? MIN_KEY_CHARS_IN_DATA : MIN_KEY_CHARS)) return text;
+    const plain = text.includes(key) ? text.replaceAll(key, MARK) : text;
+    return /[\\%]/.test(plain) ? plain.replace(escaped, MARK) : plain;
+  };
+}
+
+function waysToWrite(character: string): string {
+  const code = character.charCodeAt(0).toString(16);
+  const anyCase = [...code].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('');
+  const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?${literal})`;
 }

@@ -1,4 +1,4 @@
-import { parseJson } from '../core/text/exact-json.ts';
+import { parseJson } from '../core/json/exact-json.ts';
 import { replaceAddresses } from '../core/text/mask-addresses.ts';
 import { valueAt } from './description/member-paths.ts';
 import { specifiedService } from './description/schema.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { SourceSettings } from '../config/source-fields.ts';
-import { isBefore, WILDCARD } from '../core/text/dated-names.ts';
+import { isBefore, WILDCARD } from '../core/time/dated-names.ts';
 
 /** A file that a source skips. Commands that list files report it. */
 export type SkippedFile = { readonly uri: string; readonly reason: string };

@@ -3,10 +3,9 @@ import type { Stats } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, matchesGlob, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
 import type { SourceFile } from '../core/source.ts';
-import { isBefore, WILDCARD } from '../core/text/dated-names.ts';
+import { isBefore, WILDCARD } from '../core/time/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from './exclude.ts';
 
 /** Reading in larger pieces than the default of 64 KiB saves a third of the time. */
@@ -191,13 +190,12 @@ async function statOrNull(path: string): Promise<Stats | null> {
 }
 
 function missing(path: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'folder_missing',
     message: 'The folder does not exist.',
     where: path,
     help: 'Create the folder, or correct the uri of the source in pipeline.yaml (paths are relative to that file).',
     safe: 'Nothing was read.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -221,7 +219,7 @@ export function explainUnreadable(error: unknown, path: string): KnownError | nu
   if (!isUnreadable(error)) return null;
   const code = codeOf(error);
   const isBroken = code === 'EIO';
-  return new KnownError({
+  return configurationError({
     code: 'folder_unreadable',
     message: isBroken ? 'The file system cannot read it (EIO).' : `This user may not read it (${code}).`,
     where: path,
@@ -229,7 +227,6 @@ export function explainUnreadable(error: unknown, path: string): KnownError | nu
       ? 'Check its disk or network share.'
       : 'Grant the user that runs influencer-sync the right to read it.',
     safe: 'Nothing in it was read.',
-    exitCode: EXIT.configuration,
     cause: error,
   });
 }

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { EXIT } from '../core/exit-code.ts';
-import { KnownError } from '../core/known-error.ts';
-import { type DatedNames, parseDatedNames, WILDCARD } from '../core/text/dated-names.ts';
+import { configurationError, type KnownError } from '../core/known-error.ts';
+import { type DatedNames, parseDatedNames, WILDCARD } from '../core/time/dated-names.ts';
 
 /** The location of a source, and which of its files belong to the source. */
 export type SourceLocation =
@@ -72,13 +71,12 @@ export function pathOfFileUri(uri: string): string {
 }
 
 function invalidAddress(uri: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'source_address_invalid',
     message: 'The address is neither an S3 address nor a folder.',
     where: uri,
     help: 'Write s3://bucket/prefix/ or the path of a folder, with an optional glob at the end.',
     safe: 'Nothing was read.',
-    exitCode: EXIT.configuration,
   });
 }
 

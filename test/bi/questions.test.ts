@@ -15,6 +15,7 @@ const SOME = expect.any(String);
  */
 const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
+  'answered-claims': [['credited', 'EUR', '1', '45.0000', '45.0000']],
   brands: [['4819', 'Acme', 'false', 'TIME', 'TIME']],
   'brands-by-month': [
     ['MONTH', '4819', 'Acme', 'EUR', '3', '1264.5000'],
@@ -76,6 +77,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['DAY', 'USD', '1', '1', '0.1000'],
   ],
   'one-order': [['shop-orders', '1001', '#1001', 'paid', 'TIME', 'EUR', '1234.5000', null, 'MARA15', null]],
+  'open-claims': [['jonas', 'EUR', '1', '7.0000', '2026-05-01']],
   'orders-by-shop': [
     ['shop-orders', 'EUR', '13', '1598.5000', '122.96'],
     ['shop-orders', 'USD', '1', '0.1000', '0.10'],

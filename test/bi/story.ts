@@ -48,6 +48,14 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await submit(db, runId);
   await importCreators(db, runId);
   await claim(db);
+  await sql`
+    insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, deadline_on, state, added_by, answer, explanation,
+      reply, credited_amount, credited_currency, answered_at, answered_by)
+    values ('a', '@Mara.Paints', 'mara.paints', '1001', 45, 'EUR', null, 'answered', 'jane.doe@acme.test', 'credited', 'Credited.', 'Credited to you.', 45,
+        'EUR', now(), 'jane'),
+      ('b', 'jonas', 'jonas', '1002', 7, 'EUR', '2026-05-01', 'open', 'jane', null, null, null, null, null, null, null)`.execute(
+    db,
+  );
   await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
   await updateReturns(db, { rules: RULES });

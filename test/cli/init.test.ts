@@ -123,7 +123,7 @@ test('the preview shows the credited states, the revenue of codes and the orders
   expect(stdout).toContain(
     '3 orders in 3 rows, 2026-04-25 to 2026-04-27.\n  To be credited, once their codes, links or influencers have an owner: 2 orders, 56.50 EUR.',
   );
-  expect(stdout).toContain('Credited states: completed (1), processing (1).');
+  expect(stdout).toContain('Orders with these states are credited: completed (1), processing (1).');
   expect(stdout).toContain('Never posted: cancelled (1).');
   expect(stdout).toMatch(/MIRA10\s+1\s+44\.00 EUR/);
   expect(stdout).toMatch(/71\s+2026-04-25 08:00:00\s+44\.00 EUR\s+MIRA10/);
@@ -330,31 +330,41 @@ test('the preview of init reads dates in the order that is stated, and counts cu
 
 test('init asks what an unclear column is, writes nothing without an answer, and takes the answer from an option', async () => {
   const rows = ['1,20.00,MIRA10,paid,0.00', '2,30.00,JOE20,paid,7.50', '3,5.00,,paid,0.00'];
-  const { folder, run, read } = open({ 'o.csv': ['Order No,Total,Coupon,Status,Zwrot', ...rows].join('\n') });
+  const { folder, run, read } = open({
+    'o.csv': ['Order No,Total,Coupon,Status,Palautus', ...rows].join('\n'),
+  });
   const args = ['init', 'exports', '--out', 'shop', '--currency', 'EUR', ...ANSWERS];
   const asked = await run(args);
   expect(asked.exitCode).toBe(2);
   expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
-    '--column "Zwrot=ROLE" o.csv: what is this column? it has amounts up to the total on some rows only, as refunds have (0.00, 7.50) For example =refunded.',
+    '--column "Palautus=ROLE" o.csv: what is this column? it has amounts up to the total on some rows only, as refunds have (0.00, 7.50) For example =refunded.',
   );
   expect(existsSync(join(folder, 'shop'))).toBe(false);
-  const answered = await run([...args, '--column', 'Zwrot=refunded']);
+  const answered = await run([...args, '--column', 'Palautus=refunded']);
   expect(answered.exitCode).toBe(0);
-  expect(read('shop/layouts/o.yaml')).toContain('refunded: ["Zwrot"]');
-  expect(answered.stdout).toMatch(/Zwrot\s+refunded\s+as you said/);
-  const swapped = await run([...args.with(3, 'swapped'), '--column', 'refunded=Zwrot']);
+  expect(read('shop/layouts/o.yaml')).toContain('refunded: ["Palautus"]');
+  expect(answered.stdout).toMatch(/Palautus\s+refunded\s+as you said/);
+  const swapped = await run([...args.with(3, 'swapped'), '--column', 'refunded=Palautus']);
   expect([swapped.exitCode, read('swapped/layouts/o.yaml')]).toEqual([0, read('shop/layouts/o.yaml')]);
-  const wrong = await run([...args, '--column', 'Zwrot=nothing']);
+  const wrong = await run([...args, '--column', 'Palautus=nothing']);
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('COLUMN=ROLE')]);
 });
 
 test('on a terminal, init asks about columns and encodings of files, and reads them again', async () => {
   const { folder } = open({
-    'o.csv': 'Order No,Total,Coupon,Status,Zwrot\n1,20.00,MIRA10,paid,0.00\n2,30.00,,paid,7.50\n',
+    'o.csv': 'Order No,Total,Coupon,Status,Palautus\n1,20.00,MIRA10,paid,0.00\n2,30.00,,paid,7.50\n',
+    'clicks.csv': 'page_location,clicks\nhttps://shop.test/?ref=mia,4\n',
   });
   onTestFinished(replaceEnvironment(environmentOf({})));
-  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const printed: string[] = [];
+  const sink = (to: string[]) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        to.push(String(chunk));
+        done();
+      },
+    });
+  const output = createOutput({ stdout: sink(printed), stderr: sink([]), json: false });
   const terminal = openTerminal();
   const ended = performInit(
     output,
@@ -362,11 +372,13 @@ test('on a terminal, init asks about columns and encodings of files, and reads t
     { out: join(folder, 'shop'), currency: new Map([['', 'EUR']]), brand: new Map([['', '4819']]) },
     terminal.asking,
   );
-  await terminal.answer('What is the column "Zwrot"', '\r');
+  await terminal.answer('What is the column "Palautus"', '\r');
   await terminal.answer('shop platform', '\r');
   await terminal.answer('Write these', 'y');
   expect(await ended).toBe(0);
-  expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Zwrot"]');
+  expect(readFileSync(join(folder, 'shop/layouts/o.yaml'), 'utf8')).toContain('refunded: ["Palautus"]');
+  // After an answer, only what has changed is shown again.
+  expect(printed.join('').match(/clicks\.csv: /g)).toHaveLength(1);
 });
 
 test('amounts that do not show their decimal mark are asked about, and read as a person says', async () => {

@@ -104,6 +104,11 @@ describe('the command jobs', () => {
         expect.stringContaining(why),
       ]);
     }
+    const unnamed = await shop.cli('run', '--dry-run');
+    expect([unnamed.exitCode, unnamed.stderr]).toEqual([
+      2,
+      expect.stringContaining('npx influencer-sync plan by-hand'),
+    ]);
     expect((await shop.cli('jobs', 'pause', 'orders', '--reason', ' ')).stderr).toContain(
       'You must give a reason.',
     );

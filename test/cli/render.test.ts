@@ -327,6 +327,7 @@ describe('the summary of a run', () => {
     column: 'Total',
     value: '12,3x',
     rowCount: 1,
+    isSettled: false,
     readFor: 'orders' as const,
     sourceFileId: '3',
     source: 's',
@@ -346,6 +347,7 @@ describe('the summary of a run', () => {
       { ...group, disposition: 'in_doubt', reason: 'timeout' },
     ],
     duplicateFiles: 1,
+    footerRows: [{ source: 's', uri: 's3://acme/orders/a.csv', line: 24, text: 'Suma', by: 'sum' }],
     leaks: [],
     credits: [],
     creditsTotal: 0,
@@ -393,6 +395,7 @@ describe('the summary of a run', () => {
     heldOrders: [],
     adjustments: [{ kind: 'refunded', entries: 1 }],
     codeProblems: [],
+    areOwnersChecked: true,
   };
   const report: OrdersReport = {
     kind: 'attribute-orders',
@@ -431,6 +434,9 @@ describe('the summary of a run', () => {
         # all rejected rows, and how to export them so that you can correct them
         npx influencer-sync rejected --run 12
         npx influencer-sync rejected --run 12 --export fix.csv
+
+      Rows below the last record (1): totals and notes, which are no records
+        a.csv (source s) line 24: "Suma", the sum of the orders above
 
       Codes that credited no influencer (3): highest revenue in each currency first
         code     orders     revenue
@@ -505,6 +511,7 @@ describe('the summary of a run', () => {
     const nothing: OrderDetails = {
       dispositions: [],
       duplicateFiles: 0,
+      footerRows: [],
       credits: [],
       creditsTotal: 0,
       unownedCodes: [],
@@ -518,6 +525,7 @@ describe('the summary of a run', () => {
       adjustments: [],
       leaks: [],
       codeProblems: [],
+      areOwnersChecked: true,
     };
     expect(
       renderSummary(

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema } from '../../src/config/documents.ts';
 import { sourceSchema } from '../../src/config/source-fields.ts';
 import { KnownError } from '../../src/core/known-error.ts';
+import { pipelineJsonSchema } from '../../tools/documents/settings.ts';
 
 /** What each kind of job must have. */
 const NEEDED: Readonly<Record<string, object>> = {
@@ -17,6 +17,7 @@ const NEEDED: Readonly<Record<string, object>> = {
   'delete-data': { source: 'shop' },
   'mirror-account': {},
   'submit-outreach': { brand_id: 4819, outreach_id: 'O1', platform: 'instagram', credits: 1 },
+  'tell-corrections': { of: 'orders', as: 'note', from: '2026-01-01' },
 };
 /** Lists that mean something if they are empty: no name is excluded. */
 const MAY_BE_EMPTY = ['exclude'];

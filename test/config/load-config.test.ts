@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import { pipelineJsonSchema, timingTable } from '../../src/config/documents.ts';
 import { requireService } from '../../src/config/require-settings.ts';
 import type { PipelineConfig } from '../../src/config/schema.ts';
 import { KnownError, type Problem } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
+import { pipelineJsonSchema, timingTable } from '../../tools/documents/settings.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 
 /** The file of the specification, verbatim. */
@@ -131,6 +131,7 @@ describe('a valid configuration', () => {
       codes: join(folder, 'codes.csv'),
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
+      attribution: 'code',
       drafts: 'exclude',
       renewals: 'credit',
       startDate: null,
@@ -411,7 +412,7 @@ describe('problems of a configuration', () => {
       'kind: attribute-orders',
       'kind: atribute-orders',
       {
-        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals, delete-data.',
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals, tell-corrections, delete-data.',
       },
     ],
     [
@@ -720,6 +721,8 @@ describe('a setting with a closed list of words', () => {
     ['codes:', 'catch_up: lates\n    codes:', 'latest'],
     ['codes:', 'drafts: exlude\n    codes:', 'exclude'],
     ['codes:', 'renewals: exlude\n    codes:', 'exclude'],
+    ['codes:', 'attribution: frst\n    codes:', 'first'],
+    ['kind: attribute-orders', 'kind: tell-corrections\n    as: notes', 'note'],
     ['codes:', 'order_notes: our\n    codes:', 'ours'],
     ['codes:', 'overlap: quue\n    codes:', 'queue'],
     ['codes:', 'sole_channel: ture\n    codes:', 'true'],

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { serviceJsonSchema, serviceTable, serviceYaml } from '../../src/config/documents.ts';
 import { readServiceFile } from '../../src/config/service-file.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';
+import { serviceJsonSchema, serviceTable, serviceYaml } from '../../tools/documents/settings.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const NO_VARIABLES = { env: {}, stored: new Map<string, never>() };

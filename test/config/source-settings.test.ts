@@ -61,7 +61,7 @@ const JOBS: Readonly<Record<string, { readonly layout: string; readonly fields: 
   'import-deals': { layout: 'generic-creators', fields: { brand_id: 4819 } },
   'delete-data': { layout: 'generic-customers', fields: {} },
 };
-const WITHOUT_SOURCES = ['mirror-account', 'submit-outreach'];
+const WITHOUT_SOURCES = ['mirror-account', 'submit-outreach', 'tell-corrections'];
 
 let folder = '';
 beforeAll(() => {

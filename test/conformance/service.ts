@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
+import { DEMO_ACCOUNT } from '../../src/sandbox/account/read-accounts.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';
 import { exampleOf } from '../../src/service/reference/examples.ts';

@@ -69,15 +69,17 @@ describe('the pages about money', () => {
     expect(listed).toMatch(/DEALMIA +mia\.test +2 +160\.00 EUR +16\.00 EUR +400\.00 % +1 +16\.00 EUR/);
     expect(listed).toMatch(/DEALBEN +ben\.test +1 +40\.00 EUR +unknown +unknown +unknown +unknown/);
     expect(listed).toMatch(/DEALMIA +mia\.test +1 +8\.00 USD +0\.80 USD/);
-    const page = textOf((await get('/money?from=2026-04&to=2026-04')).text);
-    expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 10.00 1 1 16.00 EUR');
+    const page = textOf((await get('/money?by=deal&from=2026-04&to=2026-04')).text);
+    expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 1 1 16.00 EUR');
     expect(page).toMatch(
-      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
     );
-    // By default a page shows the newest month.
-    expect(textOf((await get('/money')).text)).toMatch(
-      /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 10.00 0 1 none/,
+    // By default it shows the newest month that is over, beside the month before, and a year as bars that lead to their months.
+    const newest = await get('/money');
+    expect(textOf(newest.text)).toMatch(
+      /Money in 2026-05 .*; 2026-05\. .* Net revenue, EUR 30\.00 EUR −85 % on 2026-04 Cost 3\.00 EUR Orders 1 −67 % on 2026-04 .* mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 0 1 none/,
     );
+    expect(newest.text).toContain('href="/money?from=2026-04&amp;to=2026-04" tabindex="-1"');
     const months = textOf((await get('/money?by=month&from=2025-12')).text);
     expect(months).toMatch(
       /2026-05 1 30\.00 EUR .* 2026-04 3 200\.00 EUR at least 16\.00 EUR, 1 order unknown unknown unknown .* 2025-12 0 0\.00 EUR 50\.00 EUR/,
@@ -222,7 +224,7 @@ describe('the pages about money', () => {
       select '2026-06-01', 'D' || lpad(n::text, 3, '0'), '4819', case when n % 2 = 0 then 'EUR' else 'USD' end, 1, n / 4, n / 4, 1, 0, 1, 0, 0, 0, 1, 1, 1, now()
       from generate_series(1, 160) n`.execute(shop.db);
     const { get } = await startTestConsole(shop);
-    for (const path of ['/money?', '/money/customers?from=2026-06']) {
+    for (const path of ['/money?by=deal', '/money/customers?from=2026-06']) {
       const seen: string[] = [];
       let next: string | null = path;
       while (next !== null && seen.length < 500) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findDateFault, isBefore, parseDatedNames } from '../../src/core/text/dated-names.ts';
+import { findDateFault, isBefore, parseDatedNames } from '../../src/core/time/dated-names.ts';
 
 describe('the date in the URI of a source', () => {
   it.each([

@@ -6,7 +6,7 @@ import {
   compareAges,
   type FileAge,
   readFileAge,
-} from '../../src/core/file-age.ts';
+} from '../../src/core/time/file-age.ts';
 
 const EARLY = new Date('2026-01-01T00:00:00Z');
 const LATE = new Date('2026-12-31T00:00:00Z');

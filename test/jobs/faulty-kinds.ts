@@ -291,6 +291,39 @@ jobs:
     },
   },
 
+  'tell-corrections': {
+    ...OF_THE_LEDGER,
+    flow: `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819}
+  job: {kind: tell-corrections, of: orders, as: note, from: 2026-01-01}
+`,
+    account: DEMO_ACCOUNT,
+    operations: ['create_note'],
+    async prepare(shop) {
+      const deals = ['ETUNQ6ZTW1', 'HB4XV09KQM', 'QW7PLD2E5A', 'ZR81MTC6UY', 'VN3KJ5OX8S', 'LC60YBGF4D'];
+      for (const status of ['paid', 'cancelled']) {
+        const rows = deals.map((deal) => `for ${deal},10.00,EUR,${deal},2026-04-10T11:11:26Z,${status}`);
+        const header = 'order_id,order_revenue,currency,deal_id,placed_at,status';
+        shop.drop(`orders-${status === 'paid' ? 1 : 2}.csv`, `${[header, ...rows].join('\n')}\n`);
+        const { exitCode, said } = await runOnce(shop, 'orders');
+        if (exitCode !== 0) throw new Error(`the orders were not posted: ${said}`);
+      }
+    },
+    tasks: 6,
+    count: ({ corrections, ready, refused, in_doubt }) => ({
+      all: sum(corrections),
+      open: sum(ready, refused, in_doubt),
+    }),
+    goal: 6,
+    seen: async (shop) =>
+      (await logOf(shop, 'requests')).flatMap(({ processed, operation }, index) =>
+        processed === true && operation === 'create_note' ? [`${operation} ${index}`] : [],
+      ),
+  },
+
   // It asks the service nothing.
   'delete-data': {
     flow: `

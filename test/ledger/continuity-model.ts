@@ -1,4 +1,4 @@
-import { applyEvent, type EntryFacts, newEntry } from '../../src/ledger/states.ts';
+import { applyEvent, type EntryFacts, newEntry } from './states.ts';
 
 /**
  * An explicit-state model of one entry whose database may be restored to an earlier state. It has two workers

@@ -10,9 +10,9 @@ import type { Journal } from '../../src/ledger/continuity/journal.ts';
 import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
 import type { RecordAnswer } from '../../src/ledger/record.ts';
-import type { EntryFacts } from '../../src/ledger/states.ts';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import type { EntryFacts } from './states.ts';
 
 export const ACCOUNT = 'A1';
 const JOB = 'attribute-orders';

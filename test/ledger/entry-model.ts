@@ -1,5 +1,4 @@
-import type { AnswerKind } from '../../src/core/ledger.ts';
-import { applyEvent, type EntryFacts, type LedgerEvent, newEntry } from '../../src/ledger/states.ts';
+import { type AnswerKind, applyEvent, type EntryFacts, type LedgerEvent, newEntry } from './states.ts';
 
 /**
  * An explicit-state model of one entry: workers that claim, write, read answers, record, spool, pause and

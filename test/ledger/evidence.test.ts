@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidences, type OrderEvidence, settleByEvidence } from '../../src/ledger/apply-evidence.ts';
+import {
+  applyEvidences,
+  type OrderEvidence,
+  settleByEvidence,
+} from '../../src/ledger/evidence/apply-evidence.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
-import { applyEvent } from '../../src/ledger/states.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
@@ -19,6 +22,7 @@ import {
   startWorker,
   type Worker,
 } from './entries.ts';
+import { applyEvent } from './states.ts';
 
 const EVIDENCE: OrderEvidence = {
   orderId: '1',

@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/core/text/order-key.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
+import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
 import {
   ACCOUNT,

@@ -7,13 +7,6 @@ import type { Database } from '../../src/db/connect.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { acceptDoubt, approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
-import {
-  applyEvent,
-  type EntryFacts,
-  foldEvents,
-  type LedgerEvent,
-  newEntry,
-} from '../../src/ledger/states.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
@@ -26,6 +19,7 @@ import {
   startWorker,
   type Worker,
 } from './entries.ts';
+import { applyEvent, type EntryFacts, foldEvents, type LedgerEvent, newEntry } from './states.ts';
 
 const outcomes: Record<Outcome['kind'], Outcome> = {
   accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },

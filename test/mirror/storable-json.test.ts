@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStorable } from '../../src/core/text/storable-json.ts';
+import { parseStorable } from '../../src/core/json/storable-json.ts';
 
 /** Numbers as a service may write them. JavaScript would write most of them differently. */
 const NUMBERS = [

@@ -91,6 +91,24 @@ it.each(years)(
         ),
       ).toBe(cents(year.conflicts));
 
+    // Every claim of a creator gets the answer that is true, and no amount is added up that nobody states.
+    shop.write(
+      'claims.csv',
+      `creator,order_id,amount,currency,day,code\n${year.claims.map(([line]) => line).join('\n')}\n`,
+    );
+    await shop.cli('claims', 'add', 'claims.csv');
+    const claims = (await shop.cli('claims', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as { event: string; claim_id: string; answer: { kind: string } })
+      .filter(({ event }) => event === 'claim');
+    expect(
+      claims
+        .map(({ claim_id, answer }) => [year.claims[Number(claim_id) - 1]?.[0], answer.kind])
+        .toReversed(),
+    ).toEqual(year.claims);
+    expect(new Set(year.claims.map(([, truth]) => truth)).size).toBeGreaterThanOrEqual(9);
+
     // The statement of a month after all return windows contains all earnings of the orders, and the fee.
     const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
     const earned = new Map<string, number>();

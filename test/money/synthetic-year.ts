@@ -216,6 +216,8 @@ export type SyntheticYear = {
   readonly conflicts: readonly Answer[];
   /** Number of orders whose earnings are unknown because their order lines are. */
   readonly withoutLines: number;
+  /** Lines of a list of claims (creator, order id, amount, currency, day, code), each with the answer that is true. */
+  readonly claims: readonly (readonly [line: string, answer: string])[];
   /** Expected commission in all statements, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
@@ -371,6 +373,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     returns,
     cohorts,
     conflicts: conflictsOf(orders),
+    claims: claimsOf(orders),
     withoutLines,
     counted: Object.fromEntries(
       [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
@@ -404,6 +407,47 @@ function conflictsOf(orders: readonly Order[]): readonly Answer[] {
         explicit_target: isNamed ? 'deal:DEALMIA' : null,
       };
     });
+}
+
+/** Every second order is claimed by its creator, and each sixth by BEN as well; others do not exist, or only seem to. */
+function claimsOf(orders: readonly Order[]): SyntheticYear['claims'] {
+  const dayOf = ({ at }: Order): string => new Date(at).toISOString().slice(0, 10);
+  const answerFor = (order: Order, creator: Code): string => {
+    const { code, cancelled, conflict } = order;
+    const isNamed = conflict === 'named' && creator === 'MIA10';
+    const isHeld = conflict === 'codes' && cancelled !== 'before';
+    if (code !== null && cancelled !== 'before' && !isHeld)
+      return code === creator ? 'credited' : 'credited_to_another';
+    if (!isNamed && !codesOf(order).includes(creator)) return 'no_code';
+    return isHeld && cancelled === 'never' ? 'held' : 'excluded';
+  };
+  return [
+    ...orders.flatMap((order, index) => {
+      if (index % 2 === 1) return [];
+      const { id, code } = order;
+      const by = new Set<Code>([code ?? 'MIA10', ...(index % 3 === 0 ? (['BEN15'] as const) : [])]);
+      return [...by].map(
+        (creator) => [`${DEALS[creator]},${id},,,${dayOf(order)},`, answerFor(order, creator)] as const,
+      );
+    }),
+    ...orders
+      .filter(
+        ({ code, cancelled, finalCents, cents: first }) =>
+          code === 'ZOE20' && cancelled === 'never' && finalCents === first,
+      )
+      .map((order) => {
+        const amount = `${(order.cents / 100).toFixed(2)},${order.currency}`;
+        return [`DEALZOE,,${amount},${dayOf(order)},ZOE20`, 'candidates'] as const;
+      }),
+    // No order has this id, or this amount; after the last export, nothing is known.
+    ...orders
+      .slice(0, 5)
+      .map((order) => [`DEALMIA,9${order.id},,,${dayOf(order)},`, 'not_in_exports'] as const),
+    [`DEALMIA,,999999.99,EUR,${YEAR}-08-11,`, 'not_in_exports'],
+    [`DEALMIA,99,,,${YEAR + 1}-01-05,`, 'day_not_exported'],
+    [`DEALMIA,#10001,,,${YEAR}-08-11,`, 'similar_id'],
+    [`DEALMAI,,999999.99,EUR,${YEAR}-08-11,`, 'owner_unknown'],
+  ];
 }
 
 /** Formats cents: `1234` → `12.3400`. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openCalendar } from '../../src/ops/schedule/calendar.ts';
-import { type PlanInput, planSlots } from '../../src/ops/schedule/plan-slots.ts';
+import { type PlanInput, planSlots } from '../../src/ops/schedule/poll-schedule.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, it } from 'vitest';
-import { drawBar, renderBars } from '../../src/render/bars.ts';
+import { drawBar, renderBars } from '../../src/render/render-blocks.ts';
 import { hasUnicode } from '../../src/render/terminal.ts';
 import { plainTerminal } from '../support/plain-terminal.ts';
 

@@ -14,8 +14,7 @@ import { listDisputedOrders } from '../../src/reports/money/list-disputed-orders
 import { readStatus } from '../../src/reports/status/read-status.ts';
 import { readChangeVersion } from '../../src/reports/status/read-version.ts';
 import { describeStatus } from '../../src/reports/status/status.ts';
-import type { Backlog } from '../../src/rollups/backlog.ts';
-import { readOpenBacklog } from '../../src/rollups/backlog.ts';
+import { type Backlog, readOpenBacklog } from '../../src/rollups/backlog.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { plainTerminal } from '../support/plain-terminal.ts';
 import { rowsRead } from '../support/rows-read.ts';

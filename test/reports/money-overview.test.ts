@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { renderBlocks } from '../../src/render/render-blocks.ts';
+import { createTerminal } from '../../src/render/terminal.ts';
+import { describeLeaks } from '../../src/reports/money/leaks.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop, type Workshop } from '../runs/workshop.ts';
+import { readMoneyTable } from '../support/read-questions.ts';
 import { reducedExport } from '../support/reduced-export.ts';
 
 const FLOW = `
@@ -38,13 +42,18 @@ async function openShop(): Promise<Workshop> {
   return shop;
 }
 
+/** The text of each page that a test has written. */
+const pages: string[] = [];
+
 /** Runs a job with a page, and returns the text of the page. */
 async function pageOf(shop: Workshop, job: string): Promise<string> {
   const result = await shop.cli('run', job, '--report', 'run.html');
   expect(result.stderr).toContain('Report: run.html');
-  return readFileSync(join(shop.folder, 'run.html'), 'utf8')
+  const page = readFileSync(join(shop.folder, 'run.html'), 'utf8')
     .replace(/<style>.*?<\/style>|<[^>]*>/gs, ' ')
     .replace(/\s+/g, ' ');
+  pages.push(page);
+  return page;
 }
 
 /** Returns the cells of the rows about deals that a command prints. */
@@ -185,5 +194,24 @@ describe('the page of a run', () => {
     const page = await pageOf(shop, 'orders');
     expect(page).toContain('What creators brought and cost could not be read from the database (42P01)');
     expect(page).toContain('Credited to influencers');
+  });
+
+  it('has each panel that docs/money.md names', () => {
+    const leaked = {
+      ...{ code: 'MIA10', dealId: null, influencerHandle: null, since: '2026-05-20', acknowledged: null },
+      ...{
+        day: 1,
+        days: 1,
+        orders: 9,
+        withoutLink: 9,
+        usualWithoutLink: 1,
+        usualShare: 0.1,
+        known: 0,
+        returning: 0,
+      },
+    };
+    pages.push(renderBlocks(describeLeaks([leaked]), createTerminal(process.stdout, {})));
+    const panels = readMoneyTable().map(([, , , panel = '']) => panel);
+    expect(panels.filter((panel) => !pages.some((page) => page.includes(panel)))).toEqual([]);
   });
 });

@@ -118,8 +118,20 @@ describe('rejected', () => {
       { id: 'bad1', revenue: 'twelve' },
       { id: 'bad2', revenue: '1.2.3' },
     ];
-    shop.drop('orders.csv', toCsv([...manyRows(20), ...bad]));
-    expect(await shop.run()).toMatchObject({ exitCode: 3, finished: { counts: { rejected_rows: 2 } } });
+    // The total below the rows is none of them, whatever it is called.
+    const rows = [...manyRows(20), ...bad];
+    shop.drop('orders.csv', `${toCsv(rows)}Suma,212.10,,,,\n`);
+    expect(await shop.run()).toMatchObject({
+      exitCode: 3,
+      finished: { counts: { rows: 22, rejected_rows: 2, orders: 20 } },
+    });
+    expect((await shop.cli('explain', 'orders.csv')).stdout).toContain(
+      'line 24: "Suma", the sum of the orders above',
+    );
+    expect((await shop.cli('explain', 'bad1')).stdout).toContain('Not read: line 22 of orders.csv could not');
+    expect((await shop.cli('status')).stdout.replace(/\s+/g, ' ')).toContain(
+      '2 rows in 1 file: This is not an amount',
+    );
     const listed = await shop.cli('rejected');
     expect(listed.stdout).toContain('orders.csv line 22');
     expect(listed.stdout).toContain('order_revenue');
@@ -136,6 +148,11 @@ describe('rejected', () => {
     });
     expect(repeated(await shop.posted())).toEqual([]);
     expect(await shop.posted()).toEqual(expect.arrayContaining(['bad1', 'bad2']));
+    const settled = (await shop.cli('rejected')).stdout;
+    expect(settled).toContain('No rejected row waits for a correction. 2 rejected rows are not listed');
+    expect((await shop.cli('rejected', '--all')).stdout).toContain('orders.csv line 22');
+    expect((await shop.cli('explain', 'bad1')).stdout).toContain('not used, and settled by a later file');
+    expect((await shop.cli('status')).stdout).not.toContain('Rejected rows');
   });
 });
 

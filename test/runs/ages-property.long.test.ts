@@ -215,7 +215,13 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
     });
     await decideOrders(db, {
       ...{ job: job.name, brandId, revenue: job.revenue, codesHash, start: null },
-      ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+      ...{
+        creditsDrafts: false,
+        creditsRenewals: true,
+        attribution: 'code',
+        hasTerms: false,
+        isBrandShared: false,
+      },
       sources: [{ source, orderPlatform: source, credited: 'any', notCredited: [], mayLackColumn: true }],
     });
     await prepareEntries(db, {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
+import { DEMO_ACCOUNT } from '../../src/sandbox/account/read-accounts.ts';
 import { runHere } from '../support/run-here.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
+import { openAccount } from '../../src/sandbox/account/open-tenant.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
-import { openAccount } from '../../src/sandbox/open-tenant.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
 import { type OperationName, operationNames, operationOf } from '../../src/service/contract.ts';

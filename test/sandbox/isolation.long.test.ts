@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { registerAccounts } from '../../src/sandbox/account/open-tenant.ts';
 import { createAnswerer } from '../../src/sandbox/answer-request.ts';
-import { registerAccounts } from '../../src/sandbox/open-tenant.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
 import { type OperationName, operationNames } from '../../src/service/contract.ts';
@@ -65,7 +65,7 @@ async function allOf({ world: { account, events, requestLog } }: Session): Promi
   const { deals, collaborations, webhooks, enquiries, submitted, seen, reports, orders, store, credits } =
     account;
   const lines = await Promise.all(
-    [requestLog.referrals, requestLog.clicks].map((log) => log.read().toArray()),
+    [requestLog.referrals, requestLog.clicks].map((log) => Array.fromAsync(log.read())),
   );
   return JSON.parse(
     JSON.stringify({

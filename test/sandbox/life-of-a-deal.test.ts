@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
+import { DEMO_ACCOUNT } from '../../src/sandbox/account/read-accounts.ts';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import { webhookTypes } from '../../src/service/contract/webhook-types.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,10 +1,10 @@
-import type { Account } from '../../src/sandbox/account.ts';
-import type { AccountData } from '../../src/sandbox/account-data.ts';
+import type { Account } from '../../src/sandbox/account/account.ts';
+import type { AccountData } from '../../src/sandbox/account/account-data.ts';
+import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/account/read-accounts.ts';
 import { createClock } from '../../src/sandbox/clock.ts';
 import { createEventStream, createEvents } from '../../src/sandbox/events/events.ts';
 import { createFollowUps } from '../../src/sandbox/events/follow-ups.ts';
 import type { World } from '../../src/sandbox/operations/operation.ts';
-import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
 import type { RequestLog } from '../../src/sandbox/request-log.ts';
 import { createPopulation } from '../../src/sandbox/search/population.ts';
 import { specifiedService } from '../../src/service/description/schema.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { KnownError } from '../../src/core/known-error.ts';
-import { DEMO_ACCOUNT, parseAccounts, readAccounts } from '../../src/sandbox/read-accounts.ts';
+import { DEMO_ACCOUNT, parseAccounts, readAccounts } from '../../src/sandbox/account/read-accounts.ts';
 
 function problemsOf(yaml: string): readonly string[] {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatJson } from '../../src/core/text/exact-json.ts';
+import { formatJson } from '../../src/core/json/exact-json.ts';
 import { buildRequest } from '../../src/service/build-request.ts';
 
 const ORDER = { deal_id: ['D1'], order_id: ['1.10'], order_revenue: ['1249.00'] };

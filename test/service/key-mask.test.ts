@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKeyMask } from '../../src/service/key-mask.ts';
+import { createKeyMask } from '../../src/service/client.ts';
 import { httpAnswer, startRawServer } from './raw-server.ts';
 import { openClient } from './test-client.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contract, operationNames, operationOf } from '../../src/service/contract.ts';
 import { exampleOf } from '../../src/service/reference/examples.ts';
 import { openApiDocument } from '../../src/service/reference/openapi.ts';
-import { operationReference } from '../../src/service/reference/operation-reference.ts';
+import { operationReference } from '../../tools/documents/operation-reference.ts';
 
 const MEND = 'Run `npm run openapi` and commit what it writes.';
 

@@ -45,6 +45,7 @@ const BODIES: Readonly<Record<Effect, string>> = {
   create_deal:
     '{"influencer_handle":"nova.test","platform":"tiktok","brand_id":4819,"dealflow_id":"D_FSSI4P"}',
   note: `{"deal_id":"${DEAL}","note_description":"hello"}`,
+  task: `{"deal_id":"${DEAL}","tasktype":"todo_task","task_title":"hello","task_description":"there","deadline":"01-12-2026","assigned_to":null}`,
   outreach: '{"outreach_id":"O_SPRING1","influencer_ids":["INFLUENCER"],"platform":"tiktok"}',
 };
 const OPERATIONS: Readonly<Record<Effect, OperationName>> = {
@@ -52,6 +53,7 @@ const OPERATIONS: Readonly<Record<Effect, OperationName>> = {
   click: 'new_influencer_click',
   create_deal: 'create_deal',
   note: 'create_note',
+  task: 'create_task',
   outreach: 'submit_influencers',
 };
 
@@ -80,6 +82,7 @@ const steps = {
   click: (place: Place) => postAndCompare(place, 'click'),
   create_deal: (place: Place) => postAndCompare(place, 'create_deal'),
   note: (place: Place) => postAndCompare(place, 'note'),
+  task: (place: Place) => postAndCompare(place, 'task'),
   outreach: (place: Place) => postAndCompare(place, 'outreach'),
   identify: (place: Place) =>
     repeatable(place, {

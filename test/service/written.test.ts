@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/sandbox/random-id.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { regionOfQueue } from '../../src/store/queue/open-queue.ts';
-import { readEvent } from '../../src/store/queue/read-event.ts';
+import { readEvent } from '../../src/store/queue/take-events.ts';
 import { bridgedEvent, bySns, s3Event, TEST_EVENT } from '../support/sqs-server.ts';
 
 const BUCKET = 'acme-exports';

@@ -115,7 +115,8 @@ function readFailures(path: string): readonly KnownFailure[] {
         note(details, (object) => exitsIn(propertyOf(object, 'exitCode')));
     },
     CallExpression({ callee, arguments: [details] }) {
-      if (callee.type === 'Identifier' && callee.name === 'refusal') note(details, () => ['configuration']);
+      if (callee.type === 'Identifier' && ['configurationError', 'refusal'].includes(callee.name))
+        note(details, () => ['configuration']);
     },
   }).visit(parseSync(path, readFileSync(path, 'utf8')).program);
   return failures;

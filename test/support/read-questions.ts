@@ -33,3 +33,14 @@ export function readQuestions(): readonly Question[] {
       return { slug: name.replace(/\.sql$/, ''), title, description, view, sql: statement };
     });
 }
+
+/** The rows of the table in docs/money.md that says where each question is answered, as cells. */
+export function readMoneyTable(): readonly (readonly string[])[] {
+  const [, section = ''] = readFileSync('docs/money.md', 'utf8').split('## Where each answer is');
+  const [text = ''] = section.split('\n## ');
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| Question'))
+    .map((line) => line.slice(2, -2).split(' | '))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { jobKinds } from '../../jobs/index.ts';
 import {
+  layoutJsonSchema,
   pipelineJsonSchema,
   serviceJsonSchema,
   serviceTable,
   serviceYaml,
   timingTable,
-} from '../../src/config/documents.ts';
-import { layoutJsonSchema } from '../../src/intake/layout/load-layout.ts';
+} from '../../tools/documents/settings.ts';
 
 /**
  * `npm run schema`: writes the JSON schemas with which editors check `config/pipeline.yaml`, `config/service.yaml` and

@@ -1,11 +1,12 @@
 // `npm run build`: compiles the project into dist/, which the package runs. A clone runs its sources and does
 // not need it.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build, type ChunkingContext } from 'rolldown';
 import { packageFile } from '../../src/core/package.ts';
+import { apiTypeSource } from '../documents/api-type-source.ts';
 import { escapeBeyondLatin1, joinPackages } from './join-packages.ts';
 
 /** The entry points of the package, by the name of their file in dist/. */
@@ -70,6 +71,7 @@ if (missing.length > 0)
   throw new Error(`dist/ imports ${missing.join(', ')}, which an install would not bring: see dependencies.`);
 
 const { status } = spawnSync('tsc', ['-p', 'tools/package/tsconfig.types.json'], { cwd, stdio: 'inherit' });
+writeFileSync(packageFile('dist/types/src/service/reference/api-type.d.ts'), apiTypeSource());
 process.exitCode = status ?? 1;
 
 /** Returns true if a module is one of these, or if one of these imports it, directly or not, before it runs itself. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiSettings } from '../../../src/config/schema.ts';
 import type { Backfill, BackfillState } from '../../../src/core/backfill.ts';
 import type { RunStop } from '../../../src/core/run.ts';
-import { holdCreditedElsewhere } from '../../../src/ledger/hold-credited-elsewhere.ts';
+import { holdCreditedElsewhere } from '../../../src/ledger/evidence/hold-credited-elsewhere.ts';
 import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';
 import { countReady } from '../../../src/ledger/ready-entries.ts';
 import type { BackfillShare } from '../../../src/ledger/sending/open-request-gate.ts';

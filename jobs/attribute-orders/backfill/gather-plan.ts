@@ -4,8 +4,8 @@ import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
+import { neverSent } from '../../../src/ledger/never-sent.ts';
 import { adoptKeys } from '../../../src/ledger/propose.ts';
-import { neverSent } from '../../../src/ledger/states.ts';
 import { decide } from '../decide/decide-orders.ts';
 import {
   type AttributionRules,

@@ -139,7 +139,8 @@ async function write(
 }
 
 function hashRules(options: AttributeOrdersOptions): string {
-  const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, sources, start } = options;
+  const { codesHash, brandId, revenue, creditsDrafts, creditsRenewals, attribution, sources, start } =
+    options;
   const credited = sources.map(({ source, credited, notCredited, mayLackColumn }) => [
     source,
     credited,
@@ -153,6 +154,7 @@ function hashRules(options: AttributeOrdersOptions): string {
     credited,
     ...(creditsDrafts ? ['drafts'] : []),
     ...(creditsRenewals ? [] : ['no renewals']),
+    ...(attribution === 'code' ? [] : [`attribution ${attribution}`]),
     ...(start === null ? [] : [start.day, start.timeZone]),
     ...(options.hasTerms ? ['terms'] : []),
     ...(options.isBrandShared ? ['shared brand'] : []),

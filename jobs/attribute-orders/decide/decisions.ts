@@ -3,7 +3,8 @@ import { ownersOf } from '../../../src/codes/owners-of.ts';
 import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
-import { neverSent } from '../../../src/ledger/states.ts';
+import { neverSent } from '../../../src/ledger/never-sent.ts';
+import type { Attribution } from '../settings.ts';
 import { EXPORTED_AT, isByExport } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 
@@ -16,6 +17,7 @@ export type AttributionRules = {
   readonly creditsDrafts: boolean;
   /** The same for renewals of subscriptions. */
   readonly creditsRenewals: boolean;
+  readonly attribution: Attribution;
   /**
    * First day of the job's own period. Older orders are left to backfills. Null: orders of any age belong to
    * the job.
@@ -91,7 +93,7 @@ function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
  * export itself, owner of a code, owner of a link, no owner.
  */
 export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
-  return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${MATCHED}, ${decidedOf(rules)} select * from decisions`;
+  return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
 }
 
 /**
@@ -177,18 +179,29 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
     )`;
 }
 
-/** SQL for the owners of codes and links, for orders that name no influencer. */
-const MATCHED = sql`
+/**
+ * Which codes and links decide if they have several owners; the lowest value decides, and the others do not count. Links
+ * come before codes, because a visit comes before the checkout, and several of them count in the order of the export.
+ */
+const TURNS: Readonly<Record<Attribution, RawBuilder<unknown>>> = {
+  code: sql`(h.kind <> 'code')::integer`,
+  link: sql`(h.kind <> 'link')::integer`,
+  first: sql`row((h.kind = 'code')::integer, h.place)`,
+  last: sql`row((h.kind = 'link')::integer, -h.place)`,
+  hold: sql`0`,
+};
+
+/** SQL for the owner of each order that names no influencer, and for a second one if what decides has two. */
+function matchedOf({ attribution }: AttributionRules): RawBuilder<unknown> {
+  return sql`
     matched as materialized (
       select order_version_id,
-        min(target) filter (where fault is null and kind = 'code') as code_target,
-        max(target) filter (where fault is null and kind = 'code') as other_code_target,
-        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_line,
-        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_written,
-        min(target) filter (where fault is null and kind = 'link') as link_target,
-        max(target) filter (where fault is null and kind = 'link') as other_link_target,
-        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_line,
-        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_written,
+        min(target) filter (where is_decisive) as target,
+        max(target) filter (where is_decisive) as other_target,
+        bool_or(kind = 'code') filter (where is_decisive) as has_code,
+        bool_or(kind = 'link') filter (where is_decisive) as has_link,
+        (array_agg(line_no order by kind, place, line_no) filter (where is_decisive))[1] as line_no,
+        (array_agg(written order by kind, place, line_no) filter (where is_decisive))[1] as written,
         case
           when bool_or(fault = 'code_expired') then 'code_expired'
           when bool_or(fault = 'code_not_yet_valid') then 'code_not_yet_valid'
@@ -197,8 +210,13 @@ const MATCHED = sql`
           when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
         end as fault,
         coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
-      from hits group by order_version_id
+      from (
+        select h.*, h.fault is null and rank() over (partition by h.order_version_id, h.fault is null order by ${TURNS[attribution]}) = 1 as is_decisive
+        from hits h
+      ) h
+      group by order_version_id
     )`;
+}
 
 /**
  * SQL for the decisions. Only an order that names an owner is held: of the others, nothing would be credited.
@@ -208,14 +226,14 @@ const MATCHED = sql`
 function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
     matches as (
-      select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
+      select w.*, m.line_no, m.written, m.fault,
         case
           when w.exclusion_reason is not null then 'excluded'
           when w.named is not null then 'explicit'
-          when m.code_target is distinct from m.other_code_target then 'ambiguous_codes'
-          when m.code_target is not null then 'code'
-          when m.link_target is distinct from m.other_link_target then 'ambiguous_links'
-          when m.link_target is not null then 'link'
+          when m.target is distinct from m.other_target then
+            case when not m.has_link then 'ambiguous_codes' when not m.has_code then 'ambiguous_links' else 'link_and_code' end
+          when m.has_code then 'code'
+          when m.has_link then 'link'
           when m.is_time_missing then 'unknown_time'
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
@@ -231,7 +249,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
-             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'unknown_time') then 'held' else j.decision end as outcome,
+             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time') then 'held' else j.decision end as outcome,
         case j.decision
           when 'excluded' then j.exclusion_reason
           when 'held' then j.held_for
@@ -239,13 +257,14 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
           when 'ambiguous_codes' then j.decision
           when 'ambiguous_links' then j.decision
+          when 'link_and_code' then j.decision
           when 'unknown_time' then case j.hold_reason when 'after_export' then j.hold_reason else j.decision end
         end as reason,
         case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
         case j.decision
           when 'explicit' then j.named
-          when 'code' then j.code_written
-          when 'link' then j.link_written
+          when 'code' then j.written
+          when 'link' then j.written
           when 'excluded' then null
           else coalesce(nullif(array_to_string(j.codes || j.links, ', '), ''), case j.decision when 'held' then j.named end)
         end as matched_value,
@@ -261,8 +280,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         -- How many things may name an owner: see keepClaims.
         cardinality(j.codes) + cardinality(j.links) + (j.named is not null)::integer as evidence
       from judged j
-      left join intake.codes c on c.job = ${job}
-        and c.line_no = case j.decision when 'code' then j.code_line when 'link' then j.link_line end
+      left join intake.codes c on c.job = ${job} and c.line_no = j.line_no and j.decision in ('code', 'link')
     )`;
 }
 

@@ -144,6 +144,9 @@ function requirementsOf({
   const statusOrBlank = firstOf(status, constant(''));
   const isNotCredited = isOneOf(statusOrBlank, SOURCE.notCredited);
   const isRefunded = not(isSame(firstOf(refunded, ZERO), ZERO));
+  // If more was refunded than paid, the two contradict each other, and what is left says nothing.
+  const isNegative =
+    revenue === 'total_less_refunds' ? isAbove(ZERO, total) : or(isAbove(ZERO, amount), isAbove(ZERO, total));
   const isOfBrand = equals(brand, setting(brandId));
   return [
     {
@@ -211,7 +214,7 @@ function requirementsOf({
       // A subtotal says nothing if nothing was paid.
       allowed: and(isAbove(amount, ZERO), or(isNull(total), isAbove(total, ZERO))),
       excluded: [
-        [or(isAbove(ZERO, amount), isAbove(ZERO, total)), constant('negative_revenue')],
+        [isNegative, constant('negative_revenue')],
         [or(isSame(amount, ZERO), isSame(total, ZERO)), constant('zero_revenue')],
       ],
       held: constant('unknown_amount'),

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../../../src/db/tables.ts';
-import { neverSent } from '../../../src/ledger/states.ts';
+import { neverSent } from '../../../src/ledger/never-sent.ts';
 import type { AttributionRules } from './decisions.ts';
 
 /**

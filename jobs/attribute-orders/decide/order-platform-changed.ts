@@ -1,5 +1,4 @@
-import { EXIT } from '../../../src/core/exit-code.ts';
-import { KnownError } from '../../../src/core/known-error.ts';
+import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 
 /**
  * Creates the error for a changed platform name. The name is part of an order's identity: under another name,
@@ -11,11 +10,10 @@ export function orderPlatformChanged(change: {
   readonly now: string;
 }): KnownError {
   const { source, before, now } = change;
-  return new KnownError({
+  return configurationError({
     code: 'order_platform_changed',
     message: `The ledger knows orders of source ${source} with order_platform ${before ?? 'blank'}; it is now ${now}.`,
     help: `Set it back to ${before ?? 'its previous value'}. For another shop, add another source.`,
     safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,4 +1,4 @@
-import { isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import { isObject, numberText, parseExactJson } from '../../core/json/exact-json.ts';
 import { type Column, renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { cut, plural } from '../../render/text.ts';

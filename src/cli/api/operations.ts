@@ -3,8 +3,8 @@ import type { Terminal } from '../../render/terminal.ts';
 import { cut } from '../../render/text.ts';
 import type { Operation } from '../../service/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../../service/contract.ts';
+import { exampleCommand } from '../../service/reference/examples.ts';
 import { type Field, requestFieldsOf } from '../../service/reference/operation-fields.ts';
-import { exampleCommand } from '../../service/reference/operation-reference.ts';
 
 /** Renders a list of all operations by group, one line each. */
 export function renderOperations(terminal: Terminal): string {

@@ -1,8 +1,20 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommandDefinition, type ConfigOptions, parseCount, parseDay, parseId } from '../command.ts';
+import {
+  type CommandDefinition,
+  type ConfigOptions,
+  NO_WAIT,
+  parseCount,
+  parseDay,
+  parseId,
+  WAIT,
+} from '../command.ts';
 
-/** The limits of a backfill. */
-export type ShareOptions = { readonly rate?: number; readonly concurrency?: number };
+/** The limits of a backfill, and whether it waits for the lease of one that may be gone. */
+export type ShareOptions = {
+  readonly rate?: number;
+  readonly concurrency?: number;
+  readonly wait?: boolean;
+};
 
 export type BackfillOptions = ConfigOptions &
   ShareOptions & {
@@ -101,7 +113,9 @@ function addShareOptions(command: Command): Command {
       '--concurrency <count>',
       'maximum requests in flight (default: half of api.concurrency)',
       parseCount,
-    );
+    )
+    .option(...WAIT)
+    .option(...NO_WAIT);
 }
 
 function parseRate(text: string): number {

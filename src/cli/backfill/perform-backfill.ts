@@ -4,11 +4,24 @@ import {
   continueBackfill,
   resumeBackfill,
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
-import { executeBackfill, tellReports } from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import {
+  type BackfillEnd,
+  executeBackfill,
+  shareOf,
+  tellReports,
+} from '../../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../../../jobs/attribute-orders/backfill/plan-backfill.ts';
 import { findUnfinished } from '../../../jobs/attribute-orders/backfill/release-entries.ts';
-import { describeBackfillEnd } from '../../../jobs/attribute-orders/backfill/render.ts';
-import { describeUnposted, readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import {
+  describeBackfillEnd,
+  describeChanges,
+  describePlan,
+} from '../../../jobs/attribute-orders/backfill/render.ts';
+import {
+  type BackfillProgress,
+  describeUnposted,
+  readBackfillProgress,
+} from '../../../jobs/attribute-orders/backfill/report.ts';
 import {
   type BackfillRun,
   withBackfillRun,
@@ -17,17 +30,21 @@ import { type AttributeOrdersSettings, isAttributeOrders } from '../../../jobs/a
 import { findJob } from '../../../jobs/index.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import type { Backfill, Period } from '../../core/backfill.ts';
+import type { Backfill, Period, PlanChanges, PlanStanding } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
+import { renderBlocks } from '../../render/render-blocks.ts';
+import { plural } from '../../render/text.ts';
+import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import { describeCodeProblems } from '../../reports/files/read-files.ts';
 import { describeStop } from '../../runs/run-job.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
-import { createRunLog, withRunSurroundings } from '../open/open-run.ts';
+import { withProcess, withRunSurroundings } from '../open/open-process.ts';
+import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason } from '../usage-error.ts';
@@ -41,15 +58,6 @@ import {
   planChanged,
   planGone,
 } from './errors.ts';
-import { exitCodeOf, exitCodeOfIdle, hasNothingToPost } from './exit-codes.ts';
-import {
-  approve,
-  type CommandContext,
-  showPlan,
-  wantedShare,
-  warnOfHeldFiles,
-  withShare,
-} from './show-plan.ts';
 
 /** Plans a backfill and executes it if it is approved. Continues an unfinished one for the same period. */
 export async function performBackfill(
@@ -65,7 +73,7 @@ export async function performBackfill(
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
   return withBackfillSurroundings(
-    { output, config, job, isPlan: options.plan === true },
+    { output, config, job, isPlan: options.plan === true, wait: options.wait },
     async (run, isKept) => {
       const unfinished = await findUnfinished(run.db, job.name);
       if (unfinished !== null) {
@@ -100,7 +108,8 @@ export async function performResume(
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
-  return withBackfillSurroundings({ output, config, job, isPlan: false }, async (run) => {
+  const { wait } = options;
+  return withBackfillSurroundings({ output, config, job, isPlan: false, wait }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
     if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
     if (now?.state !== 'planned') throw notToBeResumed(backfill);
@@ -157,18 +166,22 @@ type BackfillSurroundingsOptions = {
   readonly config: PipelineConfig;
   readonly job: AttributeOrdersSettings;
   readonly isPlan: boolean;
+  readonly wait: boolean | undefined;
 };
 
 async function withBackfillSurroundings(
-  { output, ...options }: BackfillSurroundingsOptions,
+  { output, wait, ...options }: BackfillSurroundingsOptions,
   work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const log = createRunLog(output, null);
-  return withRunSurroundings(output, { ...options, log }, async (surroundings, isKept) => {
-    // The plan is stored before the ledger is opened, and people approve what it says.
-    await requireWholeLedger(surroundings.db, options.config);
-    return withBackfillRun(surroundings, (run) => work(run, isKept));
-  });
+  const { config } = options;
+  return withProcess(output, { config, lasts: false }, (opened) =>
+    withRunSurroundings(output, { ...options, opened }, async (surroundings, isKept) => {
+      // The plan is stored before the ledger is opened, and people approve what it says.
+      await requireWholeLedger(surroundings.db, config);
+      const waits = wait ?? output.terminal.isInteractive;
+      return withBackfillRun({ ...surroundings, waits }, (run) => work(run, isKept));
+    }),
+  );
 }
 
 async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
@@ -248,4 +261,110 @@ function explainNeedless(output: Output, { kind, name }: JobSettings, message: s
   output.emit({ event: 'backfill_not_needed', job: name, kind, message });
   output.print(message);
   return EXIT.ok;
+}
+
+/** True if the plan of a backfill contains no order to post. */
+function hasNothingToPost({ plan }: Backfill): boolean {
+  return plan.groups.every(({ standing }) => standing !== 'to_post');
+}
+
+/** Exit code of a plan with nothing to post: its orders may still wait for a person. */
+function exitCodeOfIdle({ plan }: Backfill): ExitCode {
+  const has = (which: PlanStanding) => plan.groups.some(({ standing }) => standing === which);
+  if (has('in_doubt')) return EXIT.doubts;
+  return has('rejected') ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/** Exit code of a process that executed a backfill. */
+function exitCodeOf(
+  end: BackfillEnd,
+  { inDoubt, rejected, held }: Pick<BackfillProgress, 'inDoubt' | 'rejected' | 'held'>,
+): ExitCode {
+  if (end.kind === 'cancelled') return EXIT.interrupted;
+  if (end.kind === 'stopped') {
+    if (end.stop.kind === 'drained') return EXIT.interrupted;
+    if (end.stop.kind === 'ledger_went_back') return EXIT.ledgerWentBack;
+    return end.stop.kind === 'unauthorised' ? EXIT.authentication : EXIT.crash;
+  }
+  if (inDoubt > 0) return EXIT.doubts;
+  return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/** What planning and executing need in addition to the run. */
+type CommandContext = { readonly output: Output; readonly options: ResumeOptions };
+
+/**
+ * Shows the plan to a person or a program.
+ * @param isKept whether the plan is stored, so that it can be executed by its number.
+ */
+function showPlan(
+  run: BackfillRun,
+  backfill: Backfill,
+  { output, options, isKept = true }: CommandContext & { readonly isKept?: boolean },
+): void {
+  run.progress.end();
+  const { requestsPerSecond } = shareOf(withShare(backfill, options), run.config.api);
+  const { backfillId, job, state, period, planHash, plan } = backfill;
+  output.emit({
+    event: 'backfill_plan',
+    backfillId,
+    job,
+    state,
+    ...period,
+    planHash,
+    requestsPerSecond,
+    isKept,
+    ...plan,
+  });
+  output.show(describePlan(backfill, { requestsPerSecond, isKept }));
+}
+
+/**
+ * Warns of held files: they may contain orders of the period, which the plan lacks.
+ * @returns true if no file is held.
+ */
+async function warnOfHeldFiles({ db, job }: BackfillRun, output: Output): Promise<boolean> {
+  const held = await listHeldFiles(db, { sources: job.sources });
+  for (const file of held) output.emit({ event: 'held_file', ...file });
+  if (held.length > 0)
+    output.warn(
+      `${plural(held.length, 'file')} of its sources could not be used, so the plan lacks ${held.length === 1 ? 'its' : 'their'} orders:  npx influencer-sync status`,
+    );
+  return held.length === 0;
+}
+
+/**
+ * Asks whether to execute the plan. If it differs from an earlier plan for the same days, a person must
+ * confirm it even with `--yes`.
+ */
+async function approve(
+  backfill: Backfill,
+  changes: PlanChanges | null,
+  { output, options }: CommandContext,
+): Promise<boolean> {
+  if (changes !== null) {
+    if (!process.stdin.isTTY) throw planChanged(backfill, changes);
+    output.warn(renderBlocks(describeChanges(changes), output.terminal));
+  } else if (options.yes === true) return true;
+  if (!process.stdin.isTTY) return false;
+  const count = plural(sumOf(backfill), 'order');
+  return confirmByWord('yes', `Post ${count}? You cannot undo orders that the service has accepted. `);
+}
+
+function sumOf({ plan }: Backfill): number {
+  return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
+}
+
+/** The limits given on the command line; null where absent. */
+function wantedShare({ rate, concurrency }: ResumeOptions) {
+  return { requestsPerSecond: rate ?? null, concurrency: concurrency ?? null };
+}
+
+/** The limits of a backfill. Those on the command line override those stored with the plan. */
+function withShare(backfill: Backfill, options: ResumeOptions) {
+  const { requestsPerSecond, concurrency } = wantedShare(options);
+  return {
+    requestsPerSecond: requestsPerSecond ?? backfill.requestsPerSecond,
+    concurrency: concurrency ?? backfill.concurrency,
+  };
 }

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import { creditBars, dispositionLines } from '../../../jobs/attribute-orders/render.ts';
+import { isOrdersReport, type OrdersReport } from '../../../jobs/attribute-orders/report.ts';
 import { isAttributeOrders } from '../../../jobs/attribute-orders/settings.ts';
 import { kindOf, loadConfig } from '../../../jobs/index.ts';
 import { waysToSet } from '../../config/environment/read-variable.ts';
@@ -9,16 +10,16 @@ import type { JobSettings } from '../../config/job-fields.ts';
 import { shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, KnownError } from '../../core/known-error.ts';
 import { packageFile } from '../../core/package.ts';
 import { plural } from '../../core/text/plural.ts';
+import { type Block, type CountLine, section } from '../../render/block.ts';
 import { renderReportPage } from '../../render/html/report-page.ts';
 import { renderRunSummary } from '../../render/report-renderer.ts';
+import type { Terminal } from '../../render/terminal.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { type PerformedJob, performConfigured } from '../run/perform-job.ts';
 import type { Output } from '../terminal/output.ts';
-import { demoFolder, prepareDemoFolder } from './demo-folder.ts';
-import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
 
 const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
 
@@ -165,4 +166,90 @@ function postedTwice(count: number): KnownError {
     help: 'This must not happen. Please report it with the output above.',
     exitCode: EXIT.crash,
   });
+}
+
+/**
+ * Prepares the folder in which the demo works: a copy of its configuration and exports. The database and
+ * report of an earlier demo are removed; other files stay. The bundled files are never written to, so that a
+ * copy of them never contains a ledger.
+ *
+ * @throws KnownError `demo_folder` (exit 2) if the current folder is not writable.
+ */
+function prepareDemoFolder(): string {
+  const folder = demoFolder();
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const made of ['.data', 'report.html']) rmSync(join(folder, made), { recursive: true, force: true });
+    cpSync(fileURLToPath(packageFile('config/demo/')), folder, { recursive: true });
+    return folder;
+  } catch (cause) {
+    throw configurationError({
+      code: 'demo_folder',
+      message: 'The demo cannot write its files here.',
+      where: shortPath(folder),
+      help: 'Start it in a folder that this user may write to.',
+      safe: 'Nothing was run.',
+      cause,
+    });
+  }
+}
+
+/** The demo's folder, in the current one. */
+function demoFolder(): string {
+  return resolve('influencer-sync-demo');
+}
+
+/** The introduction, before the first job. */
+function introduceDemo(terminal: Terminal): string {
+  return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
+a sandbox of the service. It takes some seconds; nothing leaves this machine.
+`;
+}
+
+/** The result of the orders: what each influencer earned, what was not credited, and why. */
+function tellOrders({ counts, details }: OrdersReport): readonly Block[] {
+  const lines = dispositionLines(counts, { details }).filter(([label]) => !CREDITED.includes(label));
+  const unreadable: CountLine = [
+    'unreadable rows',
+    counts.rejected_rows,
+    { note: 'with file, line and fix in the report', color: 'yellow' },
+  ];
+  return [
+    ...section('Who earned what', {
+      note: `${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
+      parts: [creditBars(details)],
+    }),
+    {
+      kind: 'counts',
+      count: counts.orders,
+      whole: 'What was not credited, and why',
+      meaning: '',
+      lines: [...lines, unreadable].map(([label, count, more]) => [label, count, { ...more, always: false }]),
+    },
+  ];
+}
+
+const CREDITED: readonly string[] = ['posted', 'already known'];
+
+/** The end: a second run posted nothing, and which commands to try next. */
+function endDemo(
+  {
+    posted,
+    reportPath,
+    folder,
+  }: { readonly posted: number; readonly reportPath: string; readonly folder: string },
+  terminal: Terminal,
+): string {
+  return `
+${terminal.style('bold', 'The same job again')}: 0 orders posted. The sandbox still has ${posted}, each once.
+
+${terminal.style('bold', 'The whole report')}, for a browser:  ${reportPath}
+${terminal.style('bold', 'With your own exports')}:            npx influencer-sync init FOLDER
+${terminal.style('bold', 'Look around')}:                      cd ${folder}
+  npx influencer-sync console --open
+  npx influencer-sync explain order 5601000000101
+  npx influencer-sync rejected
+  npx influencer-sync statement --month 2026-05
+  npx influencer-sync status
+`;
 }

@@ -9,6 +9,7 @@ type Options = ConfigOptions & {
   readonly source?: string;
   readonly file?: string;
   readonly code?: string;
+  readonly all?: true;
   readonly limit: number;
   readonly export?: string;
   readonly escapeFormulas: boolean;
@@ -25,6 +26,7 @@ export const rejectedCommand: CommandDefinition = {
       .option('--source <name>', 'one source only')
       .option('--file <text>', 'only files whose address contains this text')
       .option('--code <code>', 'only rows with this reason')
+      .option('--all', 'also rows whose order a file that was read later states (--run lists them, too)')
       .option('--limit <count>', 'maximum rows to list', parseCount, 50)
       .option(
         '--export <file>',
@@ -49,18 +51,22 @@ async function showRejected(output: Output, options: Options): Promise<ExitCode>
   }
   const { countRejected, listRejected } = await import('../../reports/files/list-rejected.ts');
   const { describeRejected } = await import('../../reports/files/read-files.ts');
-  const { rows, total } = await read(async (db) => ({
-    rows: await listRejected(db, { ...filter, limit }),
-    total: await countRejected(db, filter),
-  }));
+  const { rows, total, settled } = await read(async (db) => {
+    const total = await countRejected(db, filter);
+    const all = options.all === true ? total : await countRejected(db, { ...filter, isOpen: false });
+    return { rows: await listRejected(db, { ...filter, limit }), total, settled: all - total };
+  });
   for (const row of rows) output.emit({ event: 'rejected_row', ...row });
-  const isFiltered = Object.keys(filter).length > 0;
-  output.show(describeRejected({ rows, total, isFiltered }));
+  const isFiltered = [options.run, options.source, options.file, options.code].some(
+    (value) => value !== undefined,
+  );
+  output.show(describeRejected({ rows, total, settled, isFiltered }));
   return EXIT.ok;
 }
 
-function toFilter({ run, source, file, code }: Options): RejectedFilter {
+function toFilter({ run, source, file, code, all }: Options): RejectedFilter {
   return {
+    isOpen: all !== true && run === undefined,
     ...(run === undefined ? {} : { runId: run }),
     ...(source === undefined ? {} : { sources: [source] }),
     ...(file === undefined ? {} : { file }),

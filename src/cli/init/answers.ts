@@ -1,5 +1,5 @@
-import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/column-role.ts';
 import type { KnownError } from '../../core/known-error.ts';
+import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';

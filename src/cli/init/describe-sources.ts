@@ -8,7 +8,7 @@ import { joinLines } from '../../core/text/wrap.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { listPassedOver } from '../../reports/files/read-files.ts';
+import { listPassedOver, sayFooterRow } from '../../reports/files/read-files.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import type { FileFate } from './compose-files.ts';
 import type { CustomersExamined } from './recognise/examine-customers.ts';
@@ -19,6 +19,8 @@ import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
 const CODES_SHOWN = 10;
 const WORDS_SHOWN = 12;
+/** As many states as a column of them has at most. */
+const MAX_STATES_SHOWN = 30;
 const REFUSED_SHOWN = 20;
 
 /** Renders what was recognised in one source, for a person to confirm. */
@@ -109,6 +111,7 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
     outcomeLines(preview),
     fallbackId !== null &&
       `  The ids of orders are blank, so "${toPrintableLine(fallbackId)}" identifies them.`,
+    preview.footer.slice(0, 5).map((row) => `  Not an order: ${sayFooterRow(row)}. It is not counted.`),
     rejectedLines(preview),
     codeLines(preview, terminal),
     sampleLines(preview, isZoneOpen ? `Placed (as written${reading})` : `Placed (UTC${reading})`, terminal),
@@ -118,18 +121,21 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
 /** What a run would do with the orders, in the words of its report and of `review --held`. */
 function outcomeLines(preview: OrdersPreview): readonly string[] {
   const { credited, revenue, statuses, heldOrders, excluded, organic, ordersInHeldFiles } = preview;
-  const counted = statuses.filter(({ isCredited }) => isCredited).slice(0, WORDS_SHOWN);
-  const words = counted.map(
-    ({ status, orders }) =>
-      `${status === '' ? 'without a status' : shorten(status)} (${formatCount(orders)})`,
-  );
+  const isStated = statuses.some(({ status }) => status !== '');
+  const states = Map.groupBy(isStated ? statuses : [], ({ effect }) => effect);
+  const words = [...states].map(([effect, of]) => {
+    const listed = of.map(
+      ({ status, orders }) => `${status === '' ? 'none' : shorten(status)} (${formatCount(orders)})`,
+    );
+    return `  Orders with these states are ${effect}: ${listed.slice(0, MAX_STATES_SHOWN).join(', ')}.`;
+  });
   const never = excluded.map(
     ({ reason, orders }) => `${shorten(reason.replaceAll('_', ' '))} (${formatCount(orders)})`,
   );
   return [
     credited > 0 &&
       `  To be credited, once their codes, links or influencers have an owner: ${countAndSum(credited, revenue)}.`,
-    words.length > 0 && `  Credited states: ${words.join(', ')}.`,
+    ...words,
     ...heldLines(heldOrders),
     never.length > 0 && `  Never posted: ${never.join(', ')}.`,
     organic > 0 && `  Without a code, link or influencer: ${plural(organic, 'order')}.`,

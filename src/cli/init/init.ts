@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../core/column-role.ts';
+import { COLUMN_ROLES, type ColumnRole, type StatedRoles } from '../../core/layout.ts';
 import { foldCode, foldHeader } from '../../core/text/fold.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 

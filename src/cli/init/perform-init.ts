@@ -72,6 +72,7 @@ export async function performInit(
   if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
   const folder = resolve(options.out);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
+  const shown = new Set<string>();
   let found: Recognised;
   let said: SaidOfFiles = {
     stated: options.column ?? new Map(),
@@ -80,7 +81,7 @@ export async function performInit(
   };
   for (;;) {
     found = await recogniseAll(output, places, { folder, options, said });
-    show(output, found);
+    show(output, found, shown);
     const unclear = found.refused.filter(isUnclear);
     if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
     const assumed = canAsk && options.yes !== true ? assumedOf(found, said) : [];
@@ -112,7 +113,7 @@ export async function performInit(
     const missingColumns = new Map([...(options.missingColumns ?? []), ...excused]);
     const by = { folder, options: { ...options, missingColumns }, said };
     found = await recogniseAll(output, places, by);
-    show(output, found);
+    show(output, found, shown);
   }
 
   const codes = codesOf(found.sources);
@@ -140,7 +141,11 @@ export async function performInit(
   const fates = compareFiles(folder, files);
   output.print(renderFates(fates, options.out, output.terminal));
   if (options.dryRun === true) {
-    output.print('\nNothing was written.');
+    output.print(
+      client === null
+        ? '\nNothing was written.'
+        : '\nNothing was written. The service was asked for brands, dealflows and the deals of codes; nothing was changed there.',
+    );
     return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
   }
   const count = fates.filter(({ state }) => state === 'new').length;
@@ -207,15 +212,24 @@ function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFi
     );
 }
 
-/** Shows what was recognised, and what is not read. */
-function show(output: Output, found: Recognised): void {
+/**
+ * Shows what was recognised, and what is not read.
+ *
+ * @param shown what was shown before. After an answer, only what has changed is shown.
+ */
+function show(output: Output, found: Recognised, shown: Set<string>): void {
+  const isNew = (text: string): boolean => !shown.has(text) && shown.add(text) !== undefined;
   for (const source of found.sources) {
+    const text = renderSource(source, output.terminal);
+    if (!isNew(text)) continue;
     output.emit(sourceEvent(source));
-    output.print(renderSource(source, output.terminal));
+    output.print(text);
   }
-  for (const { name, code, why, unclear = [], possible = [] } of found.refused)
+  const refused = found.refused.filter(({ name, why }) => isNew(`${name}: ${why}`));
+  for (const { name, code, why, unclear = [], possible = [] } of refused)
     output.emit({ event: 'file_refused', name, code, why, unclear, possible });
-  output.print(renderRefused(found, output.terminal));
+  const skipped = isNew(`${found.skipped} skipped`) ? found.skipped : 0;
+  output.print(renderRefused({ ...found, refused, skipped }, output.terminal));
 }
 
 /** Returns true if a run would hold files or orders, or if files with sales were refused. */

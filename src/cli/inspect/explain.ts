@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { maskAddresses, mayHaveAddress } from '../../core/text/mask-addresses.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
@@ -69,11 +69,10 @@ async function explainOneOrder(
     explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
   );
   if (lives.length === 0)
-    throw new KnownError({
+    throw configurationError({
       code: 'order_not_found',
       message: `No file has an order ${quoted(id)}.`,
       help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
-      exitCode: EXIT.configuration,
     });
   for (const life of lives) output.emit({ event: 'order', ...life });
   output.show(lives.flatMap(describeOrderLife));
@@ -87,22 +86,27 @@ async function explainOneCustomer(
 ): Promise<ExitCode> {
   const { askAddress } = await import('../terminal/ask-person.ts');
   const { hashesOf } = await import('../privacy/hash-address.ts');
+  const { requireCustomerKeys } = await import('../../config/require-settings.ts');
+  const { requireBoundKey } = await import('../../intake/customers/bind-customer-key.ts');
+  const { fingerprintsOf } = await import('../../privacy/customer-keys.ts');
   const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
   const { describeConsentTrace, describeCustomerLife } = await import('../../reports/lives/lives.ts');
   const { config, read } = await openCommand(output, options);
   const typed = given ?? (await askAddress('explain customer'));
   const hashes = hashesOf(config, typed);
   // Rows are shown only if the address is not in the history of the shell and the list of processes.
-  const { lives, rows } = await read(async (db) => ({
-    lives: await explainCustomer(db, hashes),
-    rows: given === undefined ? await traceRows(db, config, typed) : [],
-  }));
+  const { lives, rows } = await read(async (db) => {
+    await requireBoundKey(db, fingerprintsOf(requireCustomerKeys(config)));
+    return {
+      lives: await explainCustomer(db, hashes),
+      rows: given === undefined ? await traceRows(db, config, typed) : [],
+    };
+  });
   if (lives.length === 0 && rows.every(({ line }) => line === null))
-    throw new KnownError({
+    throw configurationError({
       code: 'customer_not_found',
       message: 'No file names this customer with a yes or a no.',
       help: 'The consent may be unknown: write the address to standard input to see which rows say what. The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
-      exitCode: EXIT.configuration,
     });
   for (const life of lives) output.emit({ event: 'customer', ...life });
   for (const row of rows) output.emit({ event: 'customer_row', ...row });
@@ -180,11 +184,10 @@ function severalFound(id: string, subjects: readonly Subject[]): KnownError {
     const which = kind === 'file' ? name : own;
     return `npx influencer-sync explain ${kind} ${shellWord(which)}${source === null ? '' : ` --source ${shellWord(source)}`}`;
   });
-  return new KnownError({
+  return configurationError({
     code: 'id_ambiguous',
     message: `${subjects.length} things have the id ${quoted(id)}. Say which one:`,
     help: commands.join('\n'),
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -199,7 +202,7 @@ function notExplained(
     'customer',
     ...records.map(({ what: name, argument }) => `${name} <${argument}>`),
   ];
-  return new KnownError({
+  return configurationError({
     code: 'usage',
     message:
       what === undefined
@@ -208,18 +211,16 @@ function notExplained(
           ? `Say which ${what} to explain.`
           : `${quoted(what)} cannot be explained. These can:`,
     help: known.map((form) => `npx influencer-sync explain ${form}`).join('\n'),
-    exitCode: EXIT.configuration,
   });
 }
 
 function nothingKnown(what: string | null, text: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: `${what ?? 'id'}_not_found`,
     message:
       what === null
         ? `Nothing that was read, sent or mirrored has the id ${quoted(text)}.`
         : `No file that was read names ${quoted(text)}, and nothing was sent for it.`,
     help: 'Its row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
-    exitCode: EXIT.configuration,
   });
 }

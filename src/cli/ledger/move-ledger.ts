@@ -4,7 +4,7 @@ import { withStateFolder } from '../../config/environment/state-folder.ts';
 import { databaseLocation, journalFolder, shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasMigrations, migrate } from '../../db/migrate.ts';
@@ -141,23 +141,21 @@ function interrupted(): KnownError {
 }
 
 function nothingToMove(dataFolder: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'nothing_to_move',
     message: 'There is no embedded database in the data folder.',
     where: shortPath(dataFolder),
     help: 'Use the configuration of the trial: its data folder is .data beside pipeline.yaml, or INFLUENCER_SYNC_DATA.',
     safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function targetNotEmpty({ database }: PipelineConfig): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'target_not_empty',
     message: 'The database on the server already has rows. Two ledgers cannot be joined.',
     where: databaseLocation(database),
     help: 'Name an empty database in DATABASE_URL. If runs have used this one, it has a ledger of its own: keep the two apart.',
     safe: 'Nothing was copied, and both databases are as they were.',
-    exitCode: EXIT.configuration,
   });
 }

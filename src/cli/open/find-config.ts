@@ -2,8 +2,7 @@ import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Environment } from '../../config/environment/read-variable.ts';
 import { shortPath } from '../../config/locate.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError, type Problem } from '../../core/known-error.ts';
+import { configurationError, type Problem } from '../../core/known-error.ts';
 import { shellWord } from '../../core/text/printable.ts';
 
 /** Where a command finds its configuration. */
@@ -62,13 +61,12 @@ export function findConfig(
  */
 export function requireConfigPath({ path, folders, passedOver }: ConfigSearch): string {
   if (path !== null) return path;
-  throw new KnownError({
+  throw configurationError({
     code: 'config_missing',
     message: 'There is no configuration in this folder, nor in one above it.',
     problems: passedOver,
     help: `Looked for ${NAMES.join(' and ')} in ${folders.join(', ')}.\nWrite one for your exports:  npx influencer-sync init ./exports\nIf it is elsewhere, name it with --config or INFLUENCER_SYNC_CONFIG.\nFor a trial without a configuration:  npx influencer-sync demo`,
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

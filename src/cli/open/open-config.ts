@@ -11,7 +11,7 @@ import { findPlainConnections } from '../../config/plain-connections.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, KnownError } from '../../core/known-error.ts';
 import type { Progress } from '../../core/progress.ts';
 import { plural } from '../../core/text/plural.ts';
 import { wrap } from '../../core/text/wrap.ts';
@@ -287,12 +287,11 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
   if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
   const details = { where: databaseLocation(config.database), safe: 'Nothing was sent.', cause };
   if (isRefused)
-    return new KnownError({
+    return configurationError({
       ...details,
       code: 'database_refused',
       message: `The database refused the user, the password or the name (${code}).`,
       help: 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.',
-      exitCode: EXIT.configuration,
     });
   return new KnownError({
     ...details,

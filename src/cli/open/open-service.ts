@@ -1,8 +1,7 @@
 import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { ApiSettings } from '../../config/schema.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { StoredVariables } from '../../core/variable.ts';
 import { type Client, createClient } from '../../service/client.ts';
 import type { ConfigOptions } from '../command.ts';
@@ -60,7 +59,7 @@ function requireReadable(name: string, stored: StoredVariables): string {
   if (variable.kind === 'value') return variable.text;
   const { message, help } = variable;
   const safe = 'Nothing was sent.';
-  throw new KnownError({ code: 'variable_unreadable', message, help, safe, exitCode: EXIT.configuration });
+  throw configurationError({ code: 'variable_unreadable', message, help, safe });
 }
 
 /** Opens a client. One connection suffices for the few requests of one command. */

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Misled } from '../../config/environment/unused-variables.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 
 /**
  * Sets the variables of a file that the environment does not have.
@@ -20,12 +19,11 @@ export function readEnvFile(path: string): readonly Misled[] {
       ? 'The environment file cannot be read.'
       : 'The environment file does not exist.';
     const help = 'It must contain lines like NAME=value; see .env.example.';
-    throw new KnownError({
+    throw configurationError({
       code: 'env_file_unreadable',
       message,
       where: path,
       help,
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -7,11 +7,10 @@ import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import type { Receiver } from '../../ledger/receiver/start-receiver.ts';
 import type { KeptNotices } from '../../monitoring/notify/keep-notices.ts';
-import { createLogger } from '../../monitoring/observe/logger.ts';
 import { startObserver } from '../../monitoring/observe/start-observer.ts';
 import { endLeasesBefore } from '../../ops/lease.ts';
 import { readDatabaseClock } from '../../ops/schedule/poll-schedule.ts';
@@ -19,12 +18,12 @@ import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts
 import { startTicker } from '../../ops/schedule/start-ticker.ts';
 import { leaseNames } from '../../runs/runnable-kind.ts';
 import type { SlotRunner } from '../console/open-slot-runner.ts';
-import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { openConfig } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
-import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { type OpenProcess, withProcess } from '../open/open-process.ts';
 import { openWork, serveWorker } from '../open/open-workers.ts';
 import { watchLedger } from '../open/watch-ledger.ts';
-import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
+import { untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
 import { handBackMemory } from './hand-back-memory.ts';
@@ -48,48 +47,31 @@ const DATABASE_CONNECTIONS = 12;
 export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const jobs = jobsToServe(config);
-  const telemetry = await openTelemetry(output);
-  const log = createLogger({
-    level: process.env.LOG_LEVEL,
-    isInteractive: false,
-    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
-  });
-  const db = await connect({
-    url: config.database.url,
-    embeddedFolder: config.database.dataFolder,
-    maxConnections: DATABASE_CONNECTIONS,
-    purpose: 'serve',
-    statementLimitMs: config.database.statementMinutes * 60_000,
-  });
-  const stopping = listenForStop({
-    warn: () => log.info('stopping after the requests in flight; signal again to stop at once'),
-  });
-  stopping.beforeExit(() => cancelStatements(db));
-  try {
-    if (config.database.url === '') await endLeasesBefore(db);
-    return await serve({
-      config,
-      jobs,
-      db,
-      log,
-      telemetry,
-      output,
-      draining: stopping.signal,
-      port: options.port ?? config.serve.port,
+  const port = options.port ?? config.serve.port;
+  return withProcess(output, { config, lasts: true }, async ({ log, telemetry, stopping }) => {
+    const db = await connect({
+      url: config.database.url,
+      embeddedFolder: config.database.dataFolder,
+      maxConnections: DATABASE_CONNECTIONS,
+      purpose: 'serve',
+      statementLimitMs: config.database.statementMinutes * 60_000,
     });
-  } finally {
-    stopping.ignore();
-    await telemetry?.end();
-    await db.destroy();
-  }
+    stopping.beforeExit(() => cancelStatements(db));
+    try {
+      if (config.database.url === '') await endLeasesBefore(db);
+      return await serve({ config, jobs, db, log, telemetry, output, draining: stopping.signal, port });
+    } finally {
+      // Now, because the metrics are read from the database.
+      await telemetry?.end();
+      await db.destroy();
+    }
+  });
 }
 
-type Serving = {
+type Serving = Pick<OpenProcess, 'log' | 'telemetry'> & {
   readonly config: PipelineConfig;
   readonly jobs: readonly JobSettings[];
   readonly db: Database;
-  readonly log: Logger;
-  readonly telemetry: OpenTelemetry | null;
   readonly output: Output;
   readonly draining: AbortSignal;
   readonly port: number;
@@ -274,7 +256,6 @@ function announce(
   config: PipelineConfig,
   at: { readonly url: string; readonly events: string | null },
 ): void {
-  warnOfPlainConnections(config, output);
   if (config.api.url !== '' && !isLoopback(config.api.url)) output.warn(`Live: jobs call ${config.api.url}.`);
   output.emit({ event: 'listening', ...at });
   const events = at.events === null ? '' : `\nReceiving events at ${at.events}.`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, type ConfigOptions, parseCount } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, NO_WAIT, parseCount, WAIT } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
 export type RunCommandOptions = ConfigOptions & {
@@ -14,6 +14,8 @@ export type RunCommandOptions = ConfigOptions & {
   readonly report?: string;
 };
 
+const JOB = 'name of the job in the configuration; the only one if you omit it';
+
 export const runCommand: CommandDefinition = {
   name: 'run',
   changes: true,
@@ -21,7 +23,7 @@ export const runCommand: CommandDefinition = {
   takes: (command) =>
     addReadOptions(
       command
-        .argument('<job>', 'name of the job in the configuration')
+        .argument('[job]', JOB)
         .option(
           '--limit <count>',
           'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
@@ -50,7 +52,7 @@ export const runCommand: CommandDefinition = {
     ],
     ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
   ],
-  action: (output, jobName: string, options: RunCommandOptions) =>
+  action: (output, jobName: string | undefined, options: RunCommandOptions) =>
     perform(output, jobName, { options, isPlan: options.dryRun === true }),
 };
 
@@ -58,12 +60,12 @@ export const planCommand: CommandDefinition = {
   name: 'plan',
   summary: 'show what `run` would do: reads all, and sends nothing',
   description: 'show what `run` would do now; reads everything, stores nothing and sends nothing',
-  takes: (command) => addReadOptions(command.argument('<job>', 'name of the job in the configuration')),
+  takes: (command) => addReadOptions(command.argument('[job]', JOB)),
   examples: [
     ['plan attribute-orders', 'for a person'],
     ['plan attribute-orders --json', 'for a program'],
   ],
-  action: (output, jobName: string, options: RunCommandOptions) =>
+  action: (output, jobName: string | undefined, options: RunCommandOptions) =>
     perform(output, jobName, { options, isPlan: true }),
 };
 
@@ -71,16 +73,13 @@ function addReadOptions(command: Command): Command {
   return command
     .option('--file <text>', 'read only files whose address contains this text')
     .option('--allow-empty', 'succeed even if there are no files')
-    .option(
-      '--wait',
-      'if an earlier run was killed, wait until its lease is over; the default on a terminal. Ends with 5 if that run is alive',
-    )
-    .option('--no-wait', 'do not wait for it, on a terminal either');
+    .option(...WAIT)
+    .option(...NO_WAIT);
 }
 
 async function perform(
   output: Output,
-  jobName: string,
+  jobName: string | undefined,
   request: { readonly options: RunCommandOptions; readonly isPlan: boolean },
 ): Promise<ExitCode> {
   return (await import('./perform-job.ts')).performJob(output, { jobName, ...request });

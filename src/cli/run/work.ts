@@ -49,26 +49,21 @@ function parseKinds(text: string): readonly UnitKind[] {
  * @throws KnownError about the configuration (exit 2) or the database.
  */
 async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
-  const { openConfig, warnOfPlainConnections, withMigratedDatabase } = await import('../open/open-config.ts');
+  const { openConfig, withMigratedDatabase } = await import('../open/open-config.ts');
+  const { withProcess } = await import('../open/open-process.ts');
   const { openClient } = await import('../open/open-service.ts');
   const { openWork, openWorker } = await import('../open/open-workers.ts');
-  const { listenForStop, untilAborted } = await import('../terminal/listen-for-stop.ts');
+  const { untilAborted } = await import('../terminal/listen-for-stop.ts');
   const { requireService } = await import('../../config/require-settings.ts');
   const { cancelStatements } = await import('../../db/connect.ts');
-  const { createLogger } = await import('../../monitoring/observe/logger.ts');
   const config = await openConfig(options);
   await requireWorkers(config);
   const api = requireService(config);
-  warnOfPlainConnections(config, output);
-  const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: false });
-  const stopping = listenForStop({
-    warn: () => log.info('stopping after the requests in flight; signal again to stop at once'),
-  });
   const { concurrency, only: kinds = UNIT_KINDS } = options;
-  const client = openClient(api, { connections: api.concurrency * concurrency });
-  const progress = { note: (message: string) => log.info(message) };
-  try {
-    return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
+  return withProcess(output, { config, lasts: true }, async ({ log, stopping }) => {
+    const client = openClient(api, { connections: api.concurrency * concurrency });
+    const progress = { note: (message: string) => log.info(message) };
+    return withMigratedDatabase(config, { progress, stopping }, async (db) => {
       const work = await openWork(db, { config, log });
       if (work.queue === null) throw new Error('the engine was checked');
       const worker = await openWorker(db, { config, queue: work.queue, client, log, kinds, concurrency });
@@ -86,11 +81,8 @@ async function performWork(output: Output, options: WorkOptions): Promise<ExitCo
       clearTimeout(timer);
       log.info('stopped');
       return EXIT.ok;
-    });
-  } finally {
-    stopping.ignore();
-    await client.close();
-  }
+    }).finally(() => client.close());
+  });
 }
 
 /** @throws KnownError (exit 2) if no run would share work with a worker. */

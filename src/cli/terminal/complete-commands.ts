@@ -1,12 +1,8 @@
 import { shellWord } from '../../core/text/printable.ts';
 import type { ConfigOptions } from '../command.ts';
 
-/**
- * Commands that read a configuration, with their second word if they have one. Wrapped text may break a command
- * at any blank.
- */
-const COMMAND =
-  /^npx\s+influencer-sync\s+(?:backfill\s+(?:status|pause|resume|cancel)|files\s+(?:release|reread)|checks\s+(?:acknowledge|expect-date)|jobs\s+(?:pause|resume|run-now)|notify\s+(?:test|history)|ledger\s+(?:move|recover|seeds?|unseed)|hash-key(?:\s+(?:retire|lost))?|explain(?:\s+(?:order|customer))?|codes\s+check|config\s+show|layouts(?:\s+test)?|statement(?:\s+(?:close|verify))?|leaks(?:\s+acknowledge)?|returns(?:\s+customers)?|webhooks\s+(?:register|list|delete)|(?:backfill|checks|conflicts|console|doctor|files|forget|init|jobs|migrate|plan|prune|query|reconcile|rejected|review|runs?|serve|status|webhooks|work))(?![\w-])/;
+/** A command with its second word, if it has one. Wrapped text may break it at any blank. */
+const COMMAND = /^npx\s+influencer-sync\s+([a-z-]+)(?![\w-])(?:\s+([a-z-]+)(?![\w-]))?/;
 
 /** A command that names its configuration: right behind its name, or later in its line. */
 const NAMES_CONFIGURATION = /^\s+--(?:config|env-file)\s|^[^\n]*\s--config\s/;
@@ -16,16 +12,22 @@ const NAMES_CONFIGURATION = /^\s+--(?:config|env-file)\s|^[^\n]*\s--config\s/;
  * the same deployment. A command that names one stays as it is.
  *
  * @param option the result of `configOption`.
+ * @param commands the names of those that read a configuration: `review`, `files reread`.
  */
-export function completeCommands(text: string, option: string): string {
+export function completeCommands(text: string, option: string, commands: ReadonlySet<string>): string {
   if (option === '') return text;
   return text
     .split(/(?=npx\s+influencer-sync\s)/)
     .map((part) => {
-      const command = COMMAND.exec(part)?.[0];
-      if (command === undefined) return part;
-      const rest = part.slice(command.length);
-      return NAMES_CONFIGURATION.test(rest) ? part : `${command}${option}${rest}`;
+      const [both = '', first = '', second] = COMMAND.exec(part) ?? [];
+      const named = commands.has(`${first} ${second}`)
+        ? both
+        : commands.has(first)
+          ? both.slice(0, both.indexOf(first) + first.length)
+          : null;
+      if (named === null) return part;
+      const rest = part.slice(named.length);
+      return NAMES_CONFIGURATION.test(rest) ? part : `${named}${option}${rest}`;
     })
     .join('');
 }

@@ -61,8 +61,10 @@ export function createOutput(options: {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly json: boolean;
+  /** The names of the commands that read a configuration. */
+  readonly commands?: ReadonlySet<string>;
 }): Output {
-  const { stdout, stderr, json } = options;
+  const { stdout, stderr, json, commands = new Set() } = options;
   ignoreClosedPipe(stdout);
   ignoreClosedPipe(stderr);
   const terminal = createTerminal(stdout, process.env);
@@ -71,13 +73,13 @@ export function createOutput(options: {
     if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
   };
   const outputAbout = (option: string): Output => {
-    const complete = (text: string): string => completeCommands(text, option);
+    const complete = (text: string): string => completeCommands(text, option, commands);
     return {
       json,
       terminal,
       emit,
       complete,
-      completePage: (page) => completeCommands(page, html`${option}`.toString()),
+      completePage: (page) => completeCommands(page, html`${option}`.toString(), commands),
       about: (options) => outputAbout(configOption(options)),
       emitText: (event) => {
         if (json) stdout.write(`${toPrintableJson(event)}\n`);

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 
 /** The environment variables that the AWS clients read. */
 
@@ -53,13 +52,12 @@ function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | null {
   try {
     return [...getCACertificates('default'), readFileSync(path, 'utf8')];
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 's3_ca_bundle_unreadable',
       message: 'The file that AWS_CA_BUNDLE names cannot be read.',
       where: path,
       help: 'Name a PEM file that this user may read, or unset AWS_CA_BUNDLE.',
       safe: 'Nothing was read or sent.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -1,6 +1,6 @@
 import { EXIT } from '../../core/exit-code.ts';
+import { parseObject } from '../../core/json/exact-json.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { parseObject } from '../../core/text/exact-json.ts';
 import type { StoredSecret, StoredVariables, Variable } from '../../core/variable.ts';
 import { isNetworkError, networkCode, statusOf } from './aws-error.ts';
 import {

@@ -3,9 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { ConsoleSettings } from '../../config/console-fields.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
-import { hostInUrl, isLoopback } from '../../core/text/is-loopback.ts';
+import { hostInUrl, isLoopback } from '../../core/http/is-loopback.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
 import type { ProviderSignIn } from './provider.ts';
@@ -204,13 +203,12 @@ function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
       .map(({ name }) => `The token of ${name} is shorter than ${MIN_TOKEN_CHARS} characters.`)[0] ??
     (proxy === null ? undefined : findBadNetwork(proxy.trusted));
   if (problem === undefined) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'console_auth_invalid',
     message: problem,
     where: 'console.auth',
     help: 'Create a hash with  npx influencer-sync console --hash-password  and a token with  openssl rand -hex 32 . Write networks like 10.0.0.0/8.',
     safe: 'Nothing was run.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -228,12 +226,11 @@ function findBadNetwork(entries: readonly string[]): string | undefined {
 }
 
 function authMissing(host: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'console_auth_missing',
     message: 'The console would be open to everybody who reaches this address.',
     where: host,
     help: 'Say who may see it in console.auth (docs/console.md), listen on 127.0.0.1, or set  console: {enabled: false} .',
     safe: 'Nothing was run.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -25,6 +25,7 @@ const LEAST = {
   'GET /codes': 'viewer',
   'GET /codes/assign': 'viewer',
   'GET /codes/export': 'viewer',
+  'GET /claims': 'viewer',
   'GET /money': 'viewer',
   'GET /money/customers': 'viewer',
   'GET /money/leaks': 'viewer',
@@ -55,6 +56,9 @@ const LEAST = {
 
   'POST /codes/assign': 'marketing',
   'POST /codes/withdraw': 'marketing',
+  'POST /claims/add': 'marketing',
+  'POST /claims/reply': 'marketing',
+  'POST /claims/close': 'marketing',
   'POST /money/leaks/acknowledge': 'marketing',
   'POST /statements/close': 'marketing',
   'POST /statements/send': 'marketing',

@@ -4,7 +4,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Configuration } from 'openid-client';
 import type { OidcSettings } from '../../config/console-fields.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import type { SignOuts } from '../../ops/sign-outs.ts';
 import type { Actor } from '../console-page.ts';
 import { findForeignOrigin, localPath } from './check-origin.ts';

@@ -4,6 +4,7 @@ import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
 import { abortBulkAction, confirmBulkAction, previewBulkAction, previewCreditsAction } from './bulk.ts';
 import { previewFilesAction } from './bulk-files.ts';
 import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from './change-backfill.ts';
+import { addClaimsAction, answerClaimsAction, closeClaimAction } from './claims.ts';
 import { closeStatementAction } from './close-statement.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
 import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
@@ -37,4 +38,7 @@ export const actions: readonly ConsoleAction[] = [
   sendStatementAction,
   settleMailAction,
   acknowledgeLeakAction,
+  addClaimsAction,
+  answerClaimsAction,
+  closeClaimAction,
 ];

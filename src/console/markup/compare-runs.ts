@@ -5,7 +5,7 @@ import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import type { ListedRun } from '../../reports/runs/list-runs.ts';
 import type { Visit } from '../console-page.ts';
-import { anchor, badge, table } from './parts.ts';
+import { anchor, badge, table, wordOf } from './parts.ts';
 
 type Compared = {
   readonly name: string;
@@ -14,7 +14,7 @@ type Compared = {
   readonly difference: string;
 };
 
-/** Compares two runs of a job: status, duration and counts. */
+/** Compares two runs of a job: status, duration, and the counts that differ. */
 export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   const rows: readonly Compared[] = [
     { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
@@ -43,10 +43,12 @@ ${table(
 
 function compareCounts(before: object | null, now: object | null): readonly Compared[] {
   const [old, current] = [flatten(before ?? {}), flatten(now ?? {})];
-  return [...new Set([...current.keys(), ...old.keys()])].map((name) => {
+  return [...new Set([...current.keys(), ...old.keys()])].flatMap((name) => {
     const [one, other] = [old.get(name), current.get(name)];
+    // What a run does not count is 0 of it: a job's counts may have grown since.
+    if ((one ?? 0) === (other ?? 0)) return [];
     return {
-      name: name.replaceAll('_', ' '),
+      name: name.split(': ').map(wordOf).join(': '),
       before: shown(one),
       now: shown(other),
       difference:
@@ -83,7 +85,7 @@ function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] 
     return found === undefined ? '' : formatMoney(found.accepted, currency);
   };
   return currencies.map((currency) => ({
-    name: `accepted, ${currency}`,
+    name: `${wordOf('accepted')}, ${currency}`,
     before: amountIn(old, currency),
     now: amountIn(current, currency),
     difference: '',

@@ -1,9 +1,10 @@
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
-import type { ColumnOf } from '../../render/block.ts';
+import { type ColumnOf, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
+import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { ShownPage, Visit } from '../console-page.ts';
@@ -90,9 +91,16 @@ export function amountList(
 
 export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
+/** The longest word that a column of text shows whole; longer ones may break anywhere. */
+const WHOLE_WORD = 19;
+/** The longest amount with its sign or share that a column of numbers shows on one line. */
+const WHOLE_NUMBER = 22;
+/** Tables with fewer columns fit on a phone. */
+const CARD_COLUMNS = 4;
+
 /**
- * Renders a table. The first column is the header of its row. On a narrow window, the table scrolls on its
- * own.
+ * Renders a table. The first column is the header of its row. On a narrow window, the rows of a table with many columns
+ * are cards, with the title of a column above each value, so that no column is ever cut.
  *
  * @param options.about description of the table for screen readers.
  * @param options.none text if there are no rows.
@@ -103,20 +111,32 @@ export function table<Row>(
   { about, none }: { readonly about: string; readonly none: string },
 ): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;
-  const classOf = (column: TableColumn<Row>): string => (column.align === 'right' ? 'number' : 'text');
-  return html`<section class="wide" tabindex="0" aria-label="${about}"><table>
-<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.title}</th>`)}</tr></thead>
+  const isWide = columns.length >= CARD_COLUMNS;
+  return html`<section class="wide${isWide ? ' cards' : ''}" tabindex="0" aria-label="${about}"><table>
+<thead><tr>${columns.map(({ title, align }) => html`<th scope="col"${classOf(align === 'right' ? 'number' : '')}>${title}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(
   (row) =>
-    html`<tr data-row>${columns.map((column, index) =>
-      index === 0
-        ? html`<th scope="row" class="${classOf(column)}">${column.cell(row)}</th>`
-        : html`<td class="${classOf(column)}">${column.cell(row)}</td>`,
-    )}</tr>
+    html`<tr data-row>${columns.map(({ title, align, cell }, index) => {
+      const value = html`${cell(row)}`;
+      const looks = classOf(looksOf(value, align === 'right'));
+      return index === 0
+        ? html`<th scope="row"${looks}>${value}</th>`
+        : html`<td${looks}${isWide ? html` data-title="${title}"` : null}>${value}</td>`;
+    })}</tr>
 `,
 )}</tbody></table></section>
 `;
+}
+
+function looksOf(value: Html, isNumber: boolean): string {
+  const text = value.toString().replace(/<[^<>]*>/g, ' ');
+  if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
+  return text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD) ? 'long' : '';
+}
+
+function classOf(names: string): Html | null {
+  return names === '' ? null : html` class="${names}"`;
 }
 
 /**
@@ -137,6 +157,28 @@ export function pagedTable<Row>(
   const none = visit.query.has('after') ? 'The list has no more rows.' : emptyText(visit, options.none);
   return html`${table(rows.slice(0, PAGE_ROWS), columns, { ...options, none })}
 ${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
+}
+
+/** The columns of a list of orders. */
+export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] {
+  return [
+    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
+    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
+    column(
+      'Outcome',
+      ({ disposition, reason }) =>
+        html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
+    ),
+    column('By', ({ matchedBy, matchedValue }) =>
+      matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
+    ),
+    column('Creator', ({ influencerHandle }) =>
+      influencerHandle === null ? null : anchor(creatorLink(visit, influencerHandle), influencerHandle),
+    ),
+    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
+    column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
+  ];
 }
 
 /** The sentence with which a page begins, and the next step. */
@@ -183,22 +225,24 @@ export type FilterField = {
   readonly options?: readonly string[];
   /** The chosen value, if the query may name it in another way. Default: as the query has it. */
   readonly value?: string | null;
-  readonly type?: 'text' | 'date';
+  /** A hidden field keeps what another control of the page has chosen. */
+  readonly type?: 'text' | 'date' | 'hidden';
   /** Whether the select field has no option `all`. */
   readonly required?: boolean;
 };
 
 /**
  * A form whose fields are the query of the page, so that a filtered page can be bookmarked, reloaded and
- * shared.
+ * shared. On a phone it is folded until it filters.
  */
 export function filterForm(visit: Visit, path: string, fields: readonly FilterField[]): Html {
-  const zone = visit.query.get('zone');
-  return html`<form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
-${zone === null ? null : html`<input type="hidden" name="zone" value="${zone}">`}
-${fields.map((field) => filterField(field, (field.value === undefined ? visit.query.get(field.name) : field.value) ?? ''))}
-<button type="submit">Filter</button> <a href="${visit.link(path)}">Clear</a>
-</form>
+  const given = ({ name, value }: FilterField) => (value === undefined ? visit.query.get(name) : value) ?? '';
+  const zone: FilterField = { name: 'zone', label: '', type: 'hidden' };
+  const filters = fields.some((field) => field.type !== 'hidden' && !field.required && given(field) !== '');
+  return html`<details class="filters"${filters ? html` open data-open` : null}><summary>Filter</summary><form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
+${[...(visit.query.has('zone') ? [zone] : []), ...fields].map((field) => filterField(field, given(field)))}
+<button type="submit">Filter</button>${filters ? html` <a href="${visit.link(path)}">Clear</a>` : null}
+</form></details>
 `;
 }
 
@@ -206,6 +250,7 @@ function filterField(
   { name, label, options, type = 'text', required = false }: FilterField,
   value: string,
 ): Html {
+  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${value}">`;
   const input =
     options === undefined
       ? html`<input type="${type}" name="${name}" value="${value}">`
@@ -236,18 +281,31 @@ ${after === null ? null : html`<a rel="next" href="${visit.link(path, { ...other
 `;
 }
 
-/** A number with its label, which links to exactly the rows that it counts. */
+/** A number with its label, which links to exactly the rows that it counts. Several are lines. */
 export function figure(
   label: string,
-  value: HtmlValue,
-  { href, tone, note }: { readonly href?: string; readonly tone?: string; readonly note?: HtmlValue } = {},
+  value: string | readonly string[],
+  {
+    href,
+    tone,
+    note,
+  }: {
+    readonly href?: string | undefined;
+    readonly tone?: string;
+    readonly note?: HtmlValue | undefined;
+  } = {},
 ): Html {
-  const inner = html`<span class="label">${label}</span> <span class="value">${value}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
+  const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => html`<span>${keepAmounts(text)}</span> `)}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
   return href === undefined
     ? html`<div class="figure ${tone ?? 'plain'}">${inner}</div>
 `
     : html`<a class="figure ${tone ?? 'plain'}" href="${href}">${inner}</a>
 `;
+}
+
+/** Joins each amount with its currency, so that no line ends between them. */
+function keepAmounts(text: string): string {
+  return text.replace(/(\d) (?=[A-Z]{3}\b)/g, '$1\u00a0');
 }
 
 /** A list of names and values. Empty values are left out. */

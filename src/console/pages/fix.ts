@@ -116,7 +116,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     }));
   },
   async 'rejected rows'({ db, link }) {
-    return (await listRejectedCauses(db)).map(({ code, reason, rows }) => ({
+    return (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows }) => ({
       what: reason,
       count: rows,
       amounts: [],

@@ -1,5 +1,6 @@
 import { formatMoney, sumMoney } from '../../core/money.ts';
 import type { Html } from '../../core/text/html.ts';
+import { lastDayOf, monthsUntil } from '../../core/time/month.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
@@ -12,6 +13,7 @@ import {
 } from '../../reports/status/read-overview.ts';
 import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
+import { barChart } from '../markup/bars.ts';
 import { anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
@@ -25,11 +27,12 @@ export const homePage: ConsolePage = {
     const { db } = visit;
     const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
     const month = monthOf(visit, 'month') ?? newest.slice(0, 7);
+    const [before = month] = monthsUntil(month, 2);
     const [waiting, health, backlog, credited] = await Promise.all([
       visit.waiting(),
       readJobHealth(db),
       readOpenBacklog(db, { limit: COUNT_LIMIT }),
-      readCreditedDays(db, { from: `${before(month)}-01`, to: `${month}-${daysOf(month)}` }),
+      readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
     ]);
     return {
       title:
@@ -37,7 +40,7 @@ export const homePage: ConsolePage = {
       content: html`${taskList(waiting, visit)}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
-${await revenueOf(credited, month, visit)}`,
+${revenueOf(credited, { month, before }, visit)}`,
     };
   },
 };
@@ -85,28 +88,23 @@ function lastOf({ lastRunId, lastStatus, lastOkAt }: JobHealth, visit: Visit): H
   return html`${badge(lastStatus)} ${run}${age === null ? ', never finished' : `, last finished ${age} ago`}`;
 }
 
-/** The month before one: `2026-03` gives `2026-02`. */
-function before(month: string): string {
-  return new Date(Date.parse(`${month}-01`) - 1).toISOString().slice(0, 7);
-}
-
-/** The last day of a month: 28 for `2026-02`. */
-function daysOf(month: string): number {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 0)).getUTCDate();
-}
-
 /** The credited revenue of a month by day beside the month before, for each currency. */
-async function revenueOf(credited: readonly CreditedDay[], month: string, visit: Visit): Promise<Html> {
-  const last = before(month);
+function revenueOf(
+  credited: readonly CreditedDay[],
+  { month, before: last }: { readonly month: string; readonly before: string },
+  visit: Visit,
+): Html {
   const title = html`<h2>Credited revenue <small>${month} by day (bars), ${last} (line); days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
   if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;
-  const { monthChart } = await import('../markup/month-chart.ts');
   return html`${title}
 ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) => {
   const of = (wanted: string) => list.filter(({ day }) => day.startsWith(wanted));
-  const byDay = (days: readonly CreditedDay[]) =>
-    new Map(days.map(({ day, amount }) => [Number(day.slice(8)), amount]));
+  const amountOf = (day: string) => list.find((one) => one.day === day)?.amount ?? '0';
+  const daysOf = (wanted: string) =>
+    Array.from(
+      { length: Number(lastDayOf(wanted).slice(8)) },
+      (_, index) => `${wanted}-${String(index + 1).padStart(2, '0')}`,
+    );
   const sum = (days: readonly CreditedDay[]) =>
     `${formatMoney(sumMoney(days.map(({ amount }) => amount)), currency)}, ${plural(
       days.reduce((total, { orders }) => total + orders, 0),
@@ -115,16 +113,16 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
   const until = Math.max(0, ...of(month).map(({ day }) => Number(day.slice(8))));
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
   return html`<p><strong>${sum(of(month))}</strong> <small>until day ${until}${of(last).length === 0 ? null : `; ${sum(past)} at that day of ${last}, ${sum(of(last))} in all`}</small></p>
-${monthChart(
-  { now: byDay(of(month)), before: byDay(of(last)) },
+${barChart(
+  daysOf(month).map((day, index) => ({
+    label: index === 0 || index % 5 === 4 ? String(index + 1) : '',
+    value: Number(amountOf(day)),
+    name: `${day}: ${formatMoney(amountOf(day), currency)}`,
+    href: visit.link('/orders', { outcome: 'credited', from: day, to: day }),
+  })),
   {
-    currency,
-    days: daysOf(month),
     label: `Credited revenue in ${currency} by day of ${month}`,
-    href: (day) => {
-      const date = `${month}-${String(day).padStart(2, '0')}`;
-      return visit.link('/orders', { outcome: 'credited', from: date, to: date });
-    },
+    line: of(last).length === 0 ? [] : daysOf(last).map((day) => Number(amountOf(day))),
   },
 )}`;
 })}`;

@@ -22,6 +22,7 @@ import { rejectedRowPage } from './files/rejected-row.ts';
 import { fixPage } from './fix.ts';
 import { heldPage } from './held.ts';
 import { homePage } from './home.ts';
+import { claimsPage } from './money/claims.ts';
 import { conflictsPage } from './money/conflicts.ts';
 import { customersWonPage } from './money/customers-won.ts';
 import { leaksPage } from './money/leaks.ts';
@@ -55,6 +56,7 @@ export const pages: readonly ConsolePage[] = [
   assignCodePage,
   exportCodesPage,
   leaksPage,
+  claimsPage,
   returnsPage,
   customersWonPage,
   statementsPage,

@@ -41,6 +41,7 @@ export const orderPage: ConsolePage = {
 <p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(order)}</code> shows the same.</p>
 <h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
+${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => html`<p>${anchor(visit.link(`/rejected/${sourceFileId}/${record}`), `${fileName(uri)} line ${line}`)} could not be used${isSettled ? ', and a later file settled it' : ''}: ${reason}</p>`)}
 <h2>Attributed</h2>
 ${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
 <h2>Posted</h2>
@@ -55,7 +56,7 @@ async function notFound(
   { source, order }: { readonly source: string; readonly order: string },
 ): Promise<ShownPage> {
   const rejected = await countRejected(visit.db, {
-    limit: COUNT_LIMIT,
+    ...{ limit: COUNT_LIMIT, isOpen: true },
     ...(source === '-' ? {} : { sources: [source] }),
   });
   return missing(

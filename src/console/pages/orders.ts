@@ -1,4 +1,3 @@
-import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import {
@@ -9,21 +8,7 @@ import {
   type OrderKey,
 } from '../../reports/list-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import {
-  amountList,
-  anchor,
-  badge,
-  countUpTo,
-  creatorLink,
-  dealAnchor,
-  facet,
-  filterForm,
-  instant,
-  orderLink,
-  pagedTable,
-  stateOf,
-  wordOf,
-} from '../markup/parts.ts';
+import { countUpTo, facet, filterForm, orderColumns, pagedTable, stateOf, wordOf } from '../markup/parts.ts';
 import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/orders';
@@ -79,12 +64,7 @@ export const ordersPage: ConsolePage = {
         },
       )}</nav>
 ${filterForm(visit, PATH, [
-  {
-    name: 'outcome',
-    label: 'Outcome',
-    options: DISPOSITIONS.map(wordOf),
-    value: outcome === null ? null : wordOf(outcome),
-  },
+  { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
   { name: 'reason', label: 'Reason' },
@@ -93,33 +73,12 @@ ${filterForm(visit, PATH, [
   { name: 'to', label: 'To', type: 'date' },
 ])}
 <p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest day first, as of the last refresh of the reports.</p>
-${pagedTable(
-  rows,
-  [
-    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
-    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
-    column(
-      'Outcome',
-      ({ disposition, reason }) =>
-        html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
-    ),
-    column('By', ({ matchedBy, matchedValue }) =>
-      matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
-    ),
-    column('Creator', ({ influencerHandle }) =>
-      influencerHandle === null ? null : anchor(creatorLink(visit, influencerHandle), influencerHandle),
-    ),
-    column('Deal', ({ dealId }) => (dealId === null ? null : dealAnchor(visit, dealId))),
-    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
-    column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
-  ],
-  {
-    visit,
-    about: 'Orders',
-    none: 'There are no orders yet.',
-    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
-  },
-)}`,
+${pagedTable(rows, orderColumns(visit), {
+  visit,
+  about: 'Orders',
+  none: 'There are no orders yet.',
+  keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
+})}`,
     };
   },
 };

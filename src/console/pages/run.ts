@@ -1,8 +1,7 @@
 import { didOf, jobKinds, tallyOf } from '../../../jobs/index.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
-import type { CountsBlock } from '../../render/block.ts';
-import { column, number } from '../../render/block.ts';
+import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';
@@ -12,15 +11,13 @@ import { findSlotOfRun } from '../../reports/runs/read-timeline.ts';
 import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { answerRun, linkToTrace } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
+import { type Share, shareBar } from '../markup/bars.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, answerBox, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { runActivity } from '../markup/run-activity.ts';
 import { runUnits } from '../markup/run-units.ts';
-import type { Flow, FlowNode } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
-/** More names would make the diagram illegible. */
-const DRAWN_FILES = 8;
 
 /** One run: its files, its results, its activity, and a comparison with the previous run. */
 export const runPage: ConsolePage = {
@@ -60,7 +57,7 @@ ${factList([
   ['Trace', run.traceId === null ? null : traceOf(run.traceId, visit)],
   ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
 ])}
-${await accounting(run, files, visit)}
+${accounting(run, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
 ${runActivity(activity, run, visit)}
@@ -81,29 +78,36 @@ function traceOf(traceId: string, { config }: Visit): Html | string {
   return config.console.traceUrl === '' ? traceId : anchor(linkToTrace(traceId, config), traceId);
 }
 
-/**
- * The accounting of the run: every row of its files, and every item that the job knows afterwards, counted
- * once.
- */
-async function accounting(run: ListedRun, files: RunFiles, visit: Visit): Promise<Html> {
+/** What became of every row that the run read, and of every item that the job knows afterwards, each counted once. */
+function accounting(run: ListedRun, visit: Visit): Html {
   if (run.counts === null)
     return html`<h2>Accounting</h2>
 <p class="none">${run.status === 'running' ? 'The counts appear when the run ends.' : 'The run ended before it counted. The next run counts what it read.'}</p>
 `;
-  const { sankeyPicture } = await import('../markup/sankey.ts');
-  const rows = rowFlows(run.counts, files, { run, visit });
-  const sum = tallyOf(run.kind, run.counts);
+  const { counts } = run;
+  const sum = tallyOf(run.kind, counts);
   return html`<h2>Accounting</h2>
 ${
-  rows.length === 0
+  !hasRows(counts) || counts.rows === 0
     ? html`<p class="none">The run read no rows.</p>`
-    : html`<h3>From files to rows</h3>${sankeyPicture(rows, { title: 'Rows of its files' })}`
+    : html`<h3>${plural(counts.rows, 'row')} of ${plural(counts.files, 'file')}</h3>
+${shareBar(
+  [
+    { name: 'used', count: counts.rows - counts.rejected_rows },
+    {
+      name: 'rejected',
+      count: counts.rejected_rows,
+      href: visit.link('/rejected', { run: run.runId }),
+    },
+  ],
+  { label: 'Rows of its files' },
+)}`
 }
 ${
   sum === null || sum.count === 0
     ? null
     : html`<h3>${sum.whole} <small>after this run, each counted once</small></h3>
-${sankeyPicture(outcomeFlows(sum), { title: `Results of ${sum.whole}` })}`
+${shareBar(outcomes(sum), { label: `Results of ${sum.whole}` })}`
 }
 ${
   (run.amounts ?? []).length === 0
@@ -113,54 +117,10 @@ ${
 `;
 }
 
-/**
- * The flow of rows from files to used or rejected. The numbers are those that the run stored. Its files are
- * only named if their current numbers still agree, because a later run may have read a held file again.
- */
-function rowFlows(
-  counts: object,
-  { files, sealed }: RunFiles,
-  { run, visit }: { readonly run: ListedRun; readonly visit: Visit },
-): readonly Flow[] {
-  if (!hasRows(counts) || counts.rows === 0) return [];
-  const rows: FlowNode = { key: 'rows', name: 'rows' };
-  const named = files.filter(({ state, rows: read }) => state === 'sealed' && read !== null && read > 0);
-  const drawn = sealed.rows === counts.rows ? named.slice(0, DRAWN_FILES) : [];
-  const drawnRows = drawn.reduce((sum, file) => sum + (file.rows ?? 0), 0);
-  const others = counts.files - drawn.length;
-  return [
-    ...drawn.map((file) => ({
-      from: { key: `file:${file.sourceFileId}`, name: fileName(file.uri) },
-      to: rows,
-      count: file.rows ?? 0,
-      href: fileHref(file, visit),
-    })),
-    {
-      from: {
-        key: 'files',
-        name: drawn.length === 0 ? plural(others, 'file') : plural(others, 'other file'),
-      },
-      to: rows,
-      count: counts.rows - drawnRows,
-    },
-    { from: rows, to: { key: 'used', name: 'used' }, count: counts.rows - counts.rejected_rows },
-    {
-      from: rows,
-      to: { key: 'rejected', name: 'rejected' },
-      count: counts.rejected_rows,
-      href: visit.link('/rejected', { run: run.runId }),
-    },
-  ];
-}
-
-/** The flow to the outcomes. Items in no outcome were lost, so they are shown as unaccounted for. */
-function outcomeFlows({ count: whole, whole: text, lines, parts = lines }: CountsBlock): readonly Flow[] {
+/** The outcomes of a run. Items in no outcome were lost, so they are shown as unaccounted for. */
+function outcomes({ count: whole, lines, parts = lines }: CountsBlock): readonly Share[] {
   const counted = parts.reduce((sum, [, count]) => sum + count, 0);
-  return [...parts, ['unaccounted for', whole - counted] as const].map(([words, count]) => ({
-    from: { key: 'whole', name: text.replace(/^[\d,]+ /, '') },
-    to: { key: `part:${words}`, name: words },
-    count,
-  }));
+  return [...parts, ['unaccounted for', whole - counted] as const].map(([name, count]) => ({ name, count }));
 }
 
 type RowCounts = { readonly files: number; readonly rows: number; readonly rejected_rows: number };

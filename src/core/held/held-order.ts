@@ -101,6 +101,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Give the links one owner, or end the validity of one of them.',
     confirms: null,
   },
+  link_and_code: {
+    what: 'A link and a code belong to two owners, and the job holds such orders (attribution: hold)',
+    fix: 'Choose a rule in `attribution` of the job, or end the validity of the code.',
+    confirms: null,
+  },
 };
 
 /** Returns the words for a reason, also for one that a layout or another version of the program gave. */

@@ -14,7 +14,10 @@ export function foldCode(code: string): string {
   return toNfkc(visible.toLowerCase());
 }
 
-/** Folds a handle for matching: like a code, without a leading `@`. */
+/**
+ * Folds a handle for matching: like a code, without a leading `@`. Compare handles folded by this function only; SQL
+ * only chooses candidates (mirror/known-handles.ts), because its lower case depends on the locale of the database.
+ */
 export function foldHandle(handle: string): string {
   return foldCode(handle).replace(/^@+/, '');
 }

@@ -12,6 +12,8 @@ import { plural } from './plural.ts';
  */
 export type Sheet<Column extends string, Row> = {
   readonly columns: readonly Column[];
+  /** Other names of the columns, folded by `foldHeader`, for files that others write. */
+  readonly aliases?: ReadonlyMap<string, Column>;
   /** The header must have at least one column of each of these groups. */
   readonly required: readonly (readonly Column[])[];
   /** Whether other columns, for example notes, are only a warning. */
@@ -56,9 +58,14 @@ export function readSheet<Column extends string, Row>(
   text: string,
   sheet: Sheet<Column, Row>,
 ): ReadSheet<Row> {
-  const { lines, problems } = readLines(text, sheet.columns);
+  const columns: readonly string[] = sheet.columns;
+  const nameOf = (written: string): string => {
+    const name = foldHeader(written);
+    return sheet.aliases?.get(name) ?? name;
+  };
+  const { lines, problems } = readLines(text, (name) => columns.includes(nameOf(name)));
   const [header, ...records] = lines;
-  const names = (header?.cells ?? []).map(foldHeader);
+  const names = (header?.cells ?? []).map(nameOf);
   const { missingColumns, mistakes, warnings } = judgeHeader(names, sheet, records);
   // A header with broken quotes is no header. Only the quotes are wrong then.
   if (header !== undefined || problems.length === 0) problems.push(...mistakes);
@@ -167,17 +174,16 @@ function readCells<Column extends string, Row>(
 }
 
 /** The delimiter is the one that gives the header most of the columns. */
-function delimiterOf(text: string, columns: readonly string[]): string {
+function delimiterOf(text: string, isColumn: (name: string) => boolean): string {
   const [header = ''] = text.trimStart().split('\n', 1);
-  const known = (delimiter: string): number =>
-    header.split(delimiter).filter((name) => columns.includes(foldHeader(name))).length;
+  const known = (delimiter: string): number => header.split(delimiter).filter(isColumn).length;
   return [',', ';', '\t'].reduce((best, other) => (known(other) > known(best) ? other : best));
 }
 
 /** Splits a text into the rows that are not blank, header first. */
 function readLines(
   text: string,
-  columns: readonly string[],
+  isColumn: (name: string) => boolean,
 ): { readonly lines: readonly Line[]; readonly problems: RowProblem[] } {
   // With one kind of line end, csv-parse reads every mix and counts the lines within quotes once.
   const even = text.replace(/\r\n?/g, '\n');
@@ -185,7 +191,7 @@ function readLines(
   let isUnclosed = false;
   const parsed: unknown = parse(even, {
     bom: true,
-    delimiter: delimiterOf(even, columns),
+    delimiter: delimiterOf(even, isColumn),
     record_delimiter: '\n',
     info: true,
     relax_column_count: true,

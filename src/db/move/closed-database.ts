@@ -1,7 +1,6 @@
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 
 /** Beside the embedded database: it was moved to a server, and must never be opened again. */
 const FILE = 'moved';
@@ -38,25 +37,23 @@ export function requireSamePlace(folder: string, place: string): void {
   const path = join(folder, FILE);
   const moved = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   if (moved === '' || moved.startsWith(`to ${place} at `)) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'database_moved_elsewhere',
     message: `The embedded database was already moved, but not to ${place}. The file says: "${moved}".`,
     where: path,
     help: 'Set DATABASE_URL to the server that this file names, written in the same way. Remove the file only if you are sure that this server does not have the ledger.',
     safe: 'Nothing was copied or sent. Two servers with one ledger would post orders twice.',
-    exitCode: EXIT.configuration,
   });
 }
 
 /** @throws KnownError `database_moved` (exit 2) if the embedded database of a folder was moved to a server. */
 export function requireOpenEmbedded(folder: string): void {
   if (!existsSync(join(folder, FILE))) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'database_moved',
     message: 'The embedded database was moved to a server, so it is not used any more.',
     where: join(folder, FILE),
     help: 'Set DATABASE_URL to the server that this file names. If the move was interrupted, finish it: npx influencer-sync ledger move --reason "…"',
     safe: 'Nothing was read or sent. Two databases with one ledger would post orders twice.',
-    exitCode: EXIT.configuration,
   });
 }

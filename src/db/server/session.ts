@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { WireClient } from './cancel-request.ts';
 
 /** Postgres truncates application_name to this length. */
@@ -65,12 +64,11 @@ const MEANINGS: Readonly<Partial<Record<keyof typeof SESSION_SETTINGS, readonly 
 
 /** Behind a pooler the settings are those of the role, and remain so: to change them would change other users' sessions. */
 function otherSettings(statements: readonly string[]): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'database_settings',
     message: `The database is behind a connection pooler, and its settings change what times, days or numbers mean. They have to be:\n  ${statements.join('\n  ')}`,
     help: 'Execute these statements as the role itself or as an administrator, then let the pooler connect again (RECONNECT in pgbouncer). Or set database.url (DATABASE_URL) to the server itself.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -79,12 +77,11 @@ const NOTICE_AFTER = '2s';
 
 /** Names, codes and answers of the service have letters of all scripts, which no other encoding can store. */
 function otherEncoding(encoding: string): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'database_encoding',
     message: `The database has the encoding ${encoding}, which cannot store every letter that files and answers contain.`,
     help: "Create a database with UTF8 and set database.url (DATABASE_URL) to it:  create database influencer_sync encoding 'UTF8' template template0",
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

@@ -1,5 +1,6 @@
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { CsvChunk, CsvRecord, OpenRow } from '../../core/record.ts';
+import type { CsvChunk, CsvRecord, FooterRow, OpenRow } from '../../core/record.ts';
+import { footerRow } from '../map/fault.ts';
 import { BAD_QUOTING, type Fault, REPEATED_HEADER, recordChecker } from './check-record.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
@@ -66,8 +67,10 @@ export async function* parseCsv(
       }
     }
     if (batch.isLast) widths?.finish(to);
-    const isWorthIt = isFirst || to.records.length > 0 || to.rejected.length > 0;
-    if (header !== null && isWorthIt) yield { header, ...to, open };
+    const ended = batch.isLast && footer !== null ? footer.rows() : [];
+    const isWorthIt = isFirst || to.records.length + to.rejected.length + ended.length > 0;
+    if (header !== null && isWorthIt)
+      yield { header, ...to, open, ...(ended.length === 0 ? {} : { footer: ended }) };
   }
 }
 
@@ -135,6 +138,11 @@ class FooterRows {
     });
     if (!couldBeOrder) this.#waiting.push(row);
     return !couldBeOrder;
+  }
+
+  /** The rows set aside so far. */
+  rows(): readonly FooterRow[] {
+    return this.#waiting.map(({ line, cells }) => footerRow(line, cells, 'label'));
   }
 
   /** What follows the beginning of a footer in a text. Null: it begins otherwise; `Summer` does not begin with `Sum`. */

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { readPreviousKey } from './rekey-customers.ts';
@@ -36,24 +35,38 @@ export async function bindCustomerKey(db: Database, { current, previous }: KeyFi
   await sql`update intake.customer_key set previous_fingerprint = null`.execute(db);
 }
 
+/**
+ * Checks the key without binding it: digests under another key would be those of nobody. Passes if no key was used yet,
+ * or if the next run replaces the one in use.
+ *
+ * @throws KnownError `customer_key_changed` (exit 2).
+ */
+export async function requireBoundKey(
+  db: Database,
+  { current, previous }: KeyFingerprints,
+): Promise<'bound' | 'unused'> {
+  const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirst();
+  if (bound === undefined) return 'unused';
+  if (![current, previous].includes(bound.fingerprint)) throw keyChanged(bound.rotated_at ?? bound.bound_at);
+  return 'bound';
+}
+
 function keyChanged(since: Date): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'customer_key_changed',
     message: `The customers of this database were hashed with another key (since ${since.toISOString().slice(0, 10)}).`,
     where: 'customers.hash_key',
     help: 'Set the old key again (CUSTOMER_HASH_KEY). To replace it, set it as customers.previous_hash_key, and the new one as hash_key. If you have lost it for good, see docs/privacy.md, "If the key is lost":\n  npx influencer-sync hash-key lost',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 
 function previousKeyMissing(customers: number, forgotten: number): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'previous_customer_key_missing',
     message: `${plural(customers, 'customer')} and ${forgotten} forgotten ${customers + forgotten === 1 ? 'one is' : 'ones are'} known only under the previous key.`,
     where: 'customers.previous_hash_key',
     help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }

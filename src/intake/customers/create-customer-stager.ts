@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import {
   type CustomerBatch,
   type CustomerHash,
   type CustomersSeen,
+  consentOf,
   IS_RECORDED,
   mergeConsent,
   NOBODY_PASSED_OVER,
@@ -11,15 +13,14 @@ import {
   type StatedCustomer,
 } from '../../core/customer.ts';
 import type { RejectedRow } from '../../core/record.ts';
+import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
-import type { FileRead } from '../files/fence.ts';
+import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { type BatchedCustomer, createCustomerBatcher } from './batched-customer.ts';
-import { createCustomerPacks } from './customer-packs.ts';
 import { findLookedUp } from './lookups.ts';
-import { rekeyCustomers } from './rekey-customers.ts';
-import { stageCustomers } from './stage-customers.ts';
-import { type CustomersToStore, reserveBatches, storeCustomerBatches } from './store-customer-batches.ts';
+import { CURRENT_KEY_NO, rekeyCustomers } from './rekey-customers.ts';
+import { type Decision, stageCustomers } from './stage-customers.ts';
 
 export type CustomerStagerOptions = FileRead & {
   readonly runId: string;
@@ -202,4 +203,157 @@ function merge(one: StatedCustomer, other: StatedCustomer): StatedCustomer {
     currency: other.spent === null ? one.currency : other.currency,
     boughtWithCode: one.boughtWithCode || other.boughtWithCode,
   };
+}
+
+/** Number of look-ups stored together in one batch. Each is sent and recorded separately. */
+const LOOKUPS_A_PACK = 100;
+
+/** Collects the addresses of customers to be sent, batch by batch. */
+type CustomerPacks = {
+  /** Adds customers in the order in which they were placed, with a decision for each. */
+  add(placed: readonly BatchedCustomer[], decisions: Decisions): void;
+  /**
+   * Returns the batches that are complete because a later one has begun; with `all`, the incomplete ones too.
+   */
+  take(all: boolean): readonly CustomersToStore[];
+  /** Number of customers to submit so far. */
+  submitted(): number;
+  /** Customers to look up so far, and the number of customers beyond the budget. */
+  lookedUp(): { readonly within: readonly CustomerHash[]; readonly beyond: number };
+};
+
+type Decisions = {
+  /** Decisions for known customers. All others are new. */
+  readonly known: ReadonlyMap<CustomerHash, Decision>;
+  /** Customers whom the job wants to look up and has not looked up yet. */
+  readonly wanted: ReadonlySet<CustomerHash>;
+};
+
+type CustomerPacksOptions = {
+  /** Maximum number of customers to look up. */
+  readonly lookupBudget: number;
+  /** Customers whom this run looks up already, because they occur in another file. */
+  readonly lookedUpAlready: ReadonlySet<CustomerHash>;
+};
+
+function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerPacksOptions): CustomerPacks {
+  let full: CustomersToStore[] = [];
+  let submit: Pack | null = null;
+  let lookup = newPack('lookup', null);
+  let submitted = 0;
+  // Also prevents a second look-up of a customer who occurs twice in a file. The budget limits its size.
+  const asked = new Set<CustomerHash>();
+  let beyond = 0;
+
+  function close(pack: Pack): void {
+    if (pack.addresses.length > 0) full.push(pack);
+  }
+
+  function packOf(batchId: string): Pack {
+    if (submit?.batchId === batchId) return submit;
+    if (submit !== null) close(submit);
+    submit = newPack('submit', batchId);
+    return submit;
+  }
+
+  function lookUp(customer: StatedCustomer): void {
+    if (asked.has(customer.hash) || lookedUpAlready.has(customer.hash)) return;
+    if (asked.size >= lookupBudget) {
+      beyond += 1;
+      return;
+    }
+    asked.add(customer.hash);
+    put(lookup, customer);
+    if (lookup.addresses.length < LOOKUPS_A_PACK) return;
+    close(lookup);
+    lookup = newPack('lookup', null);
+  }
+
+  return {
+    add(placed, { known, wanted }) {
+      for (const { customer, batchId } of placed) {
+        const pack = packOf(batchId);
+        const decision =
+          known.get(customer.hash) ?? (consentOf(customer) === 'no' ? 'unsubscribed' : 'submit');
+        if (decision === 'submit') {
+          put(pack, customer);
+          submitted += 1;
+        }
+        if (decision !== 'unsubscribed' && wanted.has(customer.hash)) lookUp(customer);
+      }
+    },
+    take(all) {
+      if (all) {
+        if (submit !== null) close(submit);
+        submit = null;
+        close(lookup);
+        lookup = newPack('lookup', null);
+      }
+      const taken = full;
+      full = [];
+      return taken;
+    },
+    submitted: () => submitted,
+    lookedUp: () => ({ within: [...asked], beyond }),
+  };
+}
+
+type Pack = CustomersToStore & { readonly addresses: string[]; readonly hashes: CustomerHash[] };
+
+function newPack(purpose: Pack['purpose'], batchId: string | null): Pack {
+  return { purpose, batchId, addresses: [], hashes: [] };
+}
+
+function put(pack: Pack, { address, hash }: StatedCustomer): void {
+  pack.addresses.push(address);
+  pack.hashes.push(hash);
+}
+
+/** A batch to be stored, with plain addresses. */
+type CustomersToStore = {
+  readonly purpose: 'submit' | 'lookup';
+  /** The batch that its customers refer to. Null if it gets a new number. */
+  readonly batchId: string | null;
+  readonly addresses: readonly string[];
+  readonly hashes: readonly CustomerHash[];
+};
+
+/** Reserves batch numbers. @returns the numbers in ascending order. */
+async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
+  if (count === 0) return [];
+  const { rows } = await sql<{ batch_id: string }>`
+    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
+    db,
+  );
+  return rows.map(({ batch_id }) => batch_id);
+}
+
+/**
+ * Stores batches until they are sent. @returns false if another reader has taken over the file; then nothing
+ * was stored.
+ */
+async function storeCustomerBatches(
+  db: Database,
+  options: FileRead & {
+    readonly job: string;
+    readonly brandId: string;
+    readonly batches: readonly CustomersToStore[];
+  },
+): Promise<boolean> {
+  const { job, brandId, batches } = options;
+  const rows = batches.map(
+    ({ purpose, batchId, addresses, hashes }) =>
+      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toUuidArrayParameter(hashes)}::uuid[])`,
+  );
+  const { rows: answer } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(options)}),
+    inserted as (
+      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
+      overriding system value
+      select coalesce(g.batch_id, nextval('intake.waiting_batches_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
+        g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
+      from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
+    )
+    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`.execute(db);
+  return answer[0]?.fenced === '1';
 }

@@ -3,6 +3,7 @@ import type { CustomerHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
 /** A customer to be forgotten, identified by digests only. */
 export type ForgottenCustomer = {
@@ -87,24 +88,12 @@ export async function noteSearched(trx: DatabaseTransaction, tombstone: Customer
 /** Removes the customer's address from waiting batches. @returns the number of batches that contained it. */
 async function takeOutOfBatches(trx: DatabaseTransaction, hashes: readonly CustomerHash[]): Promise<number> {
   const { rows } = await sql<{ batches: string }>`
-    with rebuilt as materialized (
-      select b.batch_id, jsonb_agg(m.address order by m.place) filter (where not m.is_mine) as list,
-        array_agg(m.hash order by m.place) filter (where not m.is_mine) as hashes
-      from intake.waiting_batches b
-      cross join lateral (
-        select r.address, r.hash, r.place, r.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_mine
-        from rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
-          with ordinality as r(address, hash, place)) m
+    with members as (
+      select b.batch_id, m.address, m.hash, m.place, m.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_gone
+      from intake.waiting_batches b cross join ${membersOfBatch}
       where b.customer_hashes && ${toUuidArrayParameter(hashes)}::uuid[]
-      group by b.batch_id
     ),
-    kept as (
-      update intake.waiting_batches b set influencer_list = r.list::text, customer_hashes = r.hashes
-      from rebuilt r where b.batch_id = r.batch_id and r.list is not null
-    ),
-    emptied as (
-      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
-    )
+    ${takeOutGone}
     select count(*) as batches from rebuilt`.execute(trx);
   return Number(rows[0]?.batches ?? 0);
 }

@@ -4,6 +4,7 @@ import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { maySend } from './prepare-batches.ts';
+import { membersOfBatch } from './waiting-batches.ts';
 
 /** A customer to look up. Contains a plain address: it must not reach any log, error or other table. */
 export type WantedLookup = { readonly hash: CustomerHash; readonly address: string };
@@ -45,9 +46,7 @@ export async function* wantedLookups(
     if (batchId === undefined) return;
     const { rows } = await sql<WantedLookup>`
       select m.hash, m.address
-      from intake.waiting_batches b
-      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
-        with ordinality as m(address, hash, place)
+      from intake.waiting_batches b cross join ${membersOfBatch}
       where b.batch_id = ${batchId}::bigint
         and exists (select from intake.customers c where c.customer_hash = m.hash and ${maySend(unknownFrom)})
         and not exists (

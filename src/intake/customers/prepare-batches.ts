@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
+import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
 export type PrepareOptions = {
   readonly brandId: string;
@@ -38,24 +39,11 @@ async function takeOutForbidden(
     ),
     members as materialized (
       select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_gone
-      from intake.waiting_batches b
-      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
-        with ordinality as m(address, hash, place)
+      from intake.waiting_batches b cross join ${membersOfBatch}
       left join gone g on g.customer_hash = m.hash
       where b.brand_id = ${brandId} and b.purpose = 'submit' and exists (select from gone)
     ),
-    rebuilt as materialized (
-      select batch_id, jsonb_agg(address order by place) filter (where not is_gone) as list,
-        array_agg(hash order by place) filter (where not is_gone) as hashes
-      from members group by batch_id having bool_or(is_gone)
-    ),
-    kept as (
-      update intake.waiting_batches b set influencer_list = r.list::text, customer_hashes = r.hashes
-      from rebuilt r where b.batch_id = r.batch_id and r.list is not null
-    ),
-    emptied as (
-      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
-    )
+    ${takeOutGone}
     update intake.customers c set staged_file_id = null, batch_id = null
     from gone g where c.customer_hash = g.customer_hash`.execute(db);
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../core/customer.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
@@ -24,7 +23,7 @@ import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-custo
 export async function requireLostKey(db: Database, fingerprint: string): Promise<void> {
   const bound = await db.selectFrom('intake.customer_key').select('fingerprint').executeTakeFirst();
   if (bound !== undefined && bound.fingerprint !== fingerprint) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'customer_key_not_lost',
     message:
       bound === undefined
@@ -33,7 +32,6 @@ export async function requireLostKey(db: Database, fingerprint: string): Promise
     where: 'customers.hash_key',
     help: 'If the key is lost, set a new one, and run this again.',
     safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
   });
 }
 

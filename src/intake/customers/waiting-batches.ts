@@ -98,3 +98,25 @@ export async function countWaiting(
     lookups: Number(row?.lookups ?? 0),
   };
 }
+
+/** SQL for the members of batches `b`, as rows `m (address, hash, place)`. */
+export const membersOfBatch = sql`
+  rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes)) with ordinality as m(address, hash, place)`;
+
+/**
+ * SQL for the CTE `rebuilt`, with the batches of a CTE `members (batch_id, address, hash, place, is_gone)` that lose some,
+ * and those that change them: a batch keeps the others, and is deleted if there are none.
+ */
+export const takeOutGone = sql`
+  rebuilt as materialized (
+    select batch_id, jsonb_agg(address order by place) filter (where not is_gone) as list,
+      array_agg(hash order by place) filter (where not is_gone) as hashes
+    from members group by batch_id having bool_or(is_gone)
+  ),
+  kept as (
+    update intake.waiting_batches b set influencer_list = r.list::text, customer_hashes = r.hashes
+    from rebuilt r where b.batch_id = r.batch_id and r.list is not null
+  ),
+  emptied as (
+    delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
+  )`;

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
+import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
 /**
  * Removes the customers of a file from the batches that wait to be submitted, because the file is read again
@@ -14,27 +15,13 @@ export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: stri
         and exists (select from intake.waiting_batches w where w.batch_id = c.batch_id and w.purpose = 'submit')
     ),
     members as materialized (
-      select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_mine
-      from intake.waiting_batches b
-      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
-        with ordinality as m(address, hash, place)
+      select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_gone
+      from intake.waiting_batches b cross join ${membersOfBatch}
       left join mine g on g.customer_hash = m.hash
       where b.purpose = 'submit'
         and (b.source_file_id = ${sourceFileId}::bigint or b.batch_id = any (array(select batch_id from mine)))
     ),
-    rebuilt as materialized (
-      select m.batch_id, jsonb_agg(m.address order by m.place) filter (where not m.is_mine) as list,
-        array_agg(m.hash order by m.place) filter (where not m.is_mine) as hashes
-      from members m group by m.batch_id
-    ),
-    kept as (
-      update intake.waiting_batches b
-      set influencer_list = r.list::text, customer_hashes = r.hashes
-      from rebuilt r where b.batch_id = r.batch_id and r.list is not null
-    ),
-    emptied as (
-      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
-    ),
+    ${takeOutGone},
     asked as (
       delete from intake.waiting_batches where source_file_id = ${sourceFileId}::bigint and purpose = 'lookup'
     ),

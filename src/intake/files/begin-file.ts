@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { agedAt, basisOf, type FileAge } from '../../core/file-age.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
+import { agedAt, basisOf, type FileAge } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';

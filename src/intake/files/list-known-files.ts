@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { AgeBasis } from '../../core/file-age.ts';
 import type { ReadFor } from '../../core/layout.ts';
+import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 
 /** The last reading of a file name, in any version. */

@@ -1,10 +1,12 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { FooterRow } from '../../core/record.ts';
 import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';
@@ -16,6 +18,8 @@ export type SealReadOptions = FileRead & {
   readonly rowsRead: number;
   /** SHA-256 of the decoded content. */
   readonly contentSha256: string;
+  /** Rows at its end that are no records of it. None if omitted. */
+  readonly footer?: readonly FooterRow[];
   /** The expectations for files of the source. Nothing is checked if omitted. */
   readonly check?: FileCheck;
 };
@@ -154,7 +158,7 @@ async function markDuplicate(
 
 async function markSealed(
   trx: Transaction<DB>,
-  { sourceFileId, runId, rowsRead, contentSha256 }: SealReadOptions,
+  { sourceFileId, runId, rowsRead, contentSha256, footer = [] }: SealReadOptions,
   columns: FileColumns,
 ): Promise<void> {
   await trx
@@ -167,6 +171,7 @@ async function markSealed(
       run_id: runId,
       rows_read: rowsRead,
       content_sha256: contentSha256,
+      ...(footer.length === 0 ? {} : { footer: toJsonParameter(footer) }),
     })
     .where('source_file_id', '=', sourceFileId)
     .modifyEnd(keepsPlan)

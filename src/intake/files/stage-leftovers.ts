@@ -52,10 +52,12 @@ export async function stageRejected(
     with fence as materialized (${fenceOf(read)}),
     inserted as (
       insert into intake.rejected_rows
-        (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id)
-      select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount", ${read.runId}::bigint
+        (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id, order_id, order_name)
+      select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount", ${read.runId}::bigint,
+        g."orderId", g."orderName"
       from fence f cross join jsonb_to_recordset(${toJsonParameter(rejected)}::jsonb) as g(
-        line bigint, record bigint, code text, "column" text, value text, reason text, help text, "rowCount" integer)
+        line bigint, record bigint, code text, "column" text, value text, reason text, help text, "rowCount" integer,
+        "orderId" text, "orderName" text)
     )
     select count(*) as fenced from fence`.execute(db);
   return rows[0]?.fenced === '1';

@@ -1,7 +1,6 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { type ConsentRule, submitsUnknown } from '../../core/customer.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError, type Problem } from '../../core/known-error.ts';
+import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
 import type { Layout, Purpose, ReadFor } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { hasDateOrder } from '../values/date-order.ts';
@@ -19,14 +18,13 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
   if (layoutFor(layout, readFor) === null) throw unfit(layout, source, readFor);
   const problems = findGaps(layout, source, purpose);
   if (problems.length === 0) return;
-  throw new KnownError({
+  throw configurationError({
     code: 'source_incomplete',
     message: `The settings of the source ${source.name} do not fit its export.`,
     where: `sources.${source.name}`,
     help: 'Correct pipeline.yaml and run the job again.',
     safe: 'Nothing was read or sent.',
     problems,
-    exitCode: EXIT.configuration,
   });
 }
 
@@ -164,12 +162,11 @@ const UNFIT: Readonly<Record<ReadFor, readonly [what: string, help: string]>> = 
 
 function unfit(layout: Layout, source: SourceSettings, readFor: ReadFor): KnownError {
   const [what, help] = UNFIT[readFor];
-  return new KnownError({
+  return configurationError({
     code: 'layout_unfit',
     message: `The layout ${layout.name} cannot be read for ${readFor}: ${what}.`,
     where: `sources.${source.name}.layout`,
     help,
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }

@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
 import {
   BUNDLED_LAYOUTS,
   type LayoutFile,
@@ -8,8 +7,7 @@ import {
   mergeLayouts,
   readLayoutFiles,
 } from '../../config/layout-folders.ts';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError, type Problem } from '../../core/known-error.ts';
+import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
 import type { Layout } from '../../core/layout.ts';
 import { findYamlProblem } from '../../core/text/yaml-problem.ts';
 import { layoutSchema } from './layout-schema.ts';
@@ -26,11 +24,10 @@ export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_L
   const { files, lacks } = readLayoutFiles(name, folders);
   const [own] = files;
   if (own === undefined) {
-    throw new KnownError({
+    throw configurationError({
       code: 'layout_missing',
       message: `There is no layout "${name}".`,
       help: `There are: ${listLayoutNames(folders).join(', ')}.`,
-      exitCode: EXIT.configuration,
     });
   }
   const text = files.map((file) => file.text).join('\0');
@@ -139,24 +136,16 @@ function offsetOf(document: Document, path: readonly PropertyKey[]): number {
 }
 
 function invalid(file: string, problems: readonly Problem[]): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'layout_invalid',
     message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
     help: 'Fix the layout and run the command again.',
     safe: 'Nothing was read or sent.',
     problems,
-    exitCode: EXIT.configuration,
   });
 }
 
 function shorten(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
-}
-
-/** Returns the JSON Schema of `config/layouts/*.yaml`, for editors. A layout that extends another needs nothing else. */
-export function layoutJsonSchema(): string {
-  const { required, ...schema } = z.toJSONSchema(layoutSchema, { io: 'input' });
-  const anyOf = [{ required }, { required: ['extends'] }];
-  return `${JSON.stringify({ ...schema, anyOf }, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-import type { RejectedRow } from '../../core/record.ts';
+import type { FooterRow, RejectedRow } from '../../core/record.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 
 /**
@@ -27,8 +27,10 @@ export function reject(
   run: Run,
   fault: Fault,
   at: { readonly column: string | null; readonly value: string | null },
+  order: Pick<RejectedRow, 'orderId' | 'orderName'> = {},
 ): RejectedRow {
   return {
+    ...order,
     code: fault.code,
     line: run.line,
     record: run.record,
@@ -38,6 +40,11 @@ export function reject(
     help: fault.help,
     rowCount: run.count,
   };
+}
+
+/** Describes a row at the end of a file that is no record of it. */
+export function footerRow(line: number, cells: readonly string[], by: FooterRow['by']): FooterRow {
+  return { line, text: showValue(cells.find((cell) => cell.trim() !== '')?.trim() ?? ''), by };
 }
 
 export function missingValue(what: string): Fault {

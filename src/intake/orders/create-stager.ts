@@ -1,14 +1,16 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderBatch, StagedOrder } from '../../core/order.ts';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import { canCopy, type Database } from '../../db/connect.ts';
+import { copyInto, TextRows, toCopyCell } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
-import { type FileRead, NOT_AWAITING_DISK } from '../files/fence.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
+import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';
-import { compareOrders } from './compare-orders.ts';
-import { copyNewOrders } from './copy-orders.ts';
-import { toOrderRow } from './order-columns.ts';
-import { type StagedCounts, stageOrders } from './stage-orders.ts';
+import { SENT_COLUMNS, saysNothingNew, toOrderRow } from './order-columns.ts';
+import { knownWithin, type StagedCounts, stageOrders } from './stage-orders.ts';
 
 export type StagerOptions = FileRead & { readonly runId: string; readonly sums: boolean };
 
@@ -192,4 +194,124 @@ function splitRepeats(orders: readonly StagedOrder[]): readonly (readonly Staged
     else group.push(order);
   }
   return groups;
+}
+
+type Compared = {
+  readonly origin: OrderOrigin;
+  /** Number of orders that are known with the same content. */
+  readonly unchanged: number;
+  /** Orders that are new, changed, or occur for the second time in the file. They must be sent in full. */
+  readonly rest: readonly StagedOrder[];
+  /** True if all of `rest` are new. */
+  readonly areNew: boolean;
+};
+
+/**
+ * Finds the orders that are known with the same content, by sending only ids, digests and order lines (if the
+ * source keeps them), and records that the file contains them. Most orders of an export were already in the
+ * export before it. Sealing needs these records for orders that occur twice in the file. For `limit 1`, see
+ * stage-orders.ts.
+ *
+ * @param orders each order occurs once.
+ * @returns null if another reader has taken over the file; then nothing was recorded.
+ */
+async function compareOrders(
+  db: Database,
+  read: FileRead,
+  orders: readonly StagedOrder[],
+): Promise<Compared | null> {
+  const { rows } = await sql<OrderOrigin & { unchanged: string; known: string; rest: string | null }>`
+    with fence as materialized (${fenceOf(read)}),
+    ${knownWithin(orders.map(({ orderId }) => orderId))},
+    compared as materialized (
+      select g.place, f.source_file_id, g.line_no, g.record_no, g.row_count, c.order_version_id,
+        h.order_version_id is null and ${saysNothingNew} is true as is_unchanged,
+        h.order_version_id is null and c.order_version_id is null as is_new,
+        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
+      from fence f join known k on k.in_file or k.in_source
+      cross join lateral unnest(${sql.join(toColumns(orders))})
+        with ordinality as g(order_id, content_hash, line_no, record_no, row_count, lines, changed_at, place)
+      left join lateral (
+        select o.order_version_id from intake.orders o
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
+      left join lateral (
+        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
+        where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
+    ),
+    noted as (
+      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
+      select source_file_id, array_agg(order_version_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
+        count(*) filter (where is_cancelled)
+      from compared where is_unchanged group by source_file_id
+    )
+    select f.source, f.source_file_id as "sourceFileId", ${ORDER_KEY_NO} as "keyNo", c.*
+    from fence f cross join (
+      select count(*) filter (where is_unchanged) as unchanged, count(*) filter (where not is_new) as known,
+        string_agg((place - 1)::text, ',' order by place) filter (where not is_unchanged) as rest
+      from compared
+    ) c`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { unchanged, known, rest, ...origin } = row;
+  const places = rest?.split(',') ?? [];
+  return {
+    origin,
+    unchanged: Number(unchanged),
+    rest: known === '0' ? orders : places.flatMap((place) => orders[Number(place)] ?? []),
+    areNew: known === unchanged,
+  };
+}
+
+/** Converts orders to the columns that are sent, each an array, as in stage-orders.ts. */
+function toColumns(orders: readonly StagedOrder[]): readonly RawBuilder<unknown>[] {
+  return [
+    sql`${toTextArrayParameter(orders.map(({ orderId }) => orderId))}::text[]`,
+    sql`${toTextArrayParameter(orders.map(({ contentHash }) => contentHash))}::text[]`,
+    sql`${toArrayParameter(orders.map(({ line }) => line))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ record }) => record))}::bigint[]`,
+    sql`${toArrayParameter(orders.map(({ rowCount }) => rowCount))}::integer[]`,
+    sql`${toTextArrayParameter(orders.map(({ lines }) => lines && toJsonParameter(lines)))}::jsonb[]`,
+    sql`${toTextArrayParameter(orders.map(({ changedAt }) => changedAt))}::timestamptz[]`,
+  ];
+}
+
+/** What all orders of a file have in common. */
+type OrderOrigin = {
+  readonly source: string;
+  readonly sourceFileId: string;
+  /** Number of the key of `customerKey` (`ORDER_KEY_NO`). */
+  readonly keyNo: number | null;
+};
+
+const COLUMNS = [
+  'source',
+  'source_file_id',
+  'is_current',
+  'customer_key_no',
+  ...SENT_COLUMNS.map(({ column }) => column),
+].join();
+
+/** The cell of each column of an order that has no value. */
+const BLANK_CELLS = SENT_COLUMNS.map(({ type }) => (type === 'text[]' ? '{}' : toCopyCell(null)));
+
+/**
+ * Stores complete new orders with COPY, which takes Postgres three quarters of the time of `stageOrders`. The rows
+ * are the same.
+ */
+async function copyNewOrders(
+  db: Database,
+  { source, sourceFileId, keyNo }: OrderOrigin,
+  orders: readonly StagedOrder[],
+): Promise<void> {
+  const rows = new TextRows();
+  const before = `${toCopyCell(source)}\t${sourceFileId}\tt\t`;
+  // One array serves all orders: a million of them would be most of the garbage of reading.
+  const cells: string[] = [];
+  for (const order of orders) {
+    cells[0] = before + toCopyCell(order.customerKey === null ? null : keyNo);
+    for (const [at, cell] of toOrderRow(order).entries())
+      cells[at + 1] = cell === null ? (BLANK_CELLS[at] ?? '') : toCopyCell(cell);
+    rows.add(cells);
+  }
+  await copyInto(db, `copy intake.orders (${COLUMNS}) from stdin`, rows.toCopyRows());
 }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { agedAt, basisOf, type FileAge } from '../../core/file-age.ts';
 import type { OrderIdColumn, StagedOrder } from '../../core/order.ts';
 import type { SourceFile } from '../../core/source.ts';
+import { agedAt, basisOf, type FileAge } from '../../core/time/file-age.ts';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';

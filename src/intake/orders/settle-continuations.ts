@@ -61,13 +61,13 @@ async function giveToKnown(
     ),
     waiting as materialized (
       select * from (
-        select line_no, record_no, row_count, bool_or(is_staged) over (partition by group_key) as has_staged from both_kinds
+        select group_key, line_no, record_no, row_count, bool_or(is_staged) over (partition by group_key) as has_staged from both_kinds
       ) grouped
       where row_count is not null and has_staged is not true
     ),
     rejected as (
-      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count, run_id)
-      select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count, ${runId}::bigint
+      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count, run_id, order_name)
+      select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count, ${runId}::bigint, group_key
       from waiting where has_staged is null
     )
     select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`.execute(trx);

@@ -92,7 +92,7 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 /**
  * SQL for the digest of an order whose rows were added up, computed from its current values. It does not
  * depend on how the order was divided into rows. Other ids are part of it only if there are any, and a doubt follows it,
- * as in hash-meaning.ts.
+ * as in build-order.ts.
  */
 export function summedHash(alias: string): RawBuilder<string> {
   const others = sql.ref(`${alias}.other_ids`);

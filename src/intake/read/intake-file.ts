@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import type { FileAge } from '../../core/file-age.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Layout, OtherLayouts, Purpose } from '../../core/layout.ts';
-import type { CsvChunk } from '../../core/record.ts';
+import type { CsvChunk, FooterRow } from '../../core/record.ts';
 import { CONFLICTING_STATES, type HoldReason, type SourceFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
+import type { FileAge } from '../../core/time/file-age.ts';
 import type { Run } from '../../ops/run.ts';
 import { inSpan, type PartSpan } from '../../ops/spans.ts';
 import { FILE_UNAVAILABLE } from '../../store/file-unavailable.ts';
@@ -79,6 +79,8 @@ export type FileContent = FileRead & {
   readonly chunks: AsyncIterable<CsvChunk>;
   /** Digest of the decoded content. Available once the file was read completely. */
   readonly digest: () => string;
+  /** Rows at its end that are no records of it, as far as they were found. Mapping adds to them. */
+  readonly footer: FooterRow[];
   /** The check that sealing applies to the file. */
   readonly check: FileCheck;
   /** Files whose statements it must not replace. */
@@ -194,10 +196,13 @@ async function readFile(
   const { file } = reading;
   try {
     const { records, digest } = reading.content;
-    const { watched, header } = watchHeader(records);
+    const { watched, header, footer } = watchChunks(records);
     const { check, learn } = await reading.checks.begin(file, header);
     const others = await reading.ages.compare(file);
-    const result = await intake.take(run, reading, { ...read, file, chunks: watched, digest, check, others });
+    const result = await intake.take(run, reading, {
+      ...read,
+      ...{ file, chunks: watched, digest, footer, check, others },
+    });
     span.describe({ 'influencer_sync.file.state': result.kind });
     if (result.kind === 'sealed') {
       learn();
@@ -222,16 +227,18 @@ async function readFile(
   return null;
 }
 
-/** Stores the header for the checks while the chunks pass. Every chunk contains the header. */
-function watchHeader(chunks: AsyncIterable<CsvChunk>) {
+/** Notes the header for the checks, which every chunk contains, and the footer while the chunks pass. */
+function watchChunks(chunks: AsyncIterable<CsvChunk>) {
   let header: readonly string[] = [];
+  const footer: FooterRow[] = [];
   async function* watch(): AsyncGenerator<CsvChunk> {
     for await (const chunk of chunks) {
       header = chunk.header;
+      footer.push(...(chunk.footer ?? []));
       yield chunk;
     }
   }
-  return { watched: watch(), header: () => header };
+  return { watched: watch(), header: () => header, footer };
 }
 
 /** The message of a hold may contain the full address. The note shortens it to the file name. */

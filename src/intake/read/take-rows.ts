@@ -27,7 +27,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
   async function take(
     run: Run,
     reading: Reading,
-    { chunks, digest, others, ...read }: FileContent,
+    { chunks, digest, footer, others, ...read }: FileContent,
   ): Promise<SealedRead<unknown>> {
     const { db, runId } = run;
     const { source, layout, otherLayouts } = reading;
@@ -50,7 +50,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
     const file = (sourceFileId: string): StagedFile => ({ sourceFileId, source: source.name, others });
     return sealRows(db, {
       ...read,
-      ...{ runId, rowsRead, staged, passedOver, contentSha256: digest() },
+      ...{ runId, rowsRead, staged, passedOver, contentSha256: digest(), footer },
       source: source.name,
       usedAs: readFor,
       maxRejectedShare: source.limits.maxRejectedShare,

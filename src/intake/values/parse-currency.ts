@@ -1,5 +1,4 @@
-import type { Fault } from '../map/fault.ts';
-import { missingValue } from '../map/fault.ts';
+import { type Fault, missingValue } from '../map/fault.ts';
 import { remember } from './remember.ts';
 
 /** The code of ISO 4217 for no currency: of amounts whose currency is not known yet. No file can state it. */

@@ -2,8 +2,7 @@ import { saysNoValue } from '../../core/text/fold.ts';
 import { hasAddress } from '../../core/text/mask-addresses.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
 import { linearPattern } from '../layout/linear-pattern.ts';
-import type { Fault } from '../map/fault.ts';
-import { missingValue } from '../map/fault.ts';
+import { type Fault, missingValue } from '../map/fault.ts';
 
 /** Matches ids that need no further checks. Digits with a point or an exponent are checked for damage. */
 const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;

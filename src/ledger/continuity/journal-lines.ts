@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { Claim, Outcome } from '../../core/ledger.ts';
 
 /**
@@ -274,12 +273,11 @@ export function parseHead(text: string): JournalHead | null {
 }
 
 function ofLaterVersion({ journal, host, pid, at }: JournalHead): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'journal_of_later_version',
     message: `Process ${pid} on ${host} wrote a journal of the ledger at ${at} with a later version of influencer-sync: it has format ${journal}, and this version reads format ${JOURNAL_VERSION}.`,
     help: 'Install that version here too. This one cannot tell which orders the journal says were sent.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
   });
 }
 

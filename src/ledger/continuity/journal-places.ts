@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'n
 import { isAbsolute, join, relative } from 'node:path';
 import { journalFolder, nearestFolder, shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import { isLoopback } from '../../core/text/is-loopback.ts';
+import { isLoopback } from '../../core/http/is-loopback.ts';
 import { openFileStore } from '../../store/file-store.ts';
 import { listJournals, namesIn } from './journal-folder.ts';
 import { createMark, type Mark } from './mark.ts';

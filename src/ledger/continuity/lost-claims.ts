@@ -4,7 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { enterAsWriter } from '../evidence-writers.ts';
+import { enterAsWriter } from '../evidence/evidence-writers.ts';
 
 /** A claim that this database lacks, with what is known about it. */
 export type LostClaim = {

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { toSafeText } from '../../service/read-error.ts';
 import { bodySql } from './body-sql.ts';
 import { detail, type EffectKind, namesItsDeal } from './effect.ts';
 
@@ -42,33 +41,4 @@ export function dealKey(row: string): RawBuilder<string> {
     (name) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`,
   );
   return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
-}
-
-/** A note on a deal. The service answers with only a message. */
-export const note: EffectKind = {
-  effect: 'note',
-  operation: 'create_note',
-  referenceMember: null,
-  subject: sql`'note at deal ' || (e.body::json ->> 'deal_id')`,
-  namesDeal: false,
-  readAcceptance: readMessage,
-};
-
-/** SQL for the request body of a note. @param row alias of a row with `deal_id, note`. */
-export function noteBody(row: string): RawBuilder<string> {
-  return bodySql('create_note', {
-    deal_id: sql.ref(`${row}.deal_id`),
-    note_description: sql.ref(`${row}.note`),
-  });
-}
-
-/** SQL for the idempotency key of a note: the same text is added to a deal only once. */
-export function noteKey(row: string): RawBuilder<string> {
-  const text = sql.ref(`${row}.note`);
-  return sql<string>`'[' || to_json(${sql.ref(`${row}.deal_id`)})::text || ',"' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') || '"]'`;
-}
-
-function readMessage({ message }: Readonly<Record<string, unknown>>) {
-  const text = typeof message === 'string' ? toSafeText(message) : null;
-  return text === null ? null : { dealId: null, collabId: null, message: text };
 }

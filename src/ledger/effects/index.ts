@@ -1,7 +1,8 @@
 import type { Effect } from '../../core/ledger.ts';
 import { click } from './click.ts';
-import { deal, note } from './deal.ts';
+import { deal } from './deal.ts';
 import type { EffectKind } from './effect.ts';
+import { note, task } from './note.ts';
 import { outreach } from './outreach.ts';
 import { referral } from './referral.ts';
 
@@ -14,5 +15,6 @@ export const effects: Readonly<Record<Effect, EffectKind>> = {
   click,
   create_deal: deal,
   note,
+  task,
   outreach,
 };

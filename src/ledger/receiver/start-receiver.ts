@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { WebhookSettings } from '../../config/schema.ts';
-import { EXIT } from '../../core/exit-code.ts';
+import { hostInUrl } from '../../core/http/is-loopback.ts';
 import type { WebhookEvent } from '../../core/http/webhook-event.ts';
-import { KnownError } from '../../core/known-error.ts';
-import { hostInUrl } from '../../core/text/is-loopback.ts';
+import { configurationError } from '../../core/known-error.ts';
 import { diagnoseSignature } from '../../service/description/diagnose-signature.ts';
 import { isSignedBody, readTimestamp } from '../../service/description/signature.ts';
 import { BodyPool, BodyRefused } from './body-pool.ts';
@@ -75,13 +74,12 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   try {
     await server.listen({ host, port });
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'port_unusable',
       message: `The receiver cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
       where: `${host}:${port}`,
       help: 'Choose another webhooks.host or webhooks.port.',
       safe: 'Nothing was received.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -1,6 +1,6 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
+import { parseJson, parseObject } from '../../core/json/exact-json.ts';
 import type { Outcome } from '../../core/ledger.ts';
-import { parseJson, parseObject } from '../../core/text/exact-json.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { parseRetryAfter } from '../../service/retry-after.ts';
 import { isUnclearProfile } from './read-profile.ts';

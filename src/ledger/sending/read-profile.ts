@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Profile } from '../../core/customer.ts';
-import { isObject, parseJson } from '../../core/text/exact-json.ts';
+import { isObject, parseJson } from '../../core/json/exact-json.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { specifiedService } from '../../service/description/schema.ts';
 import { isFilled } from '../../service/description/verdict.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { plural } from '../../core/text/plural.ts';
 import type { Run } from '../../ops/run.ts';
-import { settleByEvidence } from '../apply-evidence.ts';
 import { settleJournals } from '../continuity/settle-journals.ts';
+import { settleByEvidence } from '../evidence/apply-evidence.ts';
 import type { OpenLedger } from '../open-ledger.ts';
 import { reapLost } from '../reap.ts';
 import { resendRestedDoubts, resendUnauthorised } from '../resolve.ts';

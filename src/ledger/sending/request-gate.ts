@@ -3,8 +3,6 @@ import pRetry from 'p-retry';
 import type { Outcome } from '../../core/ledger.ts';
 import type { RunStop } from '../../core/run.ts';
 import { specifiedService } from '../../service/description/schema.ts';
-import { createBreaker } from './breaker.ts';
-import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 
 export type RequestGateOptions = {
   readonly concurrency: number;
@@ -205,4 +203,79 @@ export function reasonOf(outcome: Outcome): string {
   if (outcome.kind === 'throttled') return 'HTTP 429: the service asks to slow down';
   if (outcome.kind === 'rejected') return `HTTP ${outcome.httpStatus}: ${outcome.message}`;
   return 'reason' in outcome ? outcome.reason : outcome.kind;
+}
+
+/** Number of doubts within the period that opens the breaker. It replaces blind retries. */
+const DOUBTS_AT_MOST = 5;
+const PERIOD_MS = 60_000;
+/**
+ * This number of consecutive requests that could not be written also opens the breaker: the service is
+ * unreachable.
+ */
+const UNREACHED_AT_MOST = 5;
+
+type Breaker = {
+  report(outcome: Outcome): void;
+  /** Returns why the breaker is open, or null while it is closed. */
+  openBecause(): string | null;
+  /** Closes the breaker. Called after a probe with `GET /v1/account/hello` succeeded. */
+  close(): void;
+};
+
+/** Creates a breaker. @param now returns milliseconds on a monotonic clock. */
+export function createBreaker(now: () => number): Breaker {
+  let doubts: number[] = [];
+  let unreached = 0;
+  return {
+    report(outcome) {
+      unreached = outcome.kind === 'not_written' ? unreached + 1 : 0;
+      if (outcome.kind !== 'in_doubt') return;
+      const at = now();
+      doubts = [...doubts.filter((doubt) => at - doubt < PERIOD_MS), at];
+    },
+    openBecause() {
+      if (doubts.length >= DOUBTS_AT_MOST)
+        return `${doubts.length} requests in ${PERIOD_MS / 1000} s are in doubt`;
+      if (unreached >= UNREACHED_AT_MOST) return `${unreached} requests in a row could not be sent`;
+      return null;
+    },
+    close() {
+      doubts = [];
+      unreached = 0;
+    },
+  };
+}
+
+/** Initial size. It is small, so that a wrong setting shows before many orders are affected. */
+const FIRST_SIZE = 2;
+
+/** Limits the number of requests in flight. */
+type ConcurrencyLimiter = {
+  size(): number;
+  /**
+   * Adapts the size: an accepted request increases it by one, up to the limit. A throttled request or a doubt
+   * halves it.
+   */
+  report(outcome: Outcome): void;
+  /** Resets the size after the breaker was open. */
+  reset(): void;
+};
+
+/**
+ * Creates a limiter with additive increase and multiplicative decrease. It starts small and grows with each
+ * accepted request.
+ */
+export function createConcurrencyLimiter(limit: number): ConcurrencyLimiter {
+  let size = Math.min(FIRST_SIZE, limit);
+  return {
+    size: () => size,
+    report(outcome) {
+      if (outcome.kind === 'accepted') size = Math.min(limit, size + 1);
+      if (outcome.kind === 'throttled' || outcome.kind === 'in_doubt')
+        size = Math.max(1, Math.floor(size / 2));
+    },
+    reset() {
+      size = Math.min(FIRST_SIZE, limit);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/http/exchange.ts';
+import { isObject, parseObject } from '../../core/json/exact-json.ts';
 import type { ClaimedEntry, Effect, Outcome } from '../../core/ledger.ts';
-import { isObject, parseObject } from '../../core/text/exact-json.ts';
 import type { Client } from '../../service/client.ts';
 import { judge } from '../../service/description/verdict.ts';
 import { type Acceptance, namesItsDeal } from '../effects/effect.ts';

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../core/http/exchange.ts';
-import { isObject, numberText, parseJson } from '../../core/text/exact-json.ts';
+import { isObject, numberText, parseJson } from '../../core/json/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Client, ExchangeInput } from '../../service/client.ts';
 import type { OperationName } from '../../service/contract.ts';

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
-import { hostInUrl } from '../../core/text/is-loopback.ts';
+import { hostInUrl } from '../../core/http/is-loopback.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { Metrics } from './metrics.ts';
 
 /** An HTTP server to which pages can be added. */
@@ -76,7 +75,7 @@ export async function listen(
   try {
     await server.listen({ host, port });
   } catch (cause) {
-    throw new KnownError({
+    throw configurationError({
       code: 'port_unusable',
       message: `${command} cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
       where: `${host}:${port}`,
@@ -85,7 +84,6 @@ export async function listen(
           ? 'Choose another port (--port, serve.port) or address (serve.host).'
           : 'Choose another --port or --host. `serve` shows the console on its own port, too.',
       safe: 'Nothing was run.',
-      exitCode: EXIT.configuration,
       cause,
     });
   }

@@ -6,7 +6,6 @@ import type { Letterhead } from '../letterhead.ts';
 import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { blockMarkup } from './block-markup.ts';
 import { html } from './html.ts';
-import { pageStyle } from './page-style.ts';
 
 /** The summary of a run and its renderer. */
 export type ReportedSummary = {
@@ -89,3 +88,49 @@ ${problem === null ? null : html`<p class="red">${problem}</p>`}
 ${[...describeRun(summary, renderer), ...appendix].map(blockMarkup)}</article>
 `;
 }
+
+/** The style of a page: light or dark like the reader's system, and for print. */
+const pageStyle = html`<style>
+:root { --text: #1d2530; --dim: #5b6675; --line: #d9dee5; --page: #ffffff; --card: #f6f8fa; --accent: #1f6f5c; --green: #1a7f37; --yellow: #8a5a00; --red: #b42318; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6eaf0; --dim: #9aa5b4; --line: #333c48; --page: #12171e; --card: #1a212b; --accent: #5ec4a6; --green: #57c878; --yellow: #e0b04c; --red: #ff8a7a; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 64rem; padding: 2rem 1.25rem 4rem; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.6rem; margin: 0; }
+h2 { font-size: 1.25rem; margin: 0; }
+h3 { font-size: 1.05rem; margin: 0 0 0.5rem; }
+small { font-size: 0.9em; font-weight: normal; color: var(--dim); }
+p { margin: 0.25rem 0; white-space: pre-line; }
+article { margin-top: 2rem; padding-top: 1.25rem; border-top: 2px solid var(--line); }
+section { margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+section.alarm { border-color: var(--red); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: 0.25rem 0 0.75rem; }
+caption { text-align: left; font-weight: 600; padding: 0.25rem 0; }
+th, td { text-align: left; font-weight: normal; padding: 0.3rem 0.75rem 0.3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+thead th { color: var(--dim); font-size: 0.9em; }
+.counts th { width: 11rem; }
+.counts .number { width: 5rem; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.bar { width: 260px; padding-left: 0.75rem; padding-right: 0; }
+svg { display: block; }
+svg rect { fill: var(--accent); }
+.count, .status { font-weight: 600; color: var(--dim); }
+.status { display: block; font-size: 1rem; }
+.status.ok, .green .number { color: var(--green); }
+.status.issues, p.yellow, .yellow .number { color: var(--yellow); }
+.status.failed, .status.interrupted, .red, .alarm h3, p.alarm { color: var(--red); }
+.dim, .none { color: var(--dim); }
+p.bold { font-weight: 600; }
+.item { margin: 0.5rem 0; }
+.help::before { content: "What to do: "; font-weight: 600; }
+details { margin-top: 0.5rem; color: var(--dim); }
+pre { white-space: pre-wrap; margin: 0.25rem 0; }
+@media print {
+  :root { --text: #000000; --page: #ffffff; --card: #ffffff; }
+  body { max-width: none; padding: 0; font-size: 11pt; }
+  section, tr { break-inside: avoid; }
+  svg rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+</style>`;

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { FooterRow } from '../../core/record.ts';
 import type { Database } from '../../db/connect.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 
@@ -8,6 +9,8 @@ export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | '
   readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
   readonly runId: string;
   readonly firstSeenAt: Date;
+  /** Rows at its end that are no records of it. Null: none. */
+  readonly footer: readonly FooterRow[] | null;
 };
 
 export type FileFilter = {
@@ -75,7 +78,7 @@ async function select(db: Database, condition: RawBuilder<unknown>): Promise<rea
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
       f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage",
       f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
-      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt"
+      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.footer
     from intake.source_files f
     left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
     where ${condition}`.execute(db);

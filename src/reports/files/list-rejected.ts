@@ -17,6 +17,10 @@ export type RejectedFilter = {
   /** Id of one file, and number of one record in it. */
   readonly sourceFileId?: string;
   readonly record?: number;
+  /** Ids or names of the order that they state. */
+  readonly orders?: readonly string[];
+  /** True: without those that a file which was read later has settled. */
+  readonly isOpen?: boolean;
   readonly limit?: number;
   /** Key of the last row of the previous page. */
   readonly after?: { readonly sourceFileId: string; readonly record: number };
@@ -31,7 +35,7 @@ export async function listRejected(
 ): Promise<readonly RejectedRowInFile[]> {
   const { rows } = await sql<Row>`
     select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
-      r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
+      r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName", (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
       and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no
@@ -108,19 +112,34 @@ const withFile = sql`
 
 type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
 
+/**
+ * SQL that is true if a file that was read later states the order of row `r`: the row was corrected, or exported again.
+ * The version in force tells its own file, and `restated_orders` the files that state it again.
+ */
+const isSettled = sql<boolean>`(r.order_id is not null and exists (
+  select from intake.source_files own
+  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
+  join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
+  where own.source_file_id = r.source_file_id and (c.source_file_id > r.source_file_id or exists (
+    select from intake.restated_orders s where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id))))`;
+
 function isRow({
   runId = null,
   reportOf = null,
   code = null,
   sourceFileId = null,
   record = null,
+  orders = null,
+  isOpen = null,
 }: Filter): RawBuilder<unknown> {
   return sql`
+    (${orders}::text[] is null or r.order_id = any(${orders}::text[]) or r.order_name = any(${orders}::text[])) and
     (${runId}::bigint is null or r.run_id = ${runId}::bigint)
     and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
     and (${code}::text is null or r.code = ${code}::text)
     and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
-    and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
+    and (${record}::bigint is null or r.record_no = ${record}::bigint)
+    and (${isOpen}::boolean is not true or not ${isSettled})`;
 }
 
 /** Condition: file `f` counts and matches the filter. */

@@ -1,10 +1,13 @@
 import type { PassedOverCounts } from '../../core/customer.ts';
+import type { FooterRow } from '../../core/record.ts';
 import type { CodeProblem, FilesReport, HeldFile, RejectedRowInFile } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import { type Block, type Fault, item, type Part, type Section, section } from '../../render/block.ts';
+import { toPrintableLine } from '../../core/text/printable.ts';
+import { type Block, type Fault, item, type Part, type Section, say, section } from '../../render/block.ts';
 import type { RunSummary } from '../../render/report-renderer.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { describeFindings } from '../checks/describe-findings.ts';
+import type { RejectedCause } from './list-rejected.ts';
 
 /** Lists rows whose customer is not submitted: `5 without an address`, `2 refused`. */
 export function listPassedOver(passed: PassedOverCounts): readonly string[] {
@@ -26,7 +29,7 @@ export function describeFiles(
   summary: RunSummary<FilesReport & { readonly details: { readonly codeProblems?: readonly CodeProblem[] } }>,
 ): readonly Section[] {
   const { report, finished, isPlan = false } = summary;
-  const { heldFiles, warnings, rejectedRows, codeProblems = [] } = report.details;
+  const { heldFiles, warnings, rejectedRows, footerRows = [], codeProblems = [] } = report.details;
   const command = `npx influencer-sync rejected --run ${finished.run_id}`;
   const commands = {
     about: 'all rejected rows, and how to export them so that you can correct them',
@@ -44,8 +47,26 @@ export function describeFiles(
       parts: rejectedRows.map((row) => describeRejectedRow(row, row.source)),
       commands: isPlan ? null : commands,
     }),
+    ...section('Rows below the last record', {
+      of: footerRows.length,
+      note: 'totals and notes, which are no records',
+      parts: footerRows
+        .slice(0, SHOWN_PROBLEMS)
+        .map((row) => item(`${fileName(row.uri)} (source ${row.source}) ${sayFooterRow(row)}`)),
+    }),
     ...describeCodeProblems(codeProblems),
   ];
+}
+
+const FOOTER_BY: Readonly<Record<FooterRow['by'], string>> = {
+  label: 'as the layout names it',
+  sum: 'the sum of the orders above',
+  count: 'the number of orders above',
+};
+
+/** Says which row at the end of a file is no record of it, and what shows it: `line 12: "Total", the sum of …`. */
+export function sayFooterRow({ line, text, by }: FooterRow): string {
+  return `line ${formatCount(line)}: ${JSON.stringify(toPrintableLine(text))}, ${FOOTER_BY[by]}`;
 }
 
 /** Describes a held file: name, source, reason and fix. */
@@ -81,22 +102,43 @@ export function describeCodeProblems(problems: readonly CodeProblem[]): readonly
 export function describeRejected({
   rows,
   total,
+  settled,
   isFiltered,
 }: {
   readonly rows: readonly RejectedRowInFile[];
   readonly total: number;
+  readonly settled: number;
   readonly isFiltered: boolean;
 }): readonly Block[] {
-  if (rows.length === 0)
-    return [{ kind: 'text', text: isFiltered ? 'No rejected row matches.' : 'No row was rejected.' }];
+  const also =
+    settled === 0
+      ? ''
+      : ` ${plural(settled, 'rejected row')} ${settled === 1 ? 'is' : 'are'} not listed: files that were read later state ${settled === 1 ? 'its order' : 'their orders'} (--all lists ${settled === 1 ? 'it' : 'them'}).`;
+  if (rows.length === 0) {
+    const none = isFiltered ? 'No rejected row matches.' : 'No row was rejected.';
+    return [say(also === '' ? none : `No rejected row waits for a correction.${also}`)];
+  }
   const more = total - rows.reduce((sum, row) => sum + row.rowCount, 0);
   return section(plural(total, 'rejected row'), {
     parts: rows.map((row) => describeRejectedRow(row, `${row.source}, for ${row.readFor}`)),
-    help: more > 0 ? `and ${formatCount(more)} more: add --limit ${total}` : null,
+    help: `${more > 0 ? `and ${formatCount(more)} more: add --limit ${total}.` : ''}${also}`.trim() || null,
     commands: {
-      about: 'export the rows, to correct and put back (they stay in this list)',
+      about: 'export the rows, to correct and put back; a row leaves this list when its order is read',
       lines: ['npx influencer-sync rejected --export fix.csv'],
     },
+  });
+}
+
+/** Describes the rejected rows that wait for a correction, by cause. */
+export function describeRejectedCauses(causes: readonly RejectedCause[]): readonly Block[] {
+  return section('Rejected rows', {
+    count: causes.reduce((sum, { rows }) => sum + rows, 0),
+    note: 'their orders are not known until you correct them',
+    tone: 'yellow',
+    parts: causes.map(({ rows, files, reason, help }) =>
+      item(`${plural(rows, 'row')} in ${plural(files, 'file')}: ${reason}`, help),
+    ),
+    commands: { lines: ['npx influencer-sync rejected'] },
   });
 }
 

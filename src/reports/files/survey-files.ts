@@ -1,12 +1,12 @@
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import { agedAt, basisOf, describeBasis } from '../../core/file-age.ts';
 import type { Purpose, ReadFor } from '../../core/layout.ts';
 import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../../core/source.ts';
+import { agedAt, basisOf, describeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { type KnownFile, listKnownFiles } from '../../intake/files/list-known-files.ts';
-import { dayOfFile, type ListingWindow, openListingWindow } from '../../intake/listing/listing-window.ts';
 import { createAgeOf, readingHash } from '../../intake/read/intake-source.ts';
+import { dayOfFile, type ListingWindow, openListingWindow } from '../../intake/read/listing-window.ts';
 import type { RunnableKind } from '../../runs/runnable-kind.ts';
 import type { SkippedFile } from '../../store/exclude.ts';
 import { listFiles } from '../../store/list-files.ts';

@@ -20,6 +20,24 @@ export type Answer = {
   } | null;
 };
 
+/** What became of an order. */
+export type OrderAnswer = Answer & {
+  readonly kind:
+    | 'credited'
+    | 'in_doubt'
+    | 'refused'
+    | 'written_off'
+    | 'waiting'
+    | 'not_sent'
+    | 'held'
+    | 'no_code'
+    | 'excluded'
+    | 'no_owner'
+    | 'file_held'
+    | 'row_rejected'
+    | 'undecided';
+};
+
 /** Renders an answer for a terminal or a report. */
 export function describeAnswer({ text, tone, next }: Answer): Block {
   return say(
@@ -29,12 +47,8 @@ export function describeAnswer({ text, tone, next }: Answer): Block {
 }
 
 /** Whether an order was credited, to whom, and if not, why not and what to do about it. */
-export function answerOrder(life: OrderLife): Answer {
-  // What was sent says more than what was decided. The state that needs a person comes first.
-  const [entry] = life.entries.toSorted(
-    (one, other) => rankOf(one) - rankOf(other) || Number(other.entryId) - Number(one.entryId),
-  );
-  const decided = life.attributions.find(({ outcome }) => outcome !== 'organic') ?? life.attributions[0];
+export function answerOrder(life: OrderLife): OrderAnswer {
+  const { entry, decided } = decisiveOf(life);
   if (decided?.outcome === 'held' && (entry === undefined || entry.state !== 'accepted'))
     return answerHeld(decided, life);
   if (entry !== undefined) return answerEntry(entry, decided, life);
@@ -42,6 +56,7 @@ export function answerOrder(life: OrderLife): Answer {
   const held = life.versions.find(({ fileState }) => fileState === 'held');
   if (held !== undefined)
     return {
+      kind: 'file_held',
       text: `Not read: its file ${fileName(held.uri)} is held, so none of its rows count.`,
       tone: 'yellow',
       next: {
@@ -50,7 +65,36 @@ export function answerOrder(life: OrderLife): Answer {
         command: 'npx influencer-sync files --state held',
       },
     };
-  return { text: 'Not decided yet: the next run of its job decides.', tone: 'dim', next: null };
+  const rejected = life.rejected.find(({ isSettled }) => !isSettled);
+  if (rejected !== undefined)
+    return {
+      kind: 'row_rejected',
+      text: `Not read: line ${rejected.line} of ${fileName(rejected.uri)} could not be used. ${rejected.reason} ${rejected.help}`,
+      tone: 'yellow',
+      next: {
+        label: 'See the row',
+        page: `/rejected/${rejected.sourceFileId}/${rejected.record}`,
+        command: `npx influencer-sync rejected --file ${shellWord(fileName(rejected.uri))}`,
+      },
+    };
+  return {
+    kind: 'undecided',
+    text: 'Not decided yet: the next run of its job decides.',
+    tone: 'dim',
+    next: null,
+  };
+}
+
+/** The entry and the decision that say what became of an order. */
+export function decisiveOf({ entries, attributions }: Pick<OrderLife, 'entries' | 'attributions'>): {
+  readonly entry: EntryLife | undefined;
+  readonly decided: OrderAttribution | undefined;
+} {
+  // What was sent says more than what was decided. The state that needs a person comes first.
+  const [entry] = entries.toSorted(
+    (one, other) => rankOf(one) - rankOf(other) || Number(other.entryId) - Number(one.entryId),
+  );
+  return { entry, decided: attributions.find(({ outcome }) => outcome !== 'organic') ?? attributions[0] };
 }
 
 const RANKS = ['in_doubt', 'sending', 'accepted', 'rejected', 'ready', 'held', 'written_off'];
@@ -59,7 +103,7 @@ function rankOf({ state }: EntryLife): number {
   return RANKS.indexOf(state);
 }
 
-function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, life: OrderLife): Answer {
+function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, life: OrderLife): OrderAnswer {
   const { entryId, state, stateReason, stateChangedAt, amount, currency } = entry;
   const dealId = entry.dealId ?? decided?.dealId ?? null;
   const who = decided?.influencerHandle ?? null;
@@ -77,34 +121,44 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   switch (state) {
     case 'accepted':
       return {
+        kind: 'credited',
         text: `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life)}`,
         tone: 'green',
         next: null,
       };
     case 'in_doubt':
       return {
+        kind: 'in_doubt',
         text: `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
         tone: 'red',
         next: settle('Settle it', '--help'),
       };
     case 'rejected':
       return {
+        kind: 'refused',
         text: `Not credited: the service refused it for ${whom}${deal}${reason}. If codes.csv names a wrong deal or handle, correct it: the next run sends it again. If the service was corrected, send it again.`,
         tone: 'yellow',
         next: settle('Send it again', "--resend --reason '…'"),
       };
     case 'written_off':
       return {
+        kind: 'written_off',
         text: `Not known: it was written off on ${day}, so it is never sent again.`,
         tone: 'dim',
         next: null,
       };
     case 'sending':
-      return { text: `It is being sent for ${whom}${deal} now${money}.`, tone: 'dim', next: null };
+      return {
+        kind: 'waiting',
+        text: `It is being sent for ${whom}${deal} now${money}.`,
+        tone: 'dim',
+        next: null,
+      };
     case 'held':
-      return { text: `Not sent${reason}.`, tone: 'yellow', next: null };
+      return { kind: 'not_sent', text: `Not sent${reason}.`, tone: 'yellow', next: null };
     default:
       return {
+        kind: 'waiting',
         text: `Waiting${reason}: the next run sends it for ${whom}${deal}${money}.`,
         tone: 'yellow',
         next: null,
@@ -120,7 +174,7 @@ function sayRefunded({ versions }: OrderLife): string {
     : ` Refunded by now: ${formatMoney(current.refunded, current.currency)}.`;
 }
 
-function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: OrderLife): Answer {
+function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: OrderLife): OrderAnswer {
   const { what, fix } = heldReason(reason ?? '');
   const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
   const query = new URLSearchParams({
@@ -130,6 +184,7 @@ function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: O
     order: life.orderId,
   });
   return {
+    kind: 'held',
     text: `Held${money}: ${what}. ${fix}`,
     tone: 'yellow',
     next: {
@@ -140,21 +195,23 @@ function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: O
   };
 }
 
-function answerDecided(decided: OrderAttribution, life: OrderLife): Answer {
+function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer {
   const reason = decided.reason?.replaceAll('_', ' ') ?? 'the rules of the job say so';
   switch (decided.outcome) {
     case 'organic':
       return {
+        kind: 'no_code',
         text: 'Not credited: it carries no code, link or name of a creator.',
         tone: 'dim',
         next: null,
       };
     case 'excluded':
-      return { text: `Not credited: it is excluded (${reason}).`, tone: 'dim', next: null };
+      return { kind: 'excluded', text: `Not credited: it is excluded (${reason}).`, tone: 'dim', next: null };
     case 'unattributed':
       return answerUnowned(decided, life);
     default:
       return {
+        kind: 'waiting',
         text: `Not sent yet: the next run of ${decided.job} prepares it for ${decided.influencerHandle ?? 'its creator'}.`,
         tone: 'yellow',
         next: null,
@@ -162,7 +219,7 @@ function answerDecided(decided: OrderAttribution, life: OrderLife): Answer {
   }
 }
 
-function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLife): Answer {
+function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLife): OrderAnswer {
   const current = life.versions.find(({ isCurrent }) => isCurrent);
   const day = current?.placedAt == null ? null : formatInstant(current.placedAt).slice(0, 10);
   const [owner] = owners;
@@ -170,6 +227,7 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const command = 'npx influencer-sync console --open';
   if (code === null)
     return {
+      kind: 'no_owner',
       text: `Not credited: ${reason?.replaceAll('_', ' ') ?? 'nobody owns what it carries'}.`,
       tone: 'yellow',
       next: null,
@@ -178,11 +236,13 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const ended = owner === undefined ? null : sayEnd(owner, reason);
   return ended === null
     ? {
+        kind: 'no_owner',
         text: `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${reason.replaceAll('_', ' ')})`}. Add its owner to codes.csv, or assign it in the console.`,
         tone: 'yellow',
         next: { label: 'Assign the code', page, command },
       }
     : {
+        kind: 'no_owner',
         text: `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
         tone: 'yellow',
         next: {

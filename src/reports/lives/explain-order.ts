@@ -1,8 +1,10 @@
-import { sql } from 'kysely';
-import type { AgeBasis } from '../../core/file-age.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { RejectedRowInFile } from '../../core/report.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
+import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
+import { listRejected } from '../files/list-rejected.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -28,6 +30,10 @@ export type OrderVersion = {
   /** Ids at other channels that its tags and notes name. */
   readonly otherIds: readonly string[];
   readonly exclusion: string | null;
+  /** The creator that the export itself names, by handle, deal or collaboration. */
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
   readonly placedAt: Date | null;
   readonly cancelledAt: Date | null;
   readonly firstSeenAt: Date;
@@ -71,6 +77,8 @@ export type OrderLife = {
   readonly hasPrunedVersions: boolean;
   readonly attributions: readonly OrderAttribution[];
   readonly entries: readonly EntryLife[];
+  /** Rows that state it and could not be used. */
+  readonly rejected: readonly RejectedRowInFile[];
 };
 
 /**
@@ -141,6 +149,8 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
       join intake.orders o on o.source = s.source and o.order_id = any(${spellings(order)}::text[]) and o.is_current
       union all
       select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
+      union all
+      ${rejectedWith(sql`r.order_id = any(${spellings(order)}::text[])`)}
     ) known
     where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
@@ -148,11 +158,22 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
 }
 
 async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const names = spellings(order).flatMap((each) => [each, `#${each}`]);
   const { rows } = await sql<Found>`
-    select source, order_id as "orderId", max(order_name) as "orderName" from intake.orders
-    where order_name = any(${spellings(order).flatMap((each) => [each, `#${each}`])}::text[]) and (${source}::text is null or source = ${source}::text)
+    select source, order_id as "orderId", max(order_name) as "orderName" from (
+      select source, order_id, order_name from intake.orders where order_name = any(${names}::text[])
+      union all
+      ${rejectedWith(sql`r.order_name = any(${names}::text[])`)}
+    ) known
+    where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
   return rows;
+}
+
+/** SQL for the orders that rejected rows state. */
+function rejectedWith(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select f.source, coalesce(r.order_id, r.order_name), r.order_name
+      from intake.rejected_rows r join intake.source_files f using (source_file_id) where ${condition}`;
 }
 
 async function readLife(
@@ -170,6 +191,10 @@ async function readLife(
     ...life,
     ...{ versions, hasPrunedVersions, attributions },
     entries: await readEntries(db, life),
+    rejected: await listRejected(db, {
+      ...(life.source === null ? {} : { sources: [life.source] }),
+      orders: [life.orderId],
+    }),
   };
 }
 
@@ -193,7 +218,8 @@ async function readVersions(
     select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
       f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
       f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency, o.total,
-      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
+      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion,
+      o.influencer_handle as "influencerHandle", o.deal_id as "dealId", o.collab_id as "collabId", o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId",
       o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)

@@ -1,9 +1,9 @@
-import { describeBasis } from '../../core/file-age.ts';
 import { heldReason, sayStateReason } from '../../core/held/held-order.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
+import { describeBasis } from '../../core/time/file-age.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
 import { type Block, item, type Part, say, section, type Tone } from '../../render/block.ts';
 import { formatCount, markLookAlikes, plural } from '../../render/text.ts';
@@ -27,6 +27,11 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
       parts: [
         ...(life.hasPrunedVersions ? [item(pruned)] : []),
         ...(life.versions.length === 0 ? [item('no known file')] : life.versions.map(describeVersion)),
+        ...life.rejected.map(({ uri, line, reason, isSettled }) =>
+          item(
+            `${fileName(uri)} line ${formatCount(line)}: not used${isSettled ? ', and settled by a later file' : ''}. ${reason}`,
+          ),
+        ),
       ],
     }),
     ...section('Attributed', {

@@ -8,6 +8,7 @@ import type { Database } from '../../db/connect.ts';
 import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { findFileRead } from '../files/list-files.ts';
+import { sayFooterRow } from '../files/read-files.ts';
 import { spellingsOf } from '../find-handles.ts';
 import { findDeal, listDealMonths, listDeals, stateOfDeal } from '../list-deals.ts';
 import { findRun } from '../runs/list-runs.ts';
@@ -213,6 +214,7 @@ async function describeFile(db: Database, sourceFileId: string): Promise<Life> {
             ['layout', file.layout],
             ['rows', rowsRead === null ? null : formatCount(rowsRead)],
             ['rejected', rejectedRows === null ? null : formatCount(rejectedRows)],
+            ['no records', file.footer?.map(sayFooterRow).join('; ') ?? null],
             ['first read', `${formatMinute(firstSeenAt)} (UTC)`],
             ['last read', `by run ${runId}`],
             ['same as', file.duplicateOf],

@@ -1,5 +1,6 @@
 import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../core/money/conflicts.ts';
 import { formatMoney } from '../../core/money.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { type Block, column, more, number, type Section, say, section, table } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
@@ -49,7 +50,12 @@ export function describeConflicts(
   const [first] = orders;
   if (first === undefined) return [say('No order has evidence for more than one owner.', { tone: 'green' })];
   return [
-    ...describeRuleSums(sums),
+    ...describeRuleSums(sums, {
+      commands: {
+        about: 'to credit them by a rule, set `attribution` of the job, and look first',
+        lines: [`npx influencer-sync run ${shellWord(first.job)} --dry-run`],
+      },
+    }),
     ...section('Orders with evidence for several owners', {
       note: 'newest first',
       parts: [

@@ -200,10 +200,14 @@ export async function listSelfPurchases(
   return rows;
 }
 
-/** The newest month with orders, as `2026-10`; null if no sums exist yet. */
-export async function findNewestMonth(db: Database): Promise<string | null> {
+/**
+ * The newest month with orders, as `2026-10`; null if no sums exist yet.
+ * @param until the newest of the months up to this one, if there are any.
+ */
+export async function findNewestMonth(db: Database, until: string | null = null): Promise<string | null> {
   const { rows } = await sql<{ month: string | null }>`
-    select to_char(max(month_utc), 'YYYY-MM') as month from reporting.return_months`.execute(db);
+    select to_char(coalesce(max(month_utc) filter (where month_utc <= (${until}::text || '-01')::date), max(month_utc)), 'YYYY-MM') as month
+    from reporting.return_months`.execute(db);
   return rows[0]?.month ?? null;
 }
 

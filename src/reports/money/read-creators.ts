@@ -25,25 +25,54 @@ export async function listCreatorMonths(
   return rows;
 }
 
-/** What a creator has earned that no closed statement contains, by the month in which it counts. */
-export type Unpaid = {
-  /** Month of the statement that will contain it. */
+/** What one deal of a creator brings them in the statement of one month. */
+export type CreatorStatement = {
+  /** Month of the statement. */
   readonly month: string;
+  /** Empty if unknown. */
+  readonly dealId: string;
   readonly currency: string;
   readonly orders: number;
   readonly amount: string;
+  /** When the statement was closed; null while it is open. */
+  readonly closedAt: Date | null;
 };
 
 /**
- * Lists what is neither in a closed statement nor settled, as of the last refresh of the reports.
- * @param spellings the spellings of the creator's handle.
+ * Lists what closed statements contain for a creator, and, as of the last refresh of the reports, what the open ones will;
+ * newest month first.
+ *
+ * @param options.spellings the spellings of the creator's handle.
+ * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
+ * @param options.currencies the currencies of their amounts.
  */
-export async function listUnpaid(db: Database, spellings: readonly string[]): Promise<readonly Unpaid[]> {
-  const { rows } = await sql<Omit<Unpaid, 'orders'> & { orders: string }>`
-    select to_char(due_month, 'YYYY-MM') as month, currency, sum(orders) as orders, sum(earned_amount - closed_amount)::text as amount
+export async function listCreatorStatements(
+  db: Database,
+  {
+    spellings,
+    deals,
+    currencies,
+    limit,
+  }: {
+    readonly spellings: readonly string[];
+    readonly deals: readonly string[];
+    readonly currencies: readonly string[];
+    readonly limit: number;
+  },
+): Promise<readonly CreatorStatement[]> {
+  const { rows } = await sql<Omit<CreatorStatement, 'orders'> & { orders: string }>`
+    select to_char(due_month, 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders) as orders,
+      sum(earned_amount - closed_amount)::text as amount, null::timestamptz as "closedAt"
     from reporting.deal_earnings
     where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
-    group by 1, 2 order by 1 desc, 2`.execute(db);
+    group by 1, 2, 3
+    union all
+    select to_char(s.month, 'YYYY-MM'), l.deal_id, l.currency, count(*) filter (where l.kind = 'order'), sum(l.amount)::text, s.closed_at
+    from ops.statements s
+    join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
+      and l.deal_id = any(${[...deals]}::text[])
+    group by 1, 2, 3, s.closed_at
+    order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 

@@ -6,6 +6,7 @@ import {
   SELF_PURCHASE_DAYS,
   type SelfPurchase,
 } from '../../core/money/returns.ts';
+import { monthsUntil } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { compareRules } from './list-conflicts.ts';
 import { listPayouts } from './list-payouts.ts';
@@ -52,7 +53,7 @@ export async function readMoneyOverview(
   }: { readonly fills: readonly string[]; readonly accountCurrency: string | null; readonly now: Date },
 ): Promise<MoneyOverview> {
   const month = (await findNewestMonth(db)) ?? now.toISOString().slice(0, 7);
-  const wonFrom = monthsBefore(month, MONTHS_OF_A_YEAR - 1);
+  const [wonFrom = month] = monthsUntil(month, MONTHS_OF_A_YEAR);
   const ofMonth = { from: month, to: month };
   const limit = SHOWN_ROWS + 1;
   // One at a time, because a run may have a single connection.
@@ -82,10 +83,4 @@ export async function readMoneyOverview(
     payouts: await part(['bi.reconciliation'], () => listPayouts(db, { accountCurrency, limit })),
     conflicts: await part(['bi.conflicts'], () => compareRules(db, { ...ofMonth, limit })),
   };
-}
-
-function monthsBefore(month: string, count: number): string {
-  const first = new Date(`${month}-01T00:00:00Z`);
-  first.setUTCMonth(first.getUTCMonth() - count);
-  return first.toISOString().slice(0, 7);
 }

@@ -20,11 +20,7 @@ export type RunFiles = {
   /** The files with the most rows. */
   readonly files: readonly RunFile[];
   readonly total: number;
-  /** Sums over all sealed files, shown or not. */
-  readonly sealed: { readonly files: number; readonly rows: number; readonly rejectedRows: number };
 };
-
-type Row = RunFile & Record<'total' | 'sealedFiles' | 'sealedRows' | 'sealedRejected', number>;
 
 /**
  * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
@@ -37,19 +33,11 @@ export async function listRunFiles(
   options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<RunFile & { total: number }>`
     select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read::float8 as rows,
-      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total,
-      count(*) filter (where f.state = 'sealed') over ()::float8 as "sealedFiles",
-      coalesce(sum(f.rows_read) filter (where f.state = 'sealed') over (), 0)::float8 as "sealedRows",
-      coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed') over (), 0)::float8 as "sealedRejected"
+      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`.execute(db);
-  const { total = 0, sealedFiles = 0, sealedRows = 0, sealedRejected = 0 } = rows[0] ?? {};
-  return {
-    files: rows.map(({ total: _, sealedFiles, sealedRows, sealedRejected, ...file }) => file),
-    total,
-    sealed: { files: sealedFiles, rows: sealedRows, rejectedRows: sealedRejected },
-  };
+  return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
 }

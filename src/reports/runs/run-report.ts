@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
-import type { DoubtDetails, FileCounts, FileDetails } from '../../core/report.ts';
+import type { DoubtDetails, FileCounts, FileDetails, FooterRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
@@ -57,6 +57,10 @@ export async function readRunFiles(
   const { rows: passed } = await sql<{ why: string; rows: string }>`
     select p.key as why, sum(p.value::bigint) as rows from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
     where ${ofRun} and f.state = 'sealed' group by p.key order by p.key`.execute(db);
+  const { rows: footerRows } = await sql<FooterRowInFile>`
+    select f.source, f.uri, (r ->> 'line')::float8 as line, r ->> 'text' as text, r ->> 'by' as by
+    from intake.source_files f cross join lateral jsonb_array_elements(f.footer) r
+    where ${ofRun} and f.state = 'sealed' and f.footer is not null order by f.source, f.uri, 3`.execute(db);
   const of = (key: Count) => Number(rows[0]?.[key] ?? 0);
   const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, held);
@@ -65,6 +69,7 @@ export async function readRunFiles(
     details: {
       duplicateFiles: of('duplicates'),
       rejectedRows,
+      footerRows,
       heldFiles,
       warnings: await listFindings(db, { reportOf: runId }),
     },

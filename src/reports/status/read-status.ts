@@ -10,6 +10,7 @@ import { listFindings } from '../checks/read-checks.ts';
 import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
 import { listHeldFiles } from '../files/list-held-files.ts';
+import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
 import {
   type ChannelTrouble,
@@ -40,6 +41,8 @@ export type Status = {
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
+  /** Rejected rows that no later file has settled, by their cause. */
+  readonly rejected: readonly RejectedCause[];
   /** Orders that are held because something about them is not known, by reason. */
   readonly heldOrders: readonly HeldGroup[];
   /** Recent unacknowledged warnings of checks about files that count nevertheless. */
@@ -93,6 +96,7 @@ async function readRest(
     doubleCredits: await listDoubleCredits(db),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
+    rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
     heldOrders: await listHeldGroups(db),
     customers: await countCustomers(db),
     warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),

@@ -7,7 +7,7 @@ import { formatCount } from '../../render/text.ts';
 import { describeFindings } from '../checks/describe-findings.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
 import { describeWaitingClaims } from '../doubts/waiting-claims.ts';
-import { describeHeldFile } from '../files/read-files.ts';
+import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { describeNotified } from '../notices/notices.ts';
 import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
@@ -94,6 +94,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
       tone: 'yellow',
       parts: status.heldFiles.map(describeHeldFile),
     }),
+    ...describeRejectedCauses(status.rejected),
     ...describeFindings(status.warnings),
     ...(waitingClaims === null ? [] : [say(waitingClaims, { tone: 'yellow' })]),
     ...describeDoubleCredits(status.doubleCredits),

@@ -1,7 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Db as BossDatabase, PgBoss } from 'pg-boss';
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
 
@@ -128,12 +127,11 @@ function isRefused(error: unknown): error is Error {
 }
 
 function queuesRefused(cause: Error): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'queues_refused',
     message: `The user of the database may not make the queues of units (schema pgboss): ${cause.message}.`,
     help: 'Run  npx influencer-sync migrate --roles  once with this configuration, as the user who owns the tables.',
     safe: 'Nothing was read or sent.',
-    exitCode: EXIT.configuration,
     cause,
   });
 }

@@ -1,5 +1,5 @@
 import type { WebhookType } from '../../service/contract/webhook-types.ts';
-import type { Collaboration } from '../account.ts';
+import type { Collaboration } from '../account/account.ts';
 import type { EventDetails } from './events.ts';
 
 /**

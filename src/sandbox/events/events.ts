@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { WebhookType } from '../../service/contract/webhook-types.ts';
 import { toServiceEvent } from '../../service/description/events.ts';
 import { type EventDescription, specifiedService } from '../../service/description/schema.ts';
-import type { Account, Collaboration } from '../account.ts';
+import type { Account, Collaboration } from '../account/account.ts';
 import type { Clock } from '../clock.ts';
 import { createCollection } from '../state/state-store.ts';
 import type { Poster } from './post-event.ts';

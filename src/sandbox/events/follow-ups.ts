@@ -1,7 +1,13 @@
-import { type Account, addDeal, type Collaboration, keepCollaboration, newDealId } from '../account.ts';
+import {
+  type Account,
+  addDeal,
+  type Collaboration,
+  keepCollaboration,
+  newDealId,
+} from '../account/account.ts';
+import { takePayouts } from '../account/commission.ts';
+import { dealsOf } from '../account/find-collaboration.ts';
 import type { Clock } from '../clock.ts';
-import { takePayouts } from '../commission.ts';
-import { dealsOf } from '../find-collaboration.ts';
 import { idFrom, seededRandom } from '../random-id.ts';
 import { createDraw, type Draw, type Influencer, type Population } from '../search/population.ts';
 import { createCollection, type StateStore } from '../state/state-store.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type WebhookType, webhookTypes } from '../../service/contract/webhook-types.ts';
 import { explainIssues } from '../../service/explain-issues.ts';
-import type { Account, Collaboration } from '../account.ts';
-import { changeTerms, type Terms } from '../commission.ts';
-import { findCollaboration } from '../find-collaboration.ts';
+import type { Account, Collaboration } from '../account/account.ts';
+import { changeTerms, type Terms } from '../account/commission.ts';
+import { findCollaboration } from '../account/find-collaboration.ts';
 import { type Answer, answer, refuse, type World } from '../operations/operation.ts';
 import { describeHappening } from './describe-happening.ts';
 

@@ -1,7 +1,7 @@
-import { type Collaboration, creditSale, keepCollaboration } from '../account.ts';
-import { ACCOUNT_CURRENCY, commissionPercOf } from '../commission.ts';
+import { type Collaboration, creditSale, keepCollaboration } from '../account/account.ts';
+import { ACCOUNT_CURRENCY, commissionPercOf } from '../account/commission.ts';
+import { findCollaboration } from '../account/find-collaboration.ts';
 import type { EventDetails } from '../events/events.ts';
-import { findCollaboration } from '../find-collaboration.ts';
 import type { Order } from '../request-log.ts';
 import { answer, type Call, type Handlers, refuse } from './operation.ts';
 

@@ -1,5 +1,5 @@
-import type { Account } from '../account.ts';
-import { dealsOf } from '../find-collaboration.ts';
+import type { Account } from '../account/account.ts';
+import { dealsOf } from '../account/find-collaboration.ts';
 import { type Influencer, pictureUrl, profileUrl } from '../search/population.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 

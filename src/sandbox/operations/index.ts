@@ -1,4 +1,4 @@
-import { type Deal, foldHandle } from '../account.ts';
+import { type Deal, foldHandle } from '../account/account.ts';
 import { isPrivateHost } from '../events/private-address.ts';
 import { affiliateTracking } from './affiliate-tracking.ts';
 import { deals, dealWork, updateDealInfo } from './deals.ts';

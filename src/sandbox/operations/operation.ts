@@ -1,6 +1,6 @@
 import type { BodyOf, OperationName, QueryOf } from '../../service/contract.ts';
 import type { UnknownMember } from '../../service/unknown-members.ts';
-import type { Account } from '../account.ts';
+import type { Account } from '../account/account.ts';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events/events.ts';
 import type { FollowUps } from '../events/follow-ups.ts';

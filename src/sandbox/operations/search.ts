@@ -1,4 +1,4 @@
-import { foldHandle } from '../account.ts';
+import { foldHandle } from '../account/account.ts';
 import {
   AGE_BRACKETS,
   type Audience,

@@ -1,63 +1,20 @@
 /** First names of the fictional population, with their gender. They refer to no real person. */
 export const FIRST_NAMES: readonly (readonly [name: string, gender: 'male' | 'female'])[] = [
-  ['Ada', 'female'],
-  ['Alma', 'female'],
-  ['Bea', 'female'],
-  ['Carla', 'female'],
-  ['Dina', 'female'],
-  ['Elin', 'female'],
-  ['Fleur', 'female'],
-  ['Greta', 'female'],
-  ['Hana', 'female'],
-  ['Ines', 'female'],
-  ['Juna', 'female'],
-  ['Kaya', 'female'],
-  ['Liv', 'female'],
-  ['Meera', 'female'],
-  ['Noor', 'female'],
-  ['Olga', 'female'],
-  ['Aron', 'male'],
-  ['Bram', 'male'],
-  ['Cem', 'male'],
-  ['Dario', 'male'],
-  ['Emil', 'male'],
-  ['Finn', 'male'],
-  ['Goran', 'male'],
-  ['Hugo', 'male'],
-  ['Ivo', 'male'],
-  ['Jonah', 'male'],
-  ['Kenji', 'male'],
-  ['Levi', 'male'],
-  ['Milo', 'male'],
-  ['Nico', 'male'],
+  ...wordsOf('Ada Alma Bea Carla Dina Elin Fleur Greta Hana Ines Juna Kaya Liv Meera Noor Olga').map(
+    (name) => [name, 'female'] as const,
+  ),
+  ...wordsOf('Aron Bram Cem Dario Emil Finn Goran Hugo Ivo Jonah Kenji Levi Milo Nico').map(
+    (name) => [name, 'male'] as const,
+  ),
 ];
 
-export const LAST_NAMES = [
-  'Abel',
-  'Bakker',
-  'Costa',
-  'Dahl',
-  'Ekman',
-  'Ferro',
-  'Graf',
-  'Hayes',
-  'Ito',
-  'Jansen',
-  'Keller',
-  'Lund',
-  'Mori',
-  'Nash',
-  'Orsini',
-  'Pires',
-  'Quist',
-  'Rao',
-  'Silva',
-  'Tekin',
-  'Unger',
-  'Vega',
-  'Wolf',
-  'Yilmaz',
-] as const;
+export const LAST_NAMES = wordsOf(
+  'Abel Bakker Costa Dahl Ekman Ferro Graf Hayes Ito Jansen Keller Lund Mori Nash Orsini Pires Quist Rao Silva Tekin Unger Vega Wolf Yilmaz',
+) as [string, ...string[]];
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(' ');
+}
 
 /** Topics, each with words that appear in posts about it. */
 export const TOPICS: readonly (readonly [topic: string, ...words: readonly string[]])[] = [

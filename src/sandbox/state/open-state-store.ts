@@ -1,5 +1,4 @@
-import { EXIT } from '../../core/exit-code.ts';
-import { KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownError } from '../../core/known-error.ts';
 import type { StateStore } from './state-store.ts';
 
 /**
@@ -37,12 +36,11 @@ async function open(path: string): Promise<StateStore> {
 }
 
 function unusable(message: string, cause?: unknown): KnownError {
-  return new KnownError({
+  return configurationError({
     code: 'sandbox_db_unusable',
     message,
     help: 'Name another file with --db, or use a database of the sandbox with its own seed and without --referral-log.',
     safe: 'The sandbox was not started.',
-    exitCode: EXIT.configuration,
     ...(cause === undefined ? {} : { cause }),
   });
 }

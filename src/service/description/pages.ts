@@ -1,5 +1,5 @@
 import type { Exchange, ListPage, NextPage } from '../../core/http/exchange.ts';
-import { isObject, numberText } from '../../core/text/exact-json.ts';
+import { isObject, numberText } from '../../core/json/exact-json.ts';
 import { plural } from '../../core/text/plural.ts';
 import { valueAt } from './member-paths.ts';
 import type { Paging, ServiceDescription } from './schema.ts';

@@ -1,8 +1,186 @@
 import { z } from 'zod';
 import { namesOfOperations } from '../contract/operation-names.ts';
-import { events } from './event-schema.ts';
-import { header, name, path, scalar, signs, statuses } from './fields.ts';
-import { operation } from './operation-schema.ts';
+import { webhookTypes } from '../contract/webhook-types.ts';
+
+const status = z.int().min(100).max(599);
+const statuses = z.array(status).readonly();
+const name = z.string().trim().min(1).max(200);
+/** Names of members, with dots between them: `data.deal.id`. */
+const path = z
+  .string()
+  .trim()
+  .max(200)
+  .regex(/^[^.\s[\]{}]+(\.[^.\s[\]{}]+)*$/, 'must be a path of members, such as data.id');
+const header = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9-]*$/, 'must be the name of a header')
+  .max(100);
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const sign = z
+  .union([
+    z.int().min(300).max(599),
+    z
+      .strictObject({
+        status,
+        text: name
+          .nullable()
+          .default(null)
+          .describe('What the body contains; upper or lower case does not matter.'),
+      })
+      .refine(({ status: code, text }) => code > 299 || text !== null, {
+        message: 'a status that otherwise means success needs a text',
+        path: ['text'],
+      }),
+  ])
+  .transform((value) => (typeof value === 'number' ? { status: value, text: null } : value));
+const signs = z.array(sign).readonly();
+
+const size = {
+  size: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .default(null)
+    .describe('Items of a full page. Omitted: pages are read until one is empty.'),
+  size_parameter: name
+    .nullable()
+    .default(null)
+    .describe('Query parameter that asks for this size. Omitted: not sent.'),
+};
+
+const paging = z.discriminatedUnion('by', [
+  z.strictObject({
+    by: z.literal('page'),
+    parameter: name.default('page'),
+    first: z.int().min(0).max(1).default(1),
+    ...size,
+  }),
+  z.strictObject({ by: z.literal('offset'), parameter: name.default('offset'), ...size }),
+  z.strictObject({
+    by: z.literal('cursor'),
+    parameter: name.default('cursor'),
+    path: path.default('next_cursor'),
+  }),
+  z.strictObject({ by: z.literal('link') }),
+  z.strictObject({ by: z.literal('none') }),
+]);
+
+/** What one operation does differently. */
+const operation = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/\S+$/)
+    .nullable()
+    .default(null)
+    .describe('Path, if it is another one.'),
+  method: z
+    .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+    .nullable()
+    .default(null)
+    .describe('Method, if it is another one.'),
+  request: z
+    .record(path, path.nullable())
+    .default({})
+    .describe('Our member: the name (or path) that the service expects; null: the member is not sent.'),
+  answer: z
+    .record(path, path.nullable())
+    .default({})
+    .describe('Our member: the path at which the service sends it; null: it does not send it.'),
+  items: z.record(path, path).default({}).describe('The same for each item of a list.'),
+  envelope: path.nullable().default(null).describe('Member that contains the content of this answer.'),
+  list: path.nullable().default(null).describe('Path of the list. Omitted: the first of lists.keys.'),
+  paging: paging
+    .nullable()
+    .default(null)
+    .describe(
+      'How further pages are asked for. none: an answer is the whole list, however long it is. Omitted: not known, so an answer that looks like a page leaves the list unfinished.',
+    ),
+  yes: z
+    .strictObject({
+      statuses: statuses.nullable().default(null),
+      path: path.nullable().default(null),
+      values: z
+        .array(scalar)
+        .readonly()
+        .nullable()
+        .default(null)
+        .describe('Omitted: any value that is not empty.'),
+    })
+    .refine(({ statuses: codes, path: at }) => codes !== null || at !== null, {
+      message: 'needs statuses or a path',
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'What a 2xx answer must say to be a yes. Such an answer is then a yes even if it names no deal. Omitted: it must name what was credited or done.',
+    ),
+});
+
+/** What a template of the signature may contain. */
+function template(required: string) {
+  return z
+    .string()
+    .max(200)
+    .refine((text) => text.split(required).length === 2, `must contain ${required} once`)
+    .refine((text) => text.split('{timestamp}').length <= 2, 'must contain {timestamp} at most once');
+}
+
+/** How the service signs and writes its events. */
+const events = z.strictObject({
+  signature_header: header
+    .default('X-Service-Signature')
+    .describe(
+      'Specified: X-Service-Signature, with the brand of the service in place of "Service". Source: the specification.',
+    ),
+  timestamp_header: header
+    .default('X-Service-Timestamp')
+    .describe(
+      'Specified: X-Service-Timestamp, with the brand in place of "Service". Source: the specification.',
+    ),
+  signed: template('{body}')
+    .default('{body}')
+    .describe(
+      'Which bytes are signed is not shown, only that the body is among them. Also usual: {timestamp}.{body}. Source: public examples.',
+    ),
+  signature: template('{signature}')
+    .default('{signature}')
+    .describe(
+      'The form of the header is not shown. Also usual: sha256={signature}, and t={timestamp},v1={signature}. Source: public examples.',
+    ),
+  encoding: z
+    .enum(['hex', 'base64', 'base64url'])
+    .default('hex')
+    .describe('Encoding of the signature: not shown. Source: public examples.'),
+  secret: z
+    .enum(['text', 'base64', 'hex'])
+    .default('text')
+    .describe('Whether the secret is the key itself or its encoding: not shown. Source: public examples.'),
+  timestamp: z
+    .enum(['seconds', 'milliseconds', 'iso'])
+    .default('seconds')
+    .describe('Specified: a UNIX timestamp; its unit is not shown. Source: public examples.'),
+  kind: path
+    .default('webhook_type')
+    .describe(
+      'Whether an event names its kind is not shown. Path of the member that does; without it, the members of the event or the address tell. Source: the name in create_webhook.',
+    ),
+  kinds: z
+    .partialRecord(z.enum(webhookTypes), name)
+    .default({})
+    .describe('Our kind: the name in the event, if it is another one than that of the registration.'),
+  envelope: path
+    .nullable()
+    .default(null)
+    .describe('Member that contains the payload: not shown. Source: public examples have none.'),
+  members: z
+    .record(path, path)
+    .default({})
+    .describe(
+      'Payloads are not shown. Our member (order_information.order_id): the path at which the service sends it. Source: public examples.',
+    ),
+});
 
 /*
  * Every open point of the specification, once: its type, our default and its source. `config/service.yaml`,

@@ -1,10 +1,9 @@
 import type { Exchange, Verdict } from '../../core/http/exchange.ts';
-import { exactNumber, isObject, numberText, parseExactJson } from '../../core/text/exact-json.ts';
+import { exactNumber, isObject, numberText, parseExactJson } from '../../core/json/exact-json.ts';
 import { accountSearchOperations } from '../contract/account-search.ts';
 import { type Move, moveMembers, putAt, valueAt } from './member-paths.ts';
 import { findNextPage, firstPage } from './pages.ts';
-import type { OperationDescription, ServiceDescription } from './schema.ts';
-import { specifiedService } from './schema.ts';
+import { type OperationDescription, type ServiceDescription, specifiedService } from './schema.ts';
 import { judge } from './verdict.ts';
 
 /*

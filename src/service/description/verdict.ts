@@ -1,9 +1,8 @@
 import type { Verdict } from '../../core/http/exchange.ts';
-import { hasRepeatedMember, isObject, numberText, parseJson } from '../../core/text/exact-json.ts';
+import { hasRepeatedMember, isObject, numberText, parseJson } from '../../core/json/exact-json.ts';
 import { readErrorText } from '../read-error.ts';
 import { memberAt, valueAt } from './member-paths.ts';
-import type { ServiceDescription, Sign, StatedYes } from './schema.ts';
-import { specifiedService } from './schema.ts';
+import { type ServiceDescription, type Sign, type StatedYes, specifiedService } from './schema.ts';
 
 /** How much of a body is searched for the text of a sign. */
 const MAX_READ = 4_000;

@@ -1,4 +1,6 @@
-import type { BodyInput, OperationName, QueryInput } from '../contract.ts';
+import { shellWord } from '../../core/text/printable.ts';
+import { type BodyInput, type OperationName, operationOf, type QueryInput } from '../contract.ts';
+import { requestFieldsOf } from './operation-fields.ts';
 
 export type Example<Name extends OperationName> = {
   readonly query?: QueryInput<Name>;
@@ -88,4 +90,20 @@ export function exampleOf(name: OperationName): {
   readonly body?: Readonly<Record<string, unknown>> | null | undefined;
 } {
   return examples[name];
+}
+
+/**
+ * The command that sends the example of an operation: `api create_note --deal_id … --note_description '…'`.
+ */
+export function exampleCommand(name: OperationName): string {
+  const { query, body } = exampleOf(name);
+  const { fields } = requestFieldsOf(operationOf(name));
+  const given = Object.entries(body ?? query ?? {});
+  const options = given.flatMap(([field, value]) => {
+    const isList = fields.find((one) => one.name === field)?.takes === 'texts' && Array.isArray(value);
+    return (isList ? value : [value]).map(
+      (one) => `--${field} ${shellWord(typeof one === 'string' ? one : JSON.stringify(one))}`,
+    );
+  });
+  return ['api', name, ...options].join(' ');
 }

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import type { Operation } from '../contract/operation.ts';
+import { GROUPS, type Operation } from '../contract/operation.ts';
 import { webhookEvents } from '../contract/webhook-events.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { exampleOf } from './examples.ts';
 import { atLeastOneOf, rulesOf, toJsonSchema } from './json-schema.ts';
-import { GROUPS } from './operation-reference.ts';
 
 /** Version of the API, from section Versioning of the specification. */
 const VERSION = '1.4.2';

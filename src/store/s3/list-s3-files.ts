@@ -7,7 +7,7 @@ import type {
 import pLimit from 'p-limit';
 import { statusOf } from '../../config/aws/aws-error.ts';
 import type { SourceFile } from '../../core/source.ts';
-import { isBefore } from '../../core/text/dated-names.ts';
+import { isBefore } from '../../core/time/dated-names.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule, SOME_BYTES } from '../exclude.ts';
 import type { ObjectName, SourceLocation } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { createProgram } from '../../../src/cli/program.ts';
+import { CONFIGURED, createProgram } from '../../../src/cli/program.ts';
 import { completeCommands } from '../../../src/cli/terminal/complete-commands.ts';
 import { createOutput } from '../../../src/cli/terminal/output.ts';
 import { EXIT } from '../../../src/core/exit-code.ts';
@@ -15,6 +15,8 @@ test.each([
   ['npx influencer-sync ledger seeds lists them', 'npx influencer-sync ledger seeds -c x lists them'],
   ['npx influencer-sync sandbox --port 4010', 'npx influencer-sync sandbox --port 4010'],
   ['npx influencer-sync demo', 'npx influencer-sync demo'],
+  ['npx influencer-sync reviews', 'npx influencer-sync reviews'],
+  ['npx influencer-sync review2', 'npx influencer-sync review2'],
   ['npx influencer-sync explain\n  order 5 says why', 'npx influencer-sync explain\n  order -c x 5 says why'],
   ['npx influencer-sync plan job --config y', 'npx influencer-sync plan job --config y'],
   ['npx influencer-sync plan --env-file y job', 'npx influencer-sync plan --env-file y job'],
@@ -23,12 +25,12 @@ test.each([
     'npx influencer-sync plan job --config y, or npx influencer-sync runs -c x',
   ],
 ])('%s', (text, completed) => {
-  expect(completeCommands(text, ' -c x')).toBe(completed);
+  expect(completeCommands(text, ' -c x', CONFIGURED)).toBe(completed);
 });
 
 test('a printer names the configuration of its command in what it prints, but not in rows of data', () => {
   const stdout = sink();
-  const base = createOutput({ stdout, stderr: stdout, json: false });
+  const base = createOutput({ stdout, stderr: stdout, json: false, commands: CONFIGURED });
   const output = base.about({ config: 'a&b.yaml', envFile: '.env' });
   const text = 'npx influencer-sync review';
   const option = "--config 'a&b.yaml' --env-file .env";
@@ -51,7 +53,9 @@ test('a printer names the configuration of its command in what it prints, but no
 
 test('an error names the configuration in its help, for people and programs', () => {
   const [stdout, stderr] = [sink(), sink()];
-  const output = createOutput({ stdout, stderr, json: true }).about({ config: 'x.yaml' });
+  const output = createOutput({ stdout, stderr, json: true, commands: CONFIGURED }).about({
+    config: 'x.yaml',
+  });
   output.fail({
     code: 'bad',
     message: 'No.',
@@ -106,7 +110,8 @@ test('every suggested command that reads a configuration gets its option', () =>
     .map(({ words }) => words)
     .filter(
       (words) =>
-        completeCommands(`npx influencer-sync ${words}`, ' -c x') !== `npx influencer-sync ${words} -c x`,
+        completeCommands(`npx influencer-sync ${words}`, ' -c x', CONFIGURED) !==
+        `npx influencer-sync ${words} -c x`,
     );
   expect(forgotten).toEqual([]);
 });

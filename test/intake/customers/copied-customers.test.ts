@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { StatedCustomer } from '../../../src/core/customer.ts';
-import { BinaryRows } from '../../../src/db/binary-rows.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { copyInto } from '../../../src/db/copy-rows.ts';
+import { BinaryRows, copyInto } from '../../../src/db/copy-rows.ts';
 import { inPhase } from '../../../src/db/phase.ts';
-import { addCustomers } from '../../../src/intake/customers/add-customers.ts';
 import type { BatchedCustomer } from '../../../src/intake/customers/batched-customer.ts';
+import { addCustomers } from '../../../src/intake/customers/stage-customers.ts';
 import { beginFile } from '../../../src/intake/files/begin-file.ts';
 import { ENGINES, openShop, useDatabase } from '../story.ts';
 
@@ -125,7 +124,7 @@ async function openReading(db: Database, after?: { readonly source: string; read
   const settings = { layout: 'test', layoutHash: 'h', readFor: 'customers' } as const;
   const begun = await beginFile(db, { source, file, ...settings, runId, reader });
   if (begun.kind !== 'read') throw new Error('the file is known');
-  return { source, runId, brandId: source, sourceFileId: begun.sourceFileId, reader };
+  return { source, runId, brandId: source, sourceFileId: begun.sourceFileId, reader, recheckAfterDays: null };
 }
 
 function place({ brandId }: { readonly brandId: string }, given: typeof ODD): readonly BatchedCustomer[] {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LAYOUT_FIELDS } from '../../../src/core/layout.ts';
-import { layoutJsonSchema } from '../../../src/intake/layout/load-layout.ts';
 import { TIME_TOKENS } from '../../../src/intake/values/parse-time.ts';
+import { layoutJsonSchema } from '../../../tools/documents/settings.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/layouts.md', import.meta.url), 'utf8');
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BUNDLED_LAYOUTS } from '../../../src/config/layout-folders.ts';
 import { KnownError, type KnownErrorDetails } from '../../../src/core/known-error.ts';
-import { layoutJsonSchema, loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import { layoutJsonSchema } from '../../../tools/documents/settings.ts';
 
 function folderWith(text: string): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'layouts-')), 'layouts');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { firstDay } from '../../../src/intake/listing/listing-window.ts';
+import { firstDay } from '../../../src/intake/read/listing-window.ts';
 import { sourceSettings } from '../../store/source-settings.ts';
 
 it.each([

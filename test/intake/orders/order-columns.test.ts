@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { ORDER_COLUMNS } from '../../../src/core/order.ts';
-import { hashMeaning } from '../../../src/intake/orders/map/hash-meaning.ts';
+import { hashMeaning } from '../../../src/intake/orders/map/build-order.ts';
 import { STORED_COLUMNS, toOrderRow } from '../../../src/intake/orders/order-columns.ts';
 import { setup } from '../../support/setup.ts';
 import { order } from '../story.ts';

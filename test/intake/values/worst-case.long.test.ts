@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
+import { parseStorable } from '../../../src/core/json/storable-json.ts';
 import { foldCode, foldLink } from '../../../src/core/text/fold.ts';
 import { maskAddresses } from '../../../src/core/text/mask-addresses.ts';
-import { parseStorable } from '../../../src/core/text/storable-json.ts';
 import { parseAddress } from '../../../src/intake/customers/map/parse-address.ts';
 import { linearPattern } from '../../../src/intake/layout/linear-pattern.ts';
 import { loadLayouts } from '../../../src/intake/layout/load-layout.ts';

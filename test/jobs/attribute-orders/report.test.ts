@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
-import { addUp, reportOrders } from '../../../jobs/attribute-orders/report.ts';
+import { addUp, type OrdersReport, reportOrders } from '../../../jobs/attribute-orders/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { listDoubts } from '../../../src/reports/doubts/list-doubts.ts';
 import { countRejected, listRejected } from '../../../src/reports/files/list-rejected.ts';
@@ -21,7 +20,7 @@ async function summarise(
   of: { job: string; sources: readonly string[] } = { job: JOB, sources },
 ): Promise<OrdersReport> {
   await refreshReporting(db, of);
-  return reportOrders(db, { runId, ...of, codeProblems: [] });
+  return reportOrders(db, { runId, ...of, codeProblems: [], areOwnersChecked: true });
 }
 
 describe('the summary of a run', () => {

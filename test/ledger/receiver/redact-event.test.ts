@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { redactEvent } from '../../../src/ledger/receiver/redact-event.ts';
+import { redactEvent } from '../../../src/ledger/receiver/read-event.ts';
 import { migrateBy } from '../../support/migrate-by.ts';
 import { setup } from '../../support/setup.ts';
 import { deliver, openReceiver, orderEvent } from './deliver.ts';

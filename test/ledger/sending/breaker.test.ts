@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/ledger.ts';
-import { createBreaker } from '../../../src/ledger/sending/breaker.ts';
-import { createConcurrencyLimiter } from '../../../src/ledger/sending/concurrency-limiter.ts';
+import { createBreaker, createConcurrencyLimiter } from '../../../src/ledger/sending/request-gate.ts';
 
 const accepted: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
 const doubt: Outcome = { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' };

@@ -131,9 +131,12 @@ describe('an owner that the mirror does not contain', () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
     expect((await findingsOf(shop)).find(({ about }) => about === 'codes of orders')).toMatchObject({
-      status: 'ok',
-      what: expect.stringContaining('2 codes; their owners were not checked'),
+      status: 'warning',
+      what: '2 codes; their owners were not checked.',
     });
+    expect((await shop.cli('plan', 'orders')).stdout).toMatch(
+      /would be posted +1 .*; their owners are not\s+checked/,
+    );
     const first = await shop.run();
     expect(first.exitCode, first.stderr).toBe(0);
     const mirrored = await shop.cli('run', 'mirror', '--json');

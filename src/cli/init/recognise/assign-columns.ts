@@ -1,5 +1,4 @@
-import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
-import type { LayoutField } from '../../../core/layout.ts';
+import type { ColumnRole, LayoutField, StatedRoles } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
@@ -116,6 +115,14 @@ const BY_VALUES: readonly {
   },
 ];
 
+/** Fields without which more would be credited, and what a column named like them says. */
+const DECIDING: readonly (readonly [LayoutField, string])[] = [
+  ['placed_at', 'when an order was placed'],
+  ['currency', 'the currency of its amount'],
+];
+/** Score of a name that is one of the field's, and does not only contain one. */
+const SURE_NAME = 0.6;
+
 export type AssignOptions = {
   readonly records: readonly CsvRecord[];
   readonly words: StatusWords;
@@ -169,6 +176,7 @@ export function assignColumns(
   }
 
   byItsValues();
+  unreadable();
   stopsByName();
   const total = chosen.get('total');
   if (total !== undefined) rivals(total);
@@ -185,6 +193,26 @@ export function assignColumns(
         take(field, only);
       } else if (several !== undefined)
         for (const column of found) ask(column, `one of several columns ${several}`, field);
+    }
+  }
+
+  /**
+   * Asks about columns whose name says what decides about an order, and whose values do not fit: a date as the number of a
+   * spreadsheet, or with an abbreviated time zone. Without it, an order would count at any time, or in any state.
+   */
+  function unreadable(): void {
+    for (const [field, what] of DECIDING) {
+      if (chosen.has(field)) continue;
+      const column = free().find(
+        ({ header, cells }) =>
+          cells.filled > 0 && score(header, field) >= SURE_NAME && !isOfAnother(header, field),
+      );
+      if (column !== undefined)
+        ask(
+          column,
+          `its name says ${what}, and its values cannot be read as that. If you can, export them otherwise, such as 2026-10-31 10:11 and EUR`,
+          'unused',
+        );
     }
   }
 

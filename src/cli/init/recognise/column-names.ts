@@ -1,10 +1,11 @@
 import type { Layout, LayoutField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
+import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
 
 /*
  * What the names of columns and the words in a column of states mean, in English, German, Dutch, French, Spanish,
- * Portuguese and Italian. Accents in names do not count. A name counts as an order's total only if all of its words are
+ * Portuguese, Italian, Polish, Czech and Swedish. Accents in names do not count. A name counts as an order's total only if all of its words are
  * known to mean one: what is not known to be revenue is never proposed as revenue. `Discount Amount`, `Total Tax` and
  * `Net Payout` contain a word for a total, and are none.
  */
@@ -19,20 +20,23 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
     numero de commande, n commande, commande, référence, numero de pedido, numero de orden, pedido, orden,
     numero ordine, ordine, numero do pedido, codigo do pedido, numero da encomenda, encomenda, id da transacao,
     transaction id, transaction, receipt, receipt id, invoice number, invoice, sale id, sale ref, sale no, reference,
-    bonnummer, kassabon, factuurnummer, rechnungsnummer, numero de facture, factura, fattura, id`),
+    bonnummer, kassabon, factuurnummer, rechnungsnummer, numero de facture, factura, fattura, numer zamówienia, id zamówienia,
+    zamówienie, číslo objednávky, kód objednávky, id objednávky, objednávka, beställningsnummer, beställning, id`),
   status: listed(`order status, payment status, financial status, status, state, order state, bestellstatus,
     zahlungsstatus, zustand, toestand, statut, statut du paiement, estado del pago, estado de la orden,
     estado del pedido, situacao do pagamento, status do pagamento, status do pedido, situacao do pedido, situacao,
-    stato ordine, état, estado, stato`),
+    stato ordine, status zamówienia, status płatności, stav objednávky, stav platby, stav, betalstatus, orderstatus,
+    état, estado, stato`),
   currency:
     listed(`currency, currency code, order currency, curr, ccy, währung, valuta, munt, devise, moneda, moeda,
-    divisa`),
+    divisa, waluta, měna`),
   codes:
     listed(`discount code, discount codes, coupon code, coupon codes, coupon, coupons, voucher code, voucher,
     promo code, promocode, promotion code, promo, affiliate code, referral code, discount, gutscheincode, gutschein,
     rabattcode, aktionscode, kortingscode, waardebon, actiecode, code promo, code de réduction, bon de réduction,
     cupon, cupón de descuento, código de descuento, cupom, cupom de desconto, código do cupom, código de desconto,
-    codice sconto`),
+    codice sconto, kod rabatowy, kod promocyjny, kupon rabatowy, kupon, slevový kupón, slevový kód, rabattkod,
+    kampanjkod`),
   influencer_handle: listed('influencer handle, influencer, creator, creator handle, affiliate, partner'),
   links: listed('referral link, tracking link, utm campaign, utm_campaign, ref, referrer code'),
   notes: listed(
@@ -41,8 +45,11 @@ const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
   placed_at:
     listed(`order date, created at, date created, placed at, ordered at, order time, purchase date, sale date,
     bestelldatum, auftragsdatum, datum, besteldatum, orderdatum, date de commande, fecha, fecha de pedido,
-    fecha de compra, data do pedido, data da encomenda, data, timestamp, created, created on, date, time`),
-  paid_at: listed('paid at, paid on, payment date, date paid, bezahlt am, betaald op, fecha de pago'),
+    fecha de compra, data do pedido, data da encomenda, data zamówienia, data złożenia, datum objednávky,
+    datum vytvoření, beställningsdatum, data, timestamp, created, created on, date, time`),
+  paid_at: listed(
+    'paid at, paid on, payment date, date paid, bezahlt am, betaald op, fecha de pago, data płatności, datum platby, betaldatum',
+  ),
   cancelled_at:
     listed(`cancelled at, canceled at, cancelled on, canceled on, cancelled, canceled, cancellation date,
     storniert am, geannuleerd op, fecha de cancelación`),
@@ -107,7 +114,7 @@ function headerWords(name: string): string {
     .replace(/\p{M}+/gu, '')
     .replace(/[#№]/g, ' no ')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .replace(/(?:nummer|nr|number|numero)\b/gu, ' no')
+    .replace(/(?:nummer|numer|nr|number|numero|cislo)\b/gu, ' no')
     .replace(/\bnum\b/gu, 'no')
     .replace(/\s+/g, ' ')
     .trim();
@@ -123,33 +130,40 @@ export type AmountName =
 const OF_ORDER = /^(?:order|cart|basket|checkout|invoice|purchase) (?=\S)/;
 /** Words after it that say only that tax is inside, or which currency it has. */
 const WITH_TAX =
-  / (?:ttc|(?:incl|inc|including|inkl|inclusief|incluye) ?(?:tax|taxes|vat|gst|btw|mwst|ust|iva|tva)?)$/;
+  / (?:ttc|(?:incl|inc|including|inkl|inclusief|incluye) ?(?:tax|taxes|vat|gst|btw|mwst|ust|iva|tva|moms)?|s dph)$/;
 
 const TOTALS =
   listed(`total, grand total, total amount, total price, total value, total sum, amount total, total paid,
   total charged, order amount, order value, order sum, order revenue, gesamtbetrag, gesamtsumme, gesamt, gesamtpreis,
   bestellsumme, summe, totaal, totaalbedrag, totaal bedrag, orderbedrag, montant total, total commande, importe total,
-  total del pedido, total de la orden, total do pedido, valor total, totale, totale ordine, importo totale`);
+  total del pedido, total de la orden, total do pedido, valor total, totale, totale ordine, importo totale, kwota zamówienia, wartość zamówienia,
+  razem, celkem, celková cena, cena celkem, ordersumma, totalsumma, totalt`);
 /** Names that a total has if the file has no other amount with such a name. */
 const MAYBE_TOTALS =
   listed(`amount, gross, gross amount, revenue, paid, amount paid, value, betrag, umsatz, bedrag,
-  omzet, montant, importe, importo, valor bruto, sum, brutto, bruttobetrag, bruto, brutobedrag, lordo, som`);
+  omzet, montant, importe, importo, valor bruto, sum, brutto, bruttobetrag, bruto, brutobedrag, lordo, som, kwota, suma, summa, belopp`);
 const SUBTOTALS = listed(
   'subtotal, sub total, zwischensumme, subtotaal, sous total, subtotale, order subtotal',
 );
 const REFUND =
-  /refund|money ?back|charge ?backs?|reversed|erstatt|gutschrift|rembours|reembols|rimbors|devol|estorn|terug|\bretour|\breturn(?:s|ed)?\b/;
+  /refund|money ?back|charge ?backs?|reversed|erstatt|gutschrift|rembours|reembols|rimbors|devol|estorn|terug|\bretour|\breturn(?:s|ed)?\b|zwrot|zwroc|vracen|vratk|aterbetal/;
 
 /** Amounts that lower the total, are part of it, or are not the customer's. The first that matches counts. */
 const OTHER_AMOUNTS: readonly (readonly [RegExp, string])[] = [
   [/commission|provision|commissie|comision|comissao|kickback/, 'a commission'],
   [/payout|settle|disburs|deposit|transfer|auszahl|uitbetal/, 'a payout'],
   [
-    /discount|rabatt|korting|remise|reduc|descuento|desconto|sconto|nachlass|rebate|coupon|voucher|gutschein|promo|gift ?card/,
+    /discount|rabatt|korting|remise|reduc|descuento|desconto|sconto|nachlass|rebate|coupon|voucher|gutschein|promo|gift ?card|znizk|\bslev/,
     'a discount',
   ],
-  [/\btax|vat\b|\bgst\b|mwst|\bust\b|\bbtw\b|\btva\b|\biva\b|steuer|impuesto|imposto|dut(?:y|ies)/, 'a tax'],
-  [/shipping|delivery|versand|verzend|livraison|envio|frete|freight|postage|porto/, 'shipping'],
+  [
+    /\btax|vat\b|\bgst\b|mwst|\bust\b|\bbtw\b|\btva\b|\biva\b|steuer|impuesto|imposto|dut(?:y|ies)|\bdph\b|\bmoms\b|podatek/,
+    'a tax',
+  ],
+  [
+    /shipping|delivery|versand|verzend|livraison|envio|frete|freight|postage|porto|dostaw|doprav|frakt/,
+    'shipping',
+  ],
   [/\bfees?\b|gebuhr|frais|charge|handling/, 'a fee'],
   [/balance|outstanding|\bdue\b|saldo|openstaand/, 'a balance'],
   [/profit|margin|marge|cogs|einkauf|inkoop|\bcosts?\b|kosten/, 'a cost or a profit'],
@@ -183,6 +197,16 @@ function withoutCurrency(name: string): string {
   return before !== undefined && isCurrency(code) ? before : name;
 }
 
+/** The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its symbol. */
+export function currencyOfName(header: string): string | null {
+  const [, bracketed] = /[([]([^()[\]]{1,5})[)\]]$/.exec(header.trim()) ?? [];
+  const [, last] = /[\s_]([a-z]{3})$/i.exec(header.trim()) ?? [];
+  const stated = bracketed?.trim() ?? last ?? '';
+  if (isCurrency(stated)) return stated.toUpperCase();
+  const [only = null, ...others] = bracketed === undefined ? [] : currenciesOf(stated);
+  return others.length === 0 ? only : null;
+}
+
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
 /** True for the code of a currency, in any case. */
@@ -195,7 +219,7 @@ export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed';
 
 const STOPS: readonly (readonly [Stop, RegExp])[] = [
   ['refunded', REFUND],
-  ['cancelled', /cancel|storn|annul|anul|\bvoid/],
+  ['cancelled', /cancel|storn|annul|anul|\bvoid|makuler|avbrut/],
   ['test', /\btest(?:s|ing)?\b|sandbox/],
   ['draft', /\bdraft|entwurf|borrador/],
   ['disputed', /fraud|betrug|dispute/],
@@ -229,27 +253,30 @@ export function otherReportOf(headers: readonly string[]): string | null {
 export type StatusWords = {
   readonly all: ReadonlySet<string>;
   readonly credited: ReadonlySet<string>;
+  /** True if a word means in every export that an order is not to be credited. */
+  readonly saysNo: (word: string) => boolean;
   /** The word that this program uses for a word, both folded. */
   readonly meaningOf: (word: string) => string;
 };
 
 /** Words of custom-built shops in addition to those that layouts know, by the word that this program uses. */
 const MORE_WORDS: Readonly<Record<string, readonly string[]>> = {
-  paid: listed('bezahlt, betaald, voldaan, payée, payé, pagado, pago, recibido, pagato'),
-  delivered: listed('entregado, entregue, geliefert'),
-  shipped: listed('enviado, versandt'),
-  completed: listed('completado, concluído'),
+  paid: listed(`bezahlt, betaald, voldaan, payée, payé, pagado, pago, recibido, pagato, opłacone, opłacony, zapłacone,
+    zaplaceno, zaplacena, uhrazeno, betald, betalt`),
+  completed: listed(
+    'completado, concluído, zrealizowane, zakończone, vyřízena, vyřízeno, dokončeno, slutförd',
+  ),
   cancelled: listed(`cancelado, cancelada, annulé, annulée, annullato, geannuleerd, storniert, cancelled,
-    canceled`),
-  returned: listed('zurückgegeben, retour, returned'),
-  open: listed('open, offen'),
-  fulfilled: listed('fulfilled'),
+    canceled, anulowane, storno, stornována, stornováno, annullerad, makulerad, avbruten`),
+  returned: listed('zurückgegeben, retour, returned, zwrócone, vráceno, returnerad, återbetald'),
+  open: listed('open, offen, unpaid, pending, nowe, oczekujące, nová, přijatá, nezaplaceno, ny, obetald'),
 };
 /**
  * Words that mean that an order is paid or completed, in every shop. A word of one layout, such as WooCommerce's
- * `processing`, may mean something else in an unknown export.
+ * `processing`, may mean something else in an unknown export, and what was sent may not be paid: a person is asked.
  */
-const CREDITED = listed('paid, completed, complete, fulfilled, delivered');
+const CREDITED = listed('paid, completed, complete');
+const NOT_CREDITED = listed('cancelled, returned, open');
 
 /**
  * Collects the words that layouts define, and adds the words above.
@@ -266,11 +293,15 @@ export function statusWordsOf(
     ...Object.entries(MORE_WORDS).flatMap(([to, words]) => words.map((from) => [from, to] as const)),
   ];
   const translations = new Map(pairs.map(([from, to]) => [foldWord(from), foldWord(to)]));
-  const known = layouts.flatMap(({ status }) => [...status.known, ...(status.credited ?? [])].map(foldWord));
+  const known = layouts.flatMap(({ status }) => status.known.map(foldWord));
+  const ofLayouts = new Set(layouts.flatMap(({ status }) => (status.credited ?? []).map(foldWord)));
+  const no = new Set([...known.filter((word) => !ofLayouts.has(word)), ...NOT_CREDITED]);
+  const meaningOf = (word: string): string =>
+    paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word));
   return {
-    all: new Set([...credited, ...known, ...translations.keys()]),
+    all: new Set([...credited, ...known, ...ofLayouts, ...translations.keys()]),
     credited,
-    meaningOf: (word) =>
-      paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word)),
+    saysNo: (word) => no.has(meaningOf(word)),
+    meaningOf,
   };
 }

@@ -124,6 +124,10 @@ export async function examineOrders(
   const currencies = [...measured.currency.counts.keys(), ...candidates.slice(0, 1)];
   const isOpen = measured.moneyOfFiles.some((cells) => isMarkOpen(changed, cells, currencies));
   const statedMark = options.source.decimalMark ?? null;
+  if (layout.currency !== null && (options.source.currency ?? layout.currency) !== layout.currency)
+    problems.push(
+      `The amounts are in ${layout.currency} by the layout, so ${options.source.currency} as their currency contradicts it.`,
+    );
   const preview = await previewOrders(changed, {
     ...options,
     // Until a person says which mark it is, amounts are shown as the layout reads them.
@@ -144,7 +148,7 @@ export async function examineOrders(
     layout: changed,
     changes,
     needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
-    currency: hasCurrency ? null : { candidates },
+    currency: hasCurrency || layout.currency !== null ? null : { candidates },
     dateOrder,
     stated: { timeZone: options.source.timeZone, currency: options.source.currency },
     decimalMark: isOpen ? (statedMark ?? 'open') : null,

@@ -1,7 +1,6 @@
 import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
-import { compareAges, type FileAge, readFileAge } from '../../../core/file-age.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { Layout, StatusRules } from '../../../core/layout.ts';
 import { type Money, sumMoney } from '../../../core/money.ts';
@@ -12,8 +11,9 @@ import {
   namesOwner,
   type StagedOrder,
 } from '../../../core/order.ts';
-import type { CsvChunk, RejectedRow } from '../../../core/record.ts';
+import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
+import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
@@ -36,6 +36,9 @@ export type CodeFound = OrderGroup & {
 
 /** Orders that do not count, with the reason that a run gives. */
 export type ExcludedGroup = OrderGroup & { readonly reason: string };
+
+/** `held`: nobody has said what the status means. */
+export type StatusEffect = 'credited' | 'not credited' | 'held';
 
 /** Orders that would be held, with the reason that a run gives. */
 export type HeldGroupFound = ExcludedGroup & {
@@ -68,8 +71,8 @@ export type OrdersPreview = {
   readonly statuses: readonly {
     readonly status: string;
     readonly orders: number;
-    /** True if orders with this status pass the gate. */
-    readonly isCredited: boolean;
+    /** What the status says; other columns may say no as well. */
+    readonly effect: StatusEffect;
   }[];
   /** Orders that name a code, link or influencer, and would be credited if it has an owner. */
   readonly credited: number;
@@ -80,6 +83,8 @@ export type OrdersPreview = {
   readonly organic: number;
   /** The codes with the highest revenue come first. */
   readonly codes: readonly CodeFound[];
+  /** Rows at the ends of the files that are no orders. */
+  readonly footer: readonly FooterRow[];
   readonly rejected: readonly {
     readonly code: string;
     readonly rows: number;
@@ -131,6 +136,7 @@ export async function previewOrders(
     const watchHeader = async function* (from: AsyncIterable<CsvChunk>): AsyncGenerator<CsvChunk> {
       for await (const chunk of from) {
         hasPreferred = chunk.header.some((text) => foldHeader(text) === preferred);
+        collected.footer.push(...(chunk.footer ?? []));
         yield chunk;
       }
     };
@@ -140,6 +146,7 @@ export async function previewOrders(
     try {
       const mapping = {
         ...{ layout, source: given, dates, marks, anyStatus: job.include === 'any' },
+        onFooter: (row: FooterRow) => void collected.footer.push(row),
         onIdColumn: ({ name, isFallback }: { name: string | null; isFallback: boolean }) => {
           if (isFallback && hasPreferred) collected.fallbackId = name;
         },
@@ -234,9 +241,11 @@ const SAMPLE = 10;
 class CollectedOrders {
   rows = 0;
   fallbackId: string | null = null;
+  readonly footer: FooterRow[] = [];
   readonly #judge: (order: StagedOrder, writtenMs: number) => ReturnType<Gate['judge']>;
   readonly #revenueOf: (order: StagedOrder) => DecimalText | null;
-  readonly #statuses = new Map<string, { orders: number; isCredited: boolean }>();
+  readonly #rules: StatusRules;
+  readonly #statuses = new Map<string, { orders: number; effect: StatusEffect }>();
   readonly #credited = new Sums();
   readonly #excluded = new Map<string, Sums>();
   readonly #held = new Map<string, { reason: string; status: string | null; sums: Sums }>();
@@ -251,6 +260,7 @@ class CollectedOrders {
 
   constructor(job: PreviewedJob, statuses: StatusRules) {
     const gate = gateOf(job);
+    this.#rules = statuses;
     const { start } = job;
     const startMs = start === null ? null : zoneClock(start.timeZone).toInstantMs(Date.parse(start.day));
     this.#judge = (order, exportedAtMs) => {
@@ -266,7 +276,7 @@ class CollectedOrders {
   /** Takes an order of a file that can be read. */
   takeOrder(order: StagedOrder, writtenMs: number): void {
     const stop = this.#judge(order, writtenMs);
-    this.#note(order).isCredited ||= stop === null;
+    this.#note(order);
     const currency = order.currency === NO_CURRENCY ? null : order.currency;
     const money = { amount: this.#revenueOf(order), currency };
     if (stop?.outcome === 'excluded') at(this.#excluded, stop.reason, () => new Sums()).add(money);
@@ -282,15 +292,20 @@ class CollectedOrders {
     for (const order of orders) this.#note(order);
   }
 
-  #note({ status, placedAt }: StagedOrder): { isCredited: boolean } {
+  #note({ status, placedAt }: StagedOrder): void {
     this.#orders += 1;
     if (placedAt !== null) {
       const { first, last } = this.#placed ?? { first: placedAt, last: placedAt };
       this.#placed = { first: placedAt < first ? placedAt : first, last: placedAt > last ? placedAt : last };
     }
-    const found = at(this.#statuses, status ?? '', () => ({ orders: 0, isCredited: false }));
-    found.orders += 1;
-    return found;
+    at(this.#statuses, status ?? '', () => ({ orders: 0, effect: this.#effectOf(status) })).orders += 1;
+  }
+
+  #effectOf(status: string | null): StatusEffect {
+    const { credited, notCredited, mayLackColumn } = this.#rules;
+    if (credited === 'any' || credited.includes(status ?? '') || (status === null && mayLackColumn))
+      return 'credited';
+    return notCredited.includes(status ?? '') ? 'not credited' : 'held';
   }
 
   #takeCredited(order: StagedOrder, money: StatedMoney): void {
@@ -334,6 +349,7 @@ class CollectedOrders {
       codes: [...this.#codes.values()]
         .map(({ code, sums, held }) => ({ code, held, ...sums.toGroup() }))
         .sort((one, other) => highest(other.revenue) - highest(one.revenue) || other.orders - one.orders),
+      footer: this.footer,
       rejected: [...this.#rejected.values()]
         .map(({ row: { code, line, column, reason }, rows }) => ({ code, rows, line, column, reason }))
         .sort((one, other) => other.rows - one.rows),

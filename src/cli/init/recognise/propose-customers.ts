@@ -1,4 +1,4 @@
-import type { ColumnRole, StatedRoles } from '../../../core/column-role.ts';
+import type { ColumnRole, StatedRoles } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { inShellQuotes } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';

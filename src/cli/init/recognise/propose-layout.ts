@@ -3,14 +3,19 @@ import {
   COLUMN_ROLES,
   type ColumnRole,
   CUSTOMER_ROLES,
+  type Layout,
+  type LayoutField,
+  type MoneyFormat,
   type StatedRoles,
-} from '../../../core/column-role.ts';
-import type { Layout, LayoutField } from '../../../core/layout.ts';
+} from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
+import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
+import { toUnits } from '../../../intake/values/add-money.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
+import { parseMoney } from '../../../intake/values/parse-money.ts';
 import {
   type Assignment,
   type AssignOptions,
@@ -33,6 +38,7 @@ import {
   describeColumn,
   isSurelyMoney,
   type MeasuredColumn,
+  MONEY_FORMATS,
   PERSONAL,
   shape,
 } from './column-values.ts';
@@ -81,7 +87,8 @@ export function proposeLayout(
 ): ProposedLayout | NoLayout {
   const { name, layouts, isBelowTitle = false, stated = new Map(), paidWords } = options;
   const footer = footerOf(rows);
-  const records = rows.slice(0, rows.length - footer.rows);
+  const labelled = rows.slice(0, rows.length - footer.rows);
+  const records = labelled.slice(0, labelled.length - countTotals(labelled));
   const columns = header.map((text, index): MeasuredColumn => {
     const cells = new Cells();
     for (const record of records) cells.add(record.cells[index] ?? '');
@@ -93,7 +100,9 @@ export function proposeLayout(
   const { chosen, unclear, decisions } = assigned;
   const [id, total, email] = [chosen.get('order_id'), chosen.get('total'), chosen.get('email')];
   const namesSomebody = NAMES_SOMEBODY.some((field) => chosen.has(field));
-  const money = total ?? findPayments(columns, { score, mayBeAny: namesSomebody && email === undefined });
+  // Customers have notes, and amounts of their own. What has codes beside amounts is a list of orders.
+  const mayBeAny = chosen.has('codes') || (namesSomebody && email === undefined);
+  const money = total ?? findPayments(columns, { score, mayBeAny });
   const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
   const other = money === undefined && !saysOrder ? null : otherReportOf(header);
   if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
@@ -275,6 +284,30 @@ export function footerOf(rows: readonly Pick<CsvRecord, 'cells'>[]): {
   return { rows: count, beginnings: [...found].reverse() };
 }
 
+/** Counts the rows at the end that add up the rows above, whatever they are called. A run recognises them, too. */
+function countTotals(rows: readonly Pick<CsvRecord, 'cells'>[]): number {
+  const filled = ({ cells }: Pick<CsvRecord, 'cells'>): number =>
+    cells.filter((cell) => cell.trim() !== '').length;
+  const usual = rows[0] === undefined ? 0 : filled(rows[0]);
+  const orders = rows.findLastIndex((row) => filled(row) * 2 > usual) + 1;
+  const above = rows.slice(0, orders);
+  const last = rows.slice(orders);
+  if (orders < 2 || last.length > MAX_TOTALS_ROWS) return 0;
+  const sumsIn = (format: MoneyFormat) => (cell: string, at: number) => {
+    const amount = parseMoney(cell, format);
+    if (typeof amount !== 'string') return null;
+    const cells = above.map(({ cells: others }) => parseMoney(others[at] ?? '', format));
+    const sum = cells.reduce((all, one) => all + (typeof one === 'string' ? toUnits(one) : 0n), 0n);
+    return [sum, toUnits(String(orders))].includes(toUnits(amount));
+  };
+  const isTotal = ({ cells }: Pick<CsvRecord, 'cells'>): boolean =>
+    MONEY_FORMATS.some((format) => {
+      const found = cells.map(sumsIn(format)).filter((isSum) => isSum !== null);
+      return found.length > 0 && found.every((isSum) => isSum);
+    });
+  return last.every(isTotal) ? last.length : 0;
+}
+
 const SUMS_UP =
   /^(?:(?:grand|sub|overall) ?)?(?:totals?|totaal|eindtotaal|totale|totales|totaux|totais|gesamt(?:summe|betrag)?|summe|suma|somme|soma|som|sum) *:?$/i;
 const COUNTS_ROWS =
@@ -360,5 +393,8 @@ function findPayments(
 ): MeasuredColumn | undefined {
   const isCode = (cell: string): boolean => cell === cell.toUpperCase() && isCurrency(cell);
   if (!mayBeAny && !columns.some(({ cells }) => cells.share(isCode) === 1)) return undefined;
-  return columns.find(({ header, cells }) => isSurelyMoney(cells) && score(header, 'spent') === 0);
+  return columns.find(
+    ({ header, cells }) =>
+      isSurelyMoney(cells) && score(header, 'spent') === 0 && amountNameOf(header)?.field !== null,
+  );
 }

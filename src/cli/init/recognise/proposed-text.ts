@@ -4,7 +4,7 @@ import { toPrintableJson } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import type { Assignment } from './assign-columns.ts';
-import type { StatusWords } from './column-names.ts';
+import { currencyOfName, type StatusWords } from './column-names.ts';
 import {
   Cells,
   codeSeparatorsOf,
@@ -64,9 +64,12 @@ export function ordersText(
     ...cellsOf(['paid_at', 'cancelled_at']),
   ]);
   const [status, codes, id] = [chosen.get('status'), chosen.get('codes'), chosen.get('order_id')];
+  const currency = chosen.has('currency') ? null : currencyOfName(chosen.get('total')?.header ?? '');
   const lacks = [
     ...(['currency', 'time_zone', 'status', 'codes'] as const).filter((lack) =>
-      lack === 'time_zone' ? times.needsZone : !chosen.has(lack),
+      lack === 'time_zone'
+        ? times.needsZone
+        : !chosen.has(lack) && !(lack === 'currency' && currency !== null),
     ),
     'consent',
   ];
@@ -84,6 +87,7 @@ export function ordersText(
     isBelowTitle && 'preamble_lines: search     # there are lines above the header',
     footer.length > 0 && `footer: ${list(footer)}     # rows after the last order`,
     `lacks: ${list(lacks)}`,
+    currency !== null && `currency: ${currency}     # by the name of the total`,
     'columns:',
     FIELDS.flatMap((field) => {
       const column = chosen.get(field);
@@ -109,11 +113,11 @@ export function ordersText(
 /** The words of a column of states that no list knows. A run holds their orders. */
 export function unknownStatesOf(
   status: MeasuredColumn | undefined,
-  { all, credited, meaningOf }: StatusWords,
+  { saysNo, credited, meaningOf }: StatusWords,
 ): readonly string[] {
   return status === undefined
     ? []
-    : statesOf(status).filter((word) => !all.has(foldWord(word)) && !credited.has(meaningOf(word)));
+    : statesOf(status).filter((word) => !saysNo(word) && !credited.has(meaningOf(word)));
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {

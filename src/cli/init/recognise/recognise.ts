@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { StatedRoles } from '../../../core/column-role.ts';
-import type { Layout } from '../../../core/layout.ts';
+import type { Layout, StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { listFiles } from '../../../store/list-files.ts';

@@ -1,21 +1,41 @@
-import { formatMoney, sumMoney } from '../../../core/money.ts';
+import { formatAmounts, sumMoney } from '../../../core/money.ts';
 import { foldHandle } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { lastDayOf, monthBefore } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
+import { formatCount } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals, stateOfDeal } from '../../../reports/list-deals.ts';
+import { listOrders } from '../../../reports/list-orders.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
-import { listCreatorCodes, listUnpaid, type Unpaid } from '../../../reports/money/read-creators.ts';
-import { describeReturn } from '../../../reports/money/returns.ts';
+import {
+  type CreatorStatement,
+  listCreatorCodes,
+  listCreatorStatements,
+} from '../../../reports/money/read-creators.ts';
+import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { amountList, anchor, badge, dealAnchor, instant, missing, table } from '../../markup/parts.ts';
+import { barChart, labelOf } from '../../markup/bars.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  dealAnchor,
+  figure,
+  instant,
+  missing,
+  orderColumns,
+  table,
+} from '../../markup/parts.ts';
 
 const MONTHS = 36;
 const SHOWN = 100;
+/** Deals whose newest orders are shown. */
+const DEALS_OF_ORDERS = 5;
+const SHOWN_ORDERS = 10;
 
-/** One creator: what they brought and earned by month, what is not paid yet, their codes and deals. */
+/** One creator: what they earned, what is pending and paid, by month; their statements, codes, orders and deals. */
 export const creatorPage: ConsolePage = {
   path: '/creators/:creator',
   place: 'Creators',
@@ -25,30 +45,38 @@ export const creatorPage: ConsolePage = {
     const creator = foldHandle(visit.params.creator ?? '');
     const spellings = await spellingsOf(db, creator);
     const filter = { from: null, to: null, spellings };
-    const [months, sums, unpaid, deals] = await Promise.all([
+    const [months, sums, deals] = await Promise.all([
       listReturns(db, { ...filter, by: 'month', limit: MONTHS }),
       listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
-      listUnpaid(db, spellings),
       listDeals(db, { spellings, limit: SHOWN }),
     ]);
-    const codes = await listCreatorCodes(db, {
-      creator,
-      deals: deals.map(({ dealId }) => dealId),
-      limit: SHOWN,
-    });
+    const ids = deals.map(({ dealId }) => dealId);
+    const [codes, statements, ...orders] = await Promise.all([
+      listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
+      listCreatorStatements(db, {
+        ...{ spellings, deals: ids, limit: SHOWN },
+        currencies: sums.map(({ currency }) => currency),
+      }),
+      ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
+    ]);
     if (months.length + deals.length + codes.length === 0)
       return missing(creator, 'No deal, code or credited order names this creator.');
+    const newest = orders
+      .flat()
+      .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
+      .slice(0, SHOWN_ORDERS);
+    const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
     return {
       title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
-      content: html`<div class="answer"><p>${answer(
-        sums.map((sum) => ({ ...describeReturn(sum), count: sum.orders })),
-        unpaid,
-      )}</p></div>
-<h2>By month</h2>
+      content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
+${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
+${monthChart(months, visit)}
 ${table(
   months.map((sum) => ({ sum, said: describeReturn(sum) })),
   [
-    column('Month', ({ sum }) => anchor(visit.link(`/statements/${sum.key}`), sum.key)),
+    column('Month', ({ sum }) =>
+      anchor(visit.link('/money', { by: 'deal', handle: creator, from: sum.key, to: sum.key }), sum.key),
+    ),
     number('Orders', ({ said }) => said.orders),
     number('Net revenue', ({ said }) => said.net),
     number('Earned', ({ said }) => said.cost),
@@ -57,24 +85,13 @@ ${table(
   ],
   { about: 'By month', none: 'No order was credited yet.' },
 )}
-<h2>Not in a closed statement <small>by the month whose statement will contain it</small></h2>
-${table(
-  unpaid,
-  [
-    column('Month', ({ month }) => anchor(visit.link(`/statements/${month}`), month)),
-    number('Orders', ({ orders }) => formatCount(orders)),
-    number('Earned', ({ amount, currency }) => amountList([{ amount, currency }])),
-  ],
-  {
-    about: 'Not in a closed statement',
-    none: 'Nothing: every order is in a closed statement, or has no rate.',
-  },
-)}
+<h2>Statements</h2>
+${statementTable(statements, visit)}
 <h2>Codes</h2>
 ${table(
   codes,
   [
-    column('Code', ({ code }) => anchor(visit.link('/codes', { show: 'owned', code }), code)),
+    column('Code', ({ code, job }) => anchor(visit.link('/codes/assign', { job, code }), code)),
     column('Valid', ({ validFrom, validTo }) =>
       validFrom === null && validTo === null
         ? 'always'
@@ -84,22 +101,90 @@ ${table(
   ],
   { about: 'Codes', none: 'No code names this creator or one of their deals.' },
 )}
+<h2>Newest orders</h2>
+${table(newest, orderColumns(visit), { about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' })}
 <h2>Deals</h2>
 ${dealTable(deals, visit)}`,
     };
   },
 };
 
-/** The whole answer in a sentence: what was brought and earned, and what is not paid yet. */
-function answer(
-  sums: readonly { readonly count: number; readonly net: string; readonly cost: string }[],
-  unpaid: readonly Unpaid[],
-): string {
-  const brought = sums.map(({ count, net, cost }) => `${plural(count, 'order')}, ${net} (earned ${cost})`);
-  const open = [...Map.groupBy(unpaid, ({ currency }) => currency)].map(([currency, list]) => {
-    return formatMoney(sumMoney(list.map(({ amount }) => amount)), currency);
-  });
-  return `${brought.length === 0 ? 'Nothing was credited yet' : `Brought ${brought.join('; ')}`}. ${open.length === 0 ? 'Nothing waits to be paid' : `Not in a closed statement yet: ${open.join(', ')}`}.`;
+type Known = {
+  readonly sums: readonly ReturnType<typeof describeReturn>[];
+  readonly statements: readonly CreatorStatement[];
+  readonly deals: readonly ListedDeal[];
+};
+
+/** What a creator asks for: brought, earned, pending and paid. */
+function figures({ sums, statements, deals }: Known, visit: Visit): Html {
+  const open = statements.filter(({ closedAt }) => closedAt === null);
+  const closed = statements.filter(({ closedAt }) => closedAt !== null);
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  const ready = open.filter(({ month }) => month <= last);
+  const said = (of: 'net' | 'cost') => (sums.length === 0 ? 'nothing' : sums.map((sum) => sum[of]));
+  const total = (list: readonly CreatorStatement[]) =>
+    list.length === 0 ? 'nothing' : formatAmounts(list).split(', ');
+  const paid = deals.flatMap(({ totalPayouts }) => totalPayouts ?? []);
+  const clicks = deals.reduce((sum, { totalClicks }) => sum + Number(totalClicks ?? 0), 0);
+  return html`<div class="figures">
+${figure('Brought', said('net'), { note: `net of refunds, ${sums.map(({ orders }) => orders).join(' + ') || '0'} orders` })}
+${figure('Earned', said('cost'), { note: 'commission and fees' })}
+${figure('Pending now', total(open), {
+  note:
+    open.length === 0
+      ? undefined
+      : `can be paid, because its month is over: ${[total(ready)].flat().join(', ')}`,
+})}
+${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
+${paid.length === 0 ? null : figure('Paid out', sumMoney(paid), { note: "the service's count, in the currency of the account" })}
+${deals.length === 0 ? null : figure('Clicks', formatCount(clicks), { note: "the service's count" })}
+</div>
+`;
+}
+
+/** Net revenue by month, one picture for each currency. */
+function monthChart(months: Awaited<ReturnType<typeof listReturns>>, visit: Visit): Html {
+  return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) =>
+    sums.length < 2
+      ? null
+      : barChart(
+          sums.toReversed().map(({ key, netAtLeast, ...sum }, index) => ({
+            label: labelOf(key, { index, count: sums.length }),
+            value: Number(netAtLeast ?? 0),
+            name: `${key}: ${describeReturn({ key, netAtLeast, ...sum }).net}`,
+            href: visit.link('/orders', { outcome: 'credited', from: `${key}-01`, to: lastDayOf(key) }),
+          })),
+          { label: `Net revenue in ${currency} by month` },
+        ),
+  )}`;
+}
+
+function statementTable(statements: readonly CreatorStatement[], visit: Visit): Html {
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  return table(
+    statements,
+    [
+      column('Month', ({ month, dealId }) =>
+        anchor(visit.link(`/statements/${month}`, { deal: dealId }), month),
+      ),
+      column('Deal', ({ dealId }) => (dealId === '' ? 'unknown' : dealAnchor(visit, dealId))),
+      column('State', ({ closedAt, month }) =>
+        closedAt === null
+          ? month <= last
+            ? 'can be closed'
+            : 'open: orders can still be returned'
+          : html`closed ${instant(closedAt, visit)}`,
+      ),
+      number('Orders', ({ orders }) => formatCount(orders)),
+      number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),
+      column('Document', ({ month, dealId }) =>
+        dealId === ''
+          ? null
+          : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
+      ),
+    ],
+    { about: 'Statements', none: 'Nothing counts in any statement yet, or no rate is known.' },
+  );
 }
 
 function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
@@ -110,8 +195,11 @@ function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
       column('Campaign', ({ dealflowName }) => dealflowName),
       column('State', (deal) => badge(stateOfDeal(deal))),
-      column('Orders', ({ dealId }) => anchor(visit.link('/orders', { deal: dealId }), 'its orders')),
-      number("Clicks, the service's count", ({ totalClicks }) => totalClicks),
+      column(
+        'More',
+        ({ dealId }) =>
+          html`${anchor(visit.link('/orders', { deal: dealId }), 'orders')}, ${anchor(visit.link('/money/conflicts', { deal: dealId }), 'conflicts')}, ${anchor(visit.link('/money/reconciliation', { deal: dealId }), 'reconciliation')}`,
+      ),
     ],
     { about: 'Deals', none: 'The mirror knows no deal of this creator.' },
   );

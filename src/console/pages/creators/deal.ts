@@ -1,8 +1,9 @@
 import { sumMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { lastDayOf } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+import { formatCount, plural } from '../../../render/text.ts';
 import {
   type ClicksOfMonth,
   type DealMonth,
@@ -14,6 +15,7 @@ import {
   stateOfDeal,
 } from '../../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
+import { barChart, labelOf } from '../../markup/bars.ts';
 import { amountList, anchor, creatorLink, figure, instant, missing, table } from '../../markup/parts.ts';
 
 const MONTHS = 36;
@@ -49,15 +51,15 @@ ${
     : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
 ${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
 ${figure('Clicks', deal.totalClicks ?? 'unknown')}
-${figure("Commission and fees, the service's count", `${deal.totalCommission ?? '0'} + ${deal.totalFixedFee ?? '0'}`, { note: 'in the currency of the account' })}
+${figure("Commission and fees, the service's count", `${deal.totalCommission ?? 'unknown'} + ${deal.totalFixedFee ?? 'unknown'}`, { note: 'in the currency of the account' })}
 ${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of the account' })}`
 }
 </div>
 <h2>Orders by month</h2>
-${await monthChart(months, { dealId, visit })}
-${monthTable(months)}
+${monthChart(months, { dealId, visit })}
+${monthTable(months, { dealId, visit })}
 <h2>Clicks by month <small>the service's count</small></h2>
-${await clickChart(clicks)}
+${clickChart(clicks)}
 <h2>History <small>what changed, as the mirror read it</small></h2>
 ${historyTable(versions, visit)}
 ${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
@@ -74,57 +76,54 @@ function amountsOf(months: readonly DealMonth[]): Html {
   );
 }
 
-async function monthChart(
+function monthChart(
   months: readonly DealMonth[],
   { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
-): Promise<Html> {
+): Html | null {
   const labels = [...new Set(months.map(({ month }) => month))].sort();
-  if (labels.length === 0) return html``;
+  if (labels.length === 0) return null;
   const sum = (month: string, of: 'accepted' | 'open') =>
     months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
-  const { stackedBars } = await import('../../markup/stacked-bars.ts');
-  return stackedBars(
-    labels,
-    [
-      { name: 'credited', counts: labels.map((month) => sum(month, 'accepted')) },
-      { name: 'not settled', counts: labels.map((month) => sum(month, 'open')) },
-    ],
-    {
-      title: 'Orders of the deal by month',
-      unit: 'Month',
-      href: (month) => visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }),
-    },
+  return barChart(
+    labels.map((month, index) => ({
+      label: labelOf(month, { index, count: labels.length }),
+      value: sum(month, 'accepted') + sum(month, 'open'),
+      part: sum(month, 'open'),
+      name: `${month}: ${plural(sum(month, 'accepted'), 'order')} credited, ${sum(month, 'open')} not settled`,
+      href: visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }),
+    })),
+    { label: 'Orders of the deal by month' },
   );
 }
 
-/** The last day of a month: `2026-02-28` for `2026-02`. */
-function lastDayOf(month: string): string {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
+function clickChart(clicks: readonly ClicksOfMonth[]): Html {
+  if (clicks.length === 0)
+    return html`<p class="none">The count has not changed since it was first read.</p>`;
+  return barChart(
+    clicks.toReversed().map(({ month, clicks: value }, index) => ({
+      label: labelOf(month, { index, count: clicks.length }),
+      value,
+      name: `${month}: ${plural(value, 'click')}`,
+    })),
+    { label: 'Clicks of the deal by month' },
+  );
 }
 
-function monthTable(months: readonly DealMonth[]): Html {
+function monthTable(
+  months: readonly DealMonth[],
+  { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
+): Html {
   return table(
     months,
     [
-      column('Month', ({ month }) => month),
+      column('Month', ({ month }) =>
+        anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
+      ),
       number('Credited', ({ accepted }) => formatCount(accepted)),
       number('Not settled', ({ open }) => formatCount(open)),
       number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
     ],
     { about: 'Orders by month', none: 'No order was attributed to this deal.' },
-  );
-}
-
-async function clickChart(clicks: readonly ClicksOfMonth[]): Promise<Html> {
-  if (clicks.length === 0)
-    return html`<p class="none">The count has not changed since it was first read.</p>`;
-  const months = clicks.toReversed();
-  const { stackedBars } = await import('../../markup/stacked-bars.ts');
-  return stackedBars(
-    months.map(({ month }) => month),
-    [{ name: 'clicks', counts: months.map((one) => one.clicks) }],
-    { title: 'Clicks of the deal by month', unit: 'Month' },
   );
 }
 

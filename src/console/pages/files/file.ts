@@ -4,6 +4,7 @@ import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { listFindings } from '../../../reports/checks/read-checks.ts';
 import { findFileRead, type ListedFile } from '../../../reports/files/list-files.ts';
+import { sayFooterRow } from '../../../reports/files/read-files.ts';
 import type { ActionPath } from '../../access/permissions.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { notOffered } from '../../markup/action-form.ts';
@@ -32,6 +33,7 @@ ${factList([
   ['Size', `${formatCount(file.sizeBytes)} bytes`],
   ['Rows', file.rowsRead === null ? null : formatCount(file.rowsRead)],
   ['Rejected', html`${rejectedLink(file, visit)}`],
+  ['No records: rows below the last', file.footer?.map(sayFooterRow).join('; ') ?? null],
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}

@@ -196,6 +196,8 @@ function readFilter(visit: Visit): RejectedFilter {
   const file = textOf(visit, 'file');
   const code = textOf(visit, 'code');
   return {
+    // Of a run, also those that are settled.
+    isOpen: runId === null,
     ...(runId === null ? {} : { runId }),
     ...(source === null ? {} : { sources: [source] }),
     ...(file === null ? {} : { file }),

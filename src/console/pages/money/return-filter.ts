@@ -1,3 +1,4 @@
+import { monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import type { Database } from '../../../db/connect.ts';
 import { findNewestMonth, type ReturnFilter } from '../../../reports/money/list-returns.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
@@ -20,12 +21,14 @@ export const RETURN_FIELDS: readonly FilterField[] = [
  * one with orders, because summing up more would take too long for a page.
  *
  * @param options.count number of months that the page shows by default.
+ * @param options.isOver whether they end with the last month that is over, if there are orders until then.
  */
 export async function readReturnFilter(
   visit: Visit,
-  { count }: { readonly count: number },
+  { count, isOver = false }: { readonly count: number; readonly isOver?: boolean },
 ): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
-  const months = await readMonths(visit, { count, findNewest: findNewestMonth });
+  const until = isOver ? monthBefore(visit.now, visit.config.statements.timeZone) : null;
+  const months = await readMonths(visit, { count, findNewest: (db) => findNewestMonth(db, until) });
   const filter = {
     ...months,
     ...{ dealId: textOf(visit, 'deal'), brandId: textOf(visit, 'brand') },
@@ -49,8 +52,5 @@ export async function readMonths(
   const [from, to] = [monthOf(visit, 'from'), monthOf(visit, 'to')];
   if (from !== null || to !== null) return { from, to };
   const newest = await findNewest(visit.db);
-  if (newest === null) return { from: null, to: null };
-  const first = new Date(`${newest}-01T00:00:00Z`);
-  first.setUTCMonth(first.getUTCMonth() - count + 1);
-  return { from: first.toISOString().slice(0, 7), to: newest };
+  return { from: newest === null ? null : (monthsUntil(newest, count)[0] ?? null), to: newest };
 }

@@ -1,46 +1,65 @@
 import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../core/money/returns.ts';
 import type { Html } from '../../../core/text/html.ts';
+import { lastDayOf, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, creatorLink, dealLink, filterForm, pager, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { barChart, labelOf } from '../../markup/bars.ts';
+import {
+  anchor,
+  creatorLink,
+  dealLink,
+  facet,
+  figure,
+  filterForm,
+  pager,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 
 const PATH = '/money';
-/**
- * Number of months that the page shows by default: the newest one, or several if months are compared. More
- * would take too long.
- */
-const SHOWN_MONTHS = { one: 1, several: 3 } as const;
+/** Creators first: a person asks for somebody before they ask for a deal. */
+const GROUPS: readonly ReturnGroup[] = ['creator', ...RETURN_GROUPS.filter((group) => group !== 'creator')];
+/** Months of the pictures. The totals and the list are of the last one, because more would take too long. */
+const MONTHS = 12;
 
-/** Page of the revenue and cost of deals, creators, brands, campaigns and months. */
+/** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage: ConsolePage = {
   path: PATH,
   place: 'Money',
   tab: 'Returns',
   async show(visit) {
     const chosen = textOf(visit, 'by');
-    const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
-    const { filter, months } = await readReturnFilter(visit, {
-      count: by === 'month' ? SHOWN_MONTHS.several : SHOWN_MONTHS.one,
-    });
+    const by = GROUPS.find((group) => group === chosen) ?? 'creator';
+    const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
+    const last = filter.to ?? filter.from;
+    const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
     const { reportingCurrency } = visit.config.statements;
     const inCurrency =
       reportingCurrency !== null && textOf(visit, 'in') === reportingCurrency ? reportingCurrency : null;
-    const rows = await listReturns(visit.db, {
-      ...filter,
-      ...{ by, inCurrency },
-      limit: PAGE_ROWS + 1,
-      after: readKey(visit),
-    });
+    const [trend, rows] = await Promise.all([
+      listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
+      listReturns(visit.db, {
+        ...filter,
+        // Months are compared with each other, so the list has those of the picture.
+        ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
+        ...{ by, inCurrency },
+        limit: PAGE_ROWS + 1,
+        after: readKey(visit),
+      }),
+    ]);
+    const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
     return {
-      title: 'What creators brought and cost',
+      title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
       content: html`<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
+${last === null ? null : totals(trend, { last, visit })}
+<nav class="facets" aria-label="For each">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
 ${filterForm(visit, PATH, [
-  { name: 'by', label: 'For each', options: RETURN_GROUPS, required: true },
+  { name: 'by', label: '', type: 'hidden' },
   ...RETURN_FIELDS,
   ...(reportingCurrency === null
     ? []
@@ -53,6 +72,59 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKe
     };
   },
 };
+
+const MOST_CURRENCIES = 20;
+/** More figures and pictures would hide the list; their months are in the list by month. */
+const SHOWN_CURRENCIES = 3;
+
+/** The totals of a month in each currency beside the month before, and a year as bars that lead to their months. */
+function totals(
+  trend: readonly ReturnSum[],
+  { last, visit }: { readonly last: string; readonly visit: Visit },
+): Html {
+  const months = monthsUntil(last, MONTHS);
+  const kept = queryWithout(visit, 'from', 'to', 'after', 'zone', 'done');
+  return html`${[...Map.groupBy(trend, ({ currency }) => currency)]
+    .slice(0, SHOWN_CURRENCIES)
+    .map(([currency, sums]) => {
+      const [before, now] = months.slice(-2).map((month) => sums.find(({ key }) => key === month));
+      const said = now === undefined ? null : describeReturn(now);
+      const beside = (of: (sum: ReturnSum) => string | number | null) =>
+        now === undefined || before === undefined ? undefined : changeOf(of(now), of(before), before.key);
+      return html`<div class="figures">
+${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
+  note: beside(({ netAmount }) => netAmount),
+  href: visit.link('/orders', { outcome: 'credited', from: `${last}-01`, to: lastDayOf(last) }),
+})}
+${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount), href: visit.link(`/statements/${last}`) })}
+${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
+${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
+</div>
+${barChart(
+  months.map((month, index) => {
+    const sum = sums.find(({ key }) => key === month);
+    return {
+      label: labelOf(month, { index, count: MONTHS }),
+      value: Number(sum?.netAtLeast ?? 0),
+      name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
+      href: visit.link(PATH, { ...kept, from: month, to: month }),
+    };
+  }),
+  { label: `Net revenue in ${currency} by month` },
+)}`;
+    })}`;
+}
+
+/** How an amount has changed since the month before, in percent. Nothing if one of them is not known. */
+function changeOf(
+  now: string | number | null,
+  before: string | number | null,
+  month: string,
+): string | undefined {
+  if (now === null || before === null || Number(before) === 0) return undefined;
+  const percent = Math.round((Number(now) / Number(before) - 1) * 100);
+  return `${percent < 0 ? '−' : '+'}${formatCount(Math.abs(percent))} % on ${month}`;
+}
 
 function returnTable(
   rows: readonly ReturnSum[],
@@ -69,7 +141,6 @@ function returnTable(
       number('Cost', ({ said }) => said.cost),
       number('Profit', ({ said }) => said.profit),
       number('ROI', ({ said }) => said.roi),
-      number('Revenue per 1 of cost', ({ said }) => said.netPerCost),
       number('New customers', ({ said }) => said.newCustomers),
       number('Returning', ({ said }) => said.returning),
       number('Cost per new one', ({ said }) => said.perNewCustomer),
@@ -98,7 +169,7 @@ function nameOf(
     case 'campaign':
       return name ?? key;
     case 'month':
-      return anchor(visit.link(PATH, { ...kept, by: 'deal', from: key, to: key }), key);
+      return anchor(visit.link(PATH, { ...kept, from: key, to: key }), key);
   }
 }
 

@@ -7,22 +7,23 @@ import type {
   OrderIdColumn,
   StagedOrder,
 } from '../../../core/order.ts';
-import type { CsvChunk, CsvRecord, LostRow, OpenRow, RejectedRow } from '../../../core/record.ts';
+import type { CsvChunk, CsvRecord, FooterRow, LostRow, OpenRow, RejectedRow } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
-import type { ResolvedHeader } from '../../layout/resolve-header.ts';
+import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { type Fault, reject } from '../../map/fault.ts';
+import { isBlank } from '../../values/clean-text.ts';
 import { type DateWatch, withDateOrder } from '../../values/date-order.ts';
 import { type MarkWatch, withDecimalMark } from '../../values/decimal-mark.ts';
 import { OrderBuilder } from './build-order.ts';
 import type { CustomerKeyOf } from './customer-key.ts';
-import { IdColumns, type NamedHeader } from './id-columns.ts';
 import { newestOf } from './last-change.ts';
 import { WaitingLostRows } from './lost-rows.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
 import { planColumns, type ReadSource } from './plan-columns.ts';
 import { resolveForOrders } from './resolve-for-orders.ts';
+import { MAX_TOTALS_ROWS, TotalsRows } from './totals-rows.ts';
 
 export type MapOptions = {
   readonly layout: Layout;
@@ -38,6 +39,8 @@ export type MapOptions = {
   readonly anyStatus?: boolean;
   /** Called with the column that identifies the file's orders, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
+  /** Called with each row after the last order that is a total of them. */
+  readonly onFooter?: (row: FooterRow) => void;
   /** Other layouts, to suggest one if the header fits it better. */
   readonly otherLayouts?: OtherLayouts;
   /**
@@ -89,7 +92,7 @@ export async function* mapOrders(
   let cut: OpenRow | null = null;
   let pending = newPending();
   for await (const { header, records, rejected, lost: lostHere, open } of chunks) {
-    for (const row of rejected) pending.rejected.push(row);
+    for (const row of rejected) pending.rejected.push({ ...row, ...stage?.namedIn(row.record, lostHere) });
     lost.add(lostHere);
     cut = layout.endsWithoutLineBreak ? null : open;
     resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
@@ -104,7 +107,7 @@ export async function* mapOrders(
       if (named !== null) early = [];
     }
     for (const record of rows) {
-      lose(lost, record.record, stage);
+      lose(lost, record.record, stage, pending);
       stage?.take(record, pending);
       if (sizeOf(pending) < generationOrders) continue;
       yield toBatch(pending);
@@ -113,7 +116,7 @@ export async function* mapOrders(
     while (lost.isFull) {
       const row = lost.takeBefore(Infinity);
       hasLostEarly ||= stage === null;
-      if (row !== null) stage?.lose(row);
+      if (row !== null) stage?.lose(row, pending);
     }
     if (sizeOf(pending) < generationOrders) continue;
     yield toBatch(pending);
@@ -121,10 +124,10 @@ export async function* mapOrders(
   }
   if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, { ...options, hasLostEarly });
   for (const record of early) {
-    lose(lost, record.record, stage);
+    lose(lost, record.record, stage, pending);
     stage?.take(record, pending);
   }
-  lose(lost, Infinity, stage);
+  lose(lost, Infinity, stage, pending);
   if (cut !== null) stage?.cut(cut);
   stage?.close(pending);
   if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
@@ -136,15 +139,17 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
 }
 
 /** Passes on the lost rows before a record. */
-function lose(lost: WaitingLostRows, record: number, stage: Stage | null): void {
-  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row);
+function lose(lost: WaitingLostRows, record: number, stage: Stage | null, to: Pending): void {
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row, to);
 }
 
 /** Takes rows and returns complete orders. */
 type Stage = {
   readonly take: (record: CsvRecord, to: Pending) => void;
   /** Takes a row that cannot be used. */
-  readonly lose: (row: LostRow) => void;
+  readonly lose: (row: LostRow, to: Pending) => void;
+  /** Returns the order that a row names which could not be read, if its cells are in their places. */
+  readonly namedIn: (record: number, lost: readonly LostRow[]) => Pick<RejectedRow, 'orderId'>;
   /** Notes that the text ends within its last row. */
   readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
@@ -157,7 +162,7 @@ function openStage(
   layout: Layout,
   options: MapOptions & { readonly hasLostEarly: boolean },
 ): Stage {
-  const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn } = options;
+  const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn, onFooter } = options;
   const { generationOrders, anyStatus = false } = options;
   const { check, fields } = header;
   const plan = planColumns(layout, header, source);
@@ -167,6 +172,9 @@ function openStage(
     marks,
     generationOrders: generationOrders ?? GENERATION_ORDERS,
   });
+  const totals = new TotalsRows(plan, layout.money);
+  /** Rows without an id, which are totals if no order follows. */
+  let waiting: CsvRecord[] = [];
   const [column] = fields.order_id;
   const [preferred = ''] = layout.columns.order_id ?? [];
   const name = foldIdColumn(column?.name ?? '');
@@ -177,23 +185,72 @@ function openStage(
   let orders = 0;
   if (options.hasLostEarly) window.loseAnywhere();
   const finish = (open: readonly OpenOrder[], to: Pending): void => {
-    const finished = finishOrders(open, builder, plan.isGroupedById, (one) => window.loseOrder(one));
+    const finished = finishOrders(open, { builder, totals, isGroupedById: plan.isGroupedById }, (one) =>
+      window.loseOrder(one),
+    );
     orders += finished.orders.length;
     isStatusBlank &&= finished.orders.every(({ status }) => status === null || status === '');
     collect(to, finished);
     to.missing.push(...window.takeMissing());
   };
+  const add = (record: CsvRecord, to: Pending): void => {
+    const result = window.add(record);
+    if (result === null) return;
+    if (isLeaving(result)) finish(result, to);
+    else to.rejected.push(result);
+  };
+  const giveUp = (to: Pending): void => {
+    for (const record of waiting) add(record, to);
+    waiting = [];
+  };
+  /** Takes the totals away from the end of the file, and passes on everything before them. */
+  const close = (to: Pending): void => {
+    const orders = [...window.remaining()];
+    const last: OpenOrder[] = [];
+    for (let one = orders.pop(); one !== undefined; one = orders.pop()) {
+      if (last.length < MAX_TOTALS_ROWS && totals.mayBeTotal(one)) last.unshift(one);
+      else {
+        orders.push(one);
+        break;
+      }
+    }
+    finish(orders, to);
+    const isFooter = (row: OpenOrder): boolean => {
+      const found = totals.judge(row, true);
+      if (found === null || 'code' in found) return false;
+      onFooter?.(found);
+      return true;
+    };
+    finish(
+      last.filter((row) => !isFooter(row)),
+      to,
+    );
+    waiting = waiting.filter((record) => !isFooter(window.asOrder(record)));
+    giveUp(to);
+    window.close();
+    finish([], to);
+  };
   return {
     take(record, to) {
       check(record);
-      const result = window.add(record);
-      if (result === null) return;
-      if (isLeaving(result)) finish(result, to);
-      else to.rejected.push(result);
+      if (waiting.length < MAX_TOTALS_ROWS && isBlank(record.cells[plan.group.index] ?? '')) {
+        waiting.push(record);
+        return;
+      }
+      if (waiting.length > 0) giveUp(to);
+      add(record, to);
     },
-    lose: ({ isHeader, cells }) => (isHeader ? window.beginPart() : window.lose(cells)),
+    lose({ isHeader, cells }, to) {
+      giveUp(to);
+      if (isHeader) window.beginPart();
+      else window.lose(cells);
+    },
+    namedIn(record, lost) {
+      const cells = lost.find((row) => row.record === record && !row.isHeader)?.cells ?? null;
+      return plan.isGroupedById ? { orderId: window.namedBy(cells) } : {};
+    },
     cut: (row) => window.cut(row),
-    close: (to) => finish(window.close(), to),
+    close,
     requireStatus() {
       if (isStatusBlank && orders > 0) throw noStatus(fields.status[0]?.name ?? 'status');
     },
@@ -256,8 +313,11 @@ function toBatch(pending: Pending): OrderBatch {
 
 function finishOrders(
   open: readonly OpenOrder[],
-  builder: OrderBuilder,
-  isGroupedById: boolean,
+  {
+    builder,
+    totals,
+    isGroupedById,
+  }: { readonly builder: OrderBuilder; readonly totals: TotalsRows; readonly isGroupedById: boolean },
   onRejected: (one: OpenOrder) => void,
 ): Finished {
   const orders: StagedOrder[] = [];
@@ -266,15 +326,23 @@ function finishOrders(
   const ids = new Set<string>();
   const contested = new Set<string>();
   for (const one of open) {
+    const total = totals.mayBeTotal(one) ? totals.judge(one, false) : null;
+    if (total !== null && 'code' in total) {
+      rejected.push(reject({ ...one, count: 1 }, total, { column: null, value: one.key }));
+      onRejected(one);
+      continue;
+    }
     const built =
       one.states === null ? builder.build(one) : newestOf(one.states.map((state) => builder.build(state)));
     if (built.kind === 'continuation') continuations.push(built.continuation);
     else if (built.kind === 'fault') {
-      for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built));
+      const order = builder.statedBy(one);
+      for (const run of runsOf(one)) rejected.push(reject(run, built.fault, built, order));
       onRejected(one);
     } else {
       const { orderId } = built.order;
       orders.push(built.order);
+      totals.add(built.order);
       if (isGroupedById) continue; // The group is the id, and groups are distinct.
       if (ids.has(orderId)) contested.add(orderId);
       ids.add(orderId);
@@ -285,7 +353,8 @@ function finishOrders(
   for (const { groupKey, orderId } of orders.filter((order) => contested.has(order.orderId))) {
     const one = byKey.get(groupKey);
     if (one === undefined) continue;
-    for (const run of runsOf(one)) rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }));
+    for (const run of runsOf(one))
+      rejected.push(reject(run, CONTESTED_ID, { column: null, value: orderId }, builder.statedBy(one)));
     onRejected(one);
   }
   return { orders: orders.filter((order) => !contested.has(order.orderId)), continuations, rejected };
@@ -296,3 +365,85 @@ const CONTESTED_ID: Fault = {
   reason: 'More than one order of this file has this order id.',
   help: 'Find the right order and correct the others, or export the file again. The tool does not guess.',
 };
+
+/** A header for which `group` and `order_id` are one column each, for the whole file. */
+type NamedHeader = ResolvedHeader & {
+  /** Checks a row. Throws FileHeld `order_id_changes` if a preferred column is filled after all. */
+  readonly check: (row: CsvRecord) => void;
+};
+
+/**
+ * Limits for the trial: at most this many rows and characters wait for a row that fills the preferred column.
+ */
+const TRIAL_ROWS = 1_000;
+const TRIAL_CHARS = 1024 ** 2;
+
+/**
+ * Chooses the column that identifies the orders of a file: the first of the candidates that any row fills. An
+ * id prevents an order from being posted twice, so it must not change from row to row. If rows fill different
+ * columns, the preferred one is used, and rows without it are rejected. The first row nearly always decides.
+ * Otherwise rows wait, up to a limit. If a later row fills a preferred column, the file is held.
+ */
+class IdColumns {
+  readonly #header: ResolvedHeader;
+  /**
+   * Candidates for `group` and `order_id` in order of preference, and the index of the best one that a row
+   * has filled so far.
+   */
+  readonly #lists: readonly { readonly candidates: readonly Column[]; best: number }[];
+  #rows = 0;
+  #chars = 0;
+
+  constructor(header: ResolvedHeader) {
+    this.#header = header;
+    this.#lists = [header.ids.group, header.ids.orderId].map((candidates) => ({
+      candidates,
+      best: candidates.length,
+    }));
+  }
+
+  /** Examines the next rows. @returns null while all rows so far must wait. */
+  look(rows: readonly CsvRecord[]): NamedHeader | null {
+    for (const { cells } of rows) {
+      if (this.#isDecided()) break;
+      this.#rows += 1;
+      for (const cell of cells) this.#chars += cell.length;
+      for (const list of this.#lists) {
+        const filled = list.candidates.findIndex(({ index }) => !isBlank(cells[index] ?? ''));
+        if (filled !== -1) list.best = Math.min(list.best, filled);
+      }
+    }
+    const isEnough = this.#rows >= TRIAL_ROWS || this.#chars >= TRIAL_CHARS;
+    return this.#isDecided() || isEnough ? this.choose() : null;
+  }
+
+  /** Chooses the columns according to the rows examined so far. */
+  choose(): NamedHeader {
+    const [group, orderId] = this.#lists.map(({ candidates, best }) => candidates[best] ?? candidates[0]);
+    const passedOver = this.#lists.flatMap(({ candidates, best }) =>
+      best === candidates.length ? [] : candidates.slice(0, best),
+    );
+    const fields = {
+      ...this.#header.fields,
+      group: group === undefined ? [] : [group],
+      order_id: orderId === undefined ? [] : [orderId],
+    };
+    const check = ({ cells, line }: CsvRecord): void => {
+      const other = passedOver.find(({ index }) => !isBlank(cells[index] ?? ''));
+      if (other !== undefined) throw idChanges(other.name, orderId?.name ?? '', line);
+    };
+    return { ...this.#header, fields, check };
+  }
+
+  #isDecided(): boolean {
+    return this.#lists.every(({ candidates, best }) => candidates.length <= 1 || best === 0);
+  }
+}
+
+function idChanges(preferred: string, chosen: string, line: number): FileHeld {
+  return new FileHeld({
+    code: 'order_id_changes',
+    message: `Column "${preferred}" is blank in the first ${TRIAL_ROWS} rows, so "${chosen}" identifies their orders, but "${preferred}" is filled on line ${line}. One file cannot use two columns.`,
+    help: `Export the file again, with "${preferred}" filled or blank on all rows.`,
+  });
+}

@@ -101,12 +101,7 @@ export class OrderWindow {
    */
   lose(cells: readonly string[] | null): void {
     if (!this.#plan.needsAllRows) return;
-    const named = namedBy(cells, {
-      idAt: this.#plan.group.index,
-      idOf: this.#plan.orderIdOf,
-      before: this.#last?.key ?? null,
-      isOpen: (key) => this.#young.has(key) || this.#old.has(key),
-    });
+    const named = this.#namedBy(cells);
     for (const key of named) this.#missing.add(key, true);
     if (named.length > 0) return;
     if (this.#last !== null) this.#missing.add(this.#last.key, false);
@@ -115,9 +110,29 @@ export class OrderWindow {
     this.#lastCell = null;
   }
 
+  /** Returns the order that a row names although it cannot be used; null if it names none, or several. */
+  namedBy(cells: readonly string[] | null): string | null {
+    const [only = null, ...others] = this.#namedBy(cells);
+    return others.length === 0 ? only : null;
+  }
+
+  #namedBy(cells: readonly string[] | null): readonly string[] {
+    return namedBy(cells, {
+      idAt: this.#plan.group.index,
+      idOf: this.#plan.orderIdOf,
+      before: this.#last?.key ?? null,
+      isOpen: (key) => this.#young.has(key) || this.#old.has(key),
+    });
+  }
+
   /** Notes rows that were lost at places that are not known. */
   loseAnywhere(): void {
     if (this.#plan.needsAllRows) this.#missing.add(null, false);
+  }
+
+  /** Returns a row without an id as if it were an order of its own, without adding it. */
+  asOrder(row: CsvRecord): OpenOrder {
+    return this.#open('', row);
   }
 
   /** Notes that rows of an order were rejected after they were combined. */
@@ -156,20 +171,23 @@ export class OrderWindow {
     return this.#missing.take();
   }
 
+  /** Returns the orders that have not left, in the order of their first rows. */
+  remaining(): readonly OpenOrder[] {
+    return [...this.#old.values(), ...this.#young.values()];
+  }
+
   /**
-   * Ends the file. @returns the remaining orders, in the order of their first rows.
+   * Ends the file.
    *
    * @throws FileHeld `repeated_rows`.
    */
-  close(): readonly OpenOrder[] {
+  close(): void {
     if (this.#isScattered && this.#hasNamelessLoss) this.#missing.add(null, false);
-    const left = [...this.#old.values(), ...this.#young.values()];
-    this.#countRepeated(left);
+    this.#countRepeated(this.remaining());
     if (this.#repeated === this.#counted && this.#repeated > 1) throw holdRepeated(this.#repeated);
     this.#old = new Map();
     this.#young = new Map();
     this.#last = null;
-    return left;
   }
 
   #turn(): readonly OpenOrder[] {

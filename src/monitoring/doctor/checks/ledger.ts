@@ -1,6 +1,6 @@
 import type { Finding } from '../../../core/finding.ts';
+import { isLoopback } from '../../../core/http/is-loopback.ts';
 import type { KnownError } from '../../../core/known-error.ts';
-import { isLoopback } from '../../../core/text/is-loopback.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { compare } from '../../../ledger/continuity/compare-ledger.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';

@@ -156,7 +156,7 @@ test('Dutch columns that no list has are found by their values, and the refunds 
   expect(preview).toMatchObject({
     credited: 1,
     excluded: expect.arrayContaining([expect.objectContaining({ reason: 'fully_refunded', orders: 1 })]),
-    statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, isCredited: false }]),
+    statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, effect: 'held' }]),
   });
   const klant = found.sources[0]?.proposed?.columns.find(({ header }) => header === 'Klant');
   expect(klant).toMatchObject({ role: null, samples: [] });
@@ -198,7 +198,7 @@ test.each([
   ],
   [
     'an amount on some rows only',
-    [...ORDER, 'Zwrot'],
+    [...ORDER, 'Palautus'],
     ['0.00', '7.50'],
     'it has amounts up to the total on some rows only, as refunds have',
   ],
@@ -307,22 +307,16 @@ test('an unknown file may have a title above its header', async () => {
   expect(ordersOf(found).preview).toMatchObject({ orders: 2, credited: 1 });
 });
 
-test('only words that mean paid or completed everywhere are credited', async () => {
-  const words = [
-    'Paid',
-    'completed',
-    'processing',
-    'shipped',
-    'awaiting_shipment',
-    'closed',
-    'partially_refunded',
-  ];
+test('only words that mean paid or completed everywhere are credited, and others are asked about', async () => {
+  const words = ['Paid', 'completed', 'processing', 'Verzonden', 'delivered', 'shipped', 'voided', 'open'];
   const rows = words.map((word, at) => `${at},20.00,MIRA10,${word}`);
-  const { layout } = ordersOf(
-    await look(folderWith({ 'x.csv': ['Order No,Total,Coupon,Status', ...rows].join('\n') })),
-  );
+  const found = await look(folderWith({ 'x.csv': ['Order No,Total,Coupon,Status', ...rows].join('\n') }));
+  const { layout, preview } = ordersOf(found);
   expect(layout.status.credited).toEqual(['paid', 'completed']);
-  expect(layout.status.known).toEqual(words.slice(2));
+  expect(layout.status.known).toEqual(words.slice(6));
+  expect(found.sources[0]?.proposed?.unknownStates).toEqual(words.slice(2, 6));
+  const { credited, held, 'not credited': not } = Object.groupBy(preview.statuses, ({ effect }) => effect);
+  expect([credited?.length, held?.length, not?.length]).toEqual([2, 4, 2]);
 });
 
 /** Exports of nobody's format, each with what a stranger expects. `asked`: the column that only a person knows. */
@@ -378,6 +372,53 @@ const UNFAMILIAR: readonly (readonly [
         ...{ status: ['State'], refunded: ['Refund'] },
       },
       layout: { lacks: ['consent'] },
+    },
+  ],
+  [
+    'in Polish, with addresses, the currency in a name, and a sum whose label no list has',
+    {
+      text: '\ufeffNumer zamówienia;Data;Email;Dostawa;Kwota PLN;Status;Kod rabatowy\n"Z-1";"27.09.2026, 14:05:12";"o@example.com";"kurier";"120.50";"opłacone";"OLA10"\n"Z-2";"28.09.2026, 9:15:00";"j@example.com";"punkt";"80.00";"nowe";""\n"Ogółem";"";"";"";"200.50";"";""\n',
+      columns: {
+        ...{ order_id: ['Numer zamówienia'], placed_at: ['Data'], email: ['Email'], total: ['Kwota PLN'] },
+        ...{ status: ['Status'], codes: ['Kod rabatowy'] },
+      },
+      layout: { currency: 'PLN', footer: [], status: { credited: ['opłacone'], known: ['nowe'] } },
+    },
+  ],
+  [
+    'in Czech, with taxes in the name of the total',
+    {
+      text: 'Kód objednávky;Datum;Stav;Celkem s DPH;Měna;Slevový kupón;Vráceno\n26101;1.10.2026 8:15;Vyřízena;1 249,00;CZK;JANA10;0,00\n26102;14.10.2026 9:33;Storno;99,00;CZK;;0,00\nCelkem;;;1 348,00;;;0,00\n',
+      columns: {
+        ...{ order_id: ['Kód objednávky'], placed_at: ['Datum'], status: ['Stav'], total: ['Celkem s DPH'] },
+        ...{ currency: ['Měna'], codes: ['Slevový kupón'], refunded: ['Vráceno'] },
+      },
+      layout: { status: { credited: ['vyřízena'], known: ['storno'] } },
+    },
+  ],
+  [
+    'in Swedish, with a title',
+    {
+      text: 'Rapport oktober;;;;;\nOrdernr;Orderdatum;Betalstatus;Summa inkl moms (SEK);Rabattkod;Återbetalt\n101;2026-10-01 09:12;Betald;1 249,00;ELSA10;0,00\n102;2026-10-03 10:00;Återbetald;499,00;;499,00\n',
+      columns: {
+        ...{ order_id: ['Ordernr'], placed_at: ['Orderdatum'], status: ['Betalstatus'] },
+        ...{ total: ['Summa inkl moms (SEK)'], codes: ['Rabattkod'], refunded: ['Återbetalt'] },
+      },
+      layout: { currency: 'SEK', preambleLines: 'search' },
+    },
+  ],
+  [
+    'whose times are numbers of a spreadsheet',
+    {
+      text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,46296.38,paid,49.00,ELSA10,EUR\n2,46297.50,paid,20.00,,EUR\n',
+      asked: ['Order date unused'],
+    },
+  ],
+  [
+    'with abbreviations of time zones',
+    {
+      text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,2026-10-01 09:12 CEST,paid,49.00,ELSA10,EUR\n2,2026-10-02 09:12 CEST,paid,20.00,,EUR\n',
+      asked: ['Order date unused'],
     },
   ],
   [

@@ -174,8 +174,8 @@ test('zero totals, blank ids, faulty rows and statuses are counted before anythi
     ],
     fallbackId: 'name',
     statuses: [
-      { status: 'paid', orders: 2, isCredited: true },
-      { status: 'refunded', orders: 1, isCredited: false },
+      { status: 'paid', orders: 2, effect: 'credited' },
+      { status: 'refunded', orders: 1, effect: 'not credited' },
     ],
     rejected: [{ code: 'bad_money', rows: 1, line: 4, column: 'Total' }],
   });

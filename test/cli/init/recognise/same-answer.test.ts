@@ -157,7 +157,7 @@ test.each(['', STARTER, ', include: any'])(
     expect(previewed).toMatchObject({
       credited: 3,
       organic: 2,
-      held: expect.arrayContaining(['refund_out_of_range : 1 21.0000', 'unknown_refund : 1 17.0000']),
+      held: expect.arrayContaining(['refund_out_of_range : 2 -458.0000', 'unknown_refund : 1 17.0000']),
     });
   },
 );

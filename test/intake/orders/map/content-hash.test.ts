@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StagedOrder } from '../../../../src/core/order.ts';
-import { hashMeaning } from '../../../../src/intake/orders/map/hash-meaning.ts';
+import { hashMeaning } from '../../../../src/intake/orders/map/build-order.ts';
 import { mapText } from './map-text.ts';
 
 const HEADER =

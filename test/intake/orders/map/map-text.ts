@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Layout } from '../../../../src/core/layout.ts';
 import type { MissingRow, OrderContinuation, StagedOrder } from '../../../../src/core/order.ts';
-import type { RejectedRow } from '../../../../src/core/record.ts';
+import type { FooterRow, RejectedRow } from '../../../../src/core/record.ts';
 import { parseCsv } from '../../../../src/intake/csv/parse-csv.ts';
 import { toParseOptions } from '../../../../src/intake/csv/parse-options.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
@@ -14,6 +14,7 @@ export type Mapped = {
   continuations: OrderContinuation[];
   rejected: RejectedRow[];
   missing: MissingRow[];
+  footer: FooterRow[];
   rowsRead: number;
   batches: number;
 };
@@ -43,12 +44,14 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
     continuations: [],
     rejected: [],
     missing: [],
+    footer: [],
     rowsRead: 0,
     batches: 0,
   };
   for await (const batch of mapOrders(parseCsv(inPieces(text, pieceBytes), parseOptions), {
     layout,
     source: reduced ? { missingColumns: reducedExport(layout), ...source } : source,
+    onFooter: (row) => void mapped.footer.push(row),
     ...mapping,
   })) {
     mapped.orders.push(...batch.orders);

@@ -56,3 +56,26 @@ test.each(['N/A', 'null', 'None', '-', '#REF!'])('an order names nobody by %s', 
   );
   expect(orders).toMatchObject([{ influencerHandle: null, dealId: null, collabId: null, brandId: null }]);
 });
+
+const ORDERS = ['1,2026-05-01,paid,10.00,MIRA10', '2,2026-05-02,paid,2.50,', '3,2026-05-03,refunded,4.00,'];
+
+test.each<readonly [readonly string[], readonly string[], readonly string[]]>([
+  [['Grand total,,,16.50,'], ['5 Grand total sum'], []],
+  [['Suma,,,16.50,', 'Liczba,,,3,'], ['5 Suma sum', '6 Liczba count'], []],
+  // The id is blank, or the number of orders; the label stands among the codes.
+  [[',,,16.50,'], ['5 16.50 sum'], []],
+  [['3 sales,,,16.50,Total'], ['5 3 sales sum'], []],
+  // Nothing shows what it is.
+  [['Average,,,5.50,'], [], ['5 may_be_total']],
+  // An order follows, so that it is no footer.
+  [['Suma,,,16.50,', '4,2026-05-04,paid,1.00,'], [], ['5 may_be_total']],
+  // An order without a time, and one that happens to have the amount of all others.
+  [['4,,paid,7.00,MIRA10', '5,2026-05-05,paid,23.50,'], [], []],
+])('rows after the last order that add up those above are none: %j', async (rows, footer, rejected) => {
+  const text = ['order_id,placed_at,status,order_revenue,discount_code', ...ORDERS, ...rows, ''].join('\n');
+  const mapped = await mapText(text, { source: { timeZone: 'UTC', currency: 'EUR' }, reduced: true });
+  expect(mapped.footer.map((row) => `${row.line} ${row.text} ${row.by}`)).toEqual(footer);
+  expect(mapped.rejected.map(({ line, code }) => `${line} ${code}`)).toEqual(rejected);
+  const others = rows.length - footer.length - rejected.length;
+  expect([mapped.orders.length, mapped.rowsRead]).toEqual([3 + others, 3 + others + rejected.length]);
+});

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { CODES, LATER_CODE, type Workshop } from '../../../runs/workshop.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -70,7 +71,12 @@ describe('an outdated plan', () => {
       planId = planIn(again).backfill_id;
     }
     expect(await workshop.posted()).toEqual([]);
-    const done = await backfill(workshop, 'resume', planId, '--yes');
+    // A process that was killed holds its lease for another moment.
+    await sql`insert into ops.leases (name, owner, expires_at, host, pid)
+      values ('job:backfill:orders', gen_random_uuid(), clock_timestamp() + interval '0.5 s', 'gone', 1)`.execute(
+      workshop.db,
+    );
+    const done = await backfill(workshop, 'resume', planId, '--yes', '--wait');
     expect(done.exitCode, done.stderr).toBe(0);
     expect(await workshop.posted()).toEqual(['b', 'c', 'z']);
   });

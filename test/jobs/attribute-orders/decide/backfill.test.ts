@@ -7,6 +7,7 @@ import {
   moveBackfill,
   storePlan,
 } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
+import { startBackfill } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
   type GatheredPlan,
   gatherPlan,
@@ -17,7 +18,6 @@ import {
   findUnfinished,
   releaseEnded,
 } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
-import { startBackfill } from '../../../../jobs/attribute-orders/backfill/start-backfill.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { openShop, order, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
@@ -53,7 +53,14 @@ async function open(count = 1): Promise<Shop> {
     ...{ path, writeCodes: (text: string) => writeFileSync(path, text), brandId, shops },
   });
   const rules: PlanRules = {
-    ...{ job: context.job, brandId, revenue: 'total', creditsDrafts: false, creditsRenewals: true },
+    ...{
+      job: context.job,
+      brandId,
+      revenue: 'total',
+      creditsDrafts: false,
+      creditsRenewals: true,
+      attribution: 'code',
+    },
     ...{ start: START, hasTerms: false, isBrandShared: false, period: PERIOD, accountId: ACCOUNT },
     sources: shops.map(({ source }) => ({
       ...{ source, orderPlatform: `platform of ${context.job}` },

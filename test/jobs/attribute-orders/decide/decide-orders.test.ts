@@ -117,6 +117,12 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ],
   ['a refund above the total', { refunded: '10.01', dealId: 'D7' }, 'held refund_out_of_range D7'],
   [
+    'a refund above the total, whatever the revenue is',
+    { refunded: '10.01', dealId: 'D7' },
+    'held refund_out_of_range D7',
+    { revenue: 'total_less_refunds' },
+  ],
+  [
     'a refund of an order whose total is not known',
     { total: null, subtotal: '9.00', refunded: '1.00', dealId: 'D7' },
     'held refund_out_of_range D7',
@@ -137,6 +143,11 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   [
     'the deal that the export names wins over codes',
     { dealId: 'D7', influencerHandle: 'x', codes: ['NOOR'] },
+    'attributed explicit D7 → deal:D7',
+  ],
+  [
+    'the deal that the export names, which needs no time, beside codes and links that do',
+    { dealId: 'D7', codes: ['PAST'], links: ['past'], placedAt: null, paidAt: null },
     'attributed explicit D7 → deal:D7',
   ],
   ['the collaboration that the export names', { collabId: 'C7' }, 'attributed explicit C7 → collab:C7'],
@@ -237,6 +248,28 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['nothing at all', {}, 'organic'],
 ];
 
+const CLAIMED: readonly Given[] = [
+  { links: ['mira'], codes: ['NOOR'] },
+  { codes: ['NOOR', 'MIRA'] },
+  { links: ['PIA', 'mira'] },
+  { links: ['PIA'], codes: ['NOOR', 'MIRA'] },
+  { links: ['mira'], codes: ['GLOW5'] },
+  { codes: ['TWICE', 'PIA'] },
+  { codes: ['PAST', 'NOOR'] },
+  { links: ['newsletter'], codes: ['NOOR'] },
+  { links: ['mira'], codes: ['FUTURE'], placedAt: null, paidAt: null },
+  { links: ['mira'], codes: ['NOOR'], dealId: 'D7' },
+];
+
+/** The code or link that each of these orders is credited for, or why it is held. */
+const BY_RULE = {
+  code: 'NOOR ambiguous_codes ambiguous_links ambiguous_codes GLOW5 ambiguous_codes NOOR NOOR unknown_time D7',
+  link: 'mira ambiguous_codes ambiguous_links PIA mira ambiguous_codes NOOR NOOR unknown_time D7',
+  first: 'mira NOOR PIA PIA mira ambiguous_codes NOOR NOOR unknown_time D7',
+  last: 'NOOR MIRA mira MIRA GLOW5 PIA NOOR NOOR unknown_time D7',
+  hold: 'link_and_code ambiguous_codes ambiguous_links link_and_code GLOW5 ambiguous_codes NOOR NOOR unknown_time D7',
+} as const;
+
 describe.each(ENGINES)('attribution on %s', (engine) => {
   const database = useDatabase(engine);
   const newContext = () => {
@@ -250,6 +283,18 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     await context.read({ orders: [order('1', given)] });
     await context.attribute({ ...how, codes: CODES });
     expect(await decisions(context)).toEqual([`1: ${expected}`]);
+  });
+
+  test('credits an order that several owners claim by the rule of the job, and decides again when it changes', async () => {
+    const context = await newContext();
+    await context.read({ orders: CLAIMED.map((given, index) => order(String(index), given)) });
+    for (const attribution of ['code', 'link', 'first', 'last', 'hold'] as const) {
+      await context.attribute({ codes: CODES, attribution });
+      const { rows } = await sql<{ said: string }>`
+        select case outcome when 'attributed' then matched_value else reason end as said
+        from intake.attributions where job = ${context.job} order by order_id`.execute(context.db);
+      expect(rows.map(({ said }) => said).join(' '), attribution).toBe(BY_RULE[attribution]);
+    }
   });
 
   test('knows no code and no handle of another job', async () => {
@@ -281,6 +326,19 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         brand_id: '4819',
       },
     ]);
+  });
+
+  test('decides about a file that waits, once it is sealed', async () => {
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    await sql`update intake.source_files set state = 'held', hold_code = 'row_count' where source = ${context.source}`.execute(
+      context.db,
+    );
+    expect(await context.attribute({ codes: CODES })).toBe(0);
+    await sql`update intake.source_files set state = 'sealed', hold_code = null where source = ${context.source}`.execute(
+      context.db,
+    );
+    expect(await context.attribute()).toBe(1);
   });
 
   test('decides only on new orders until the rules change', async () => {

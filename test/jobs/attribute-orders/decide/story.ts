@@ -11,7 +11,7 @@ import {
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
 import type { Database } from '../../../../src/db/connect.ts';
-import { holdCreditedElsewhere } from '../../../../src/ledger/hold-credited-elsewhere.ts';
+import { holdCreditedElsewhere } from '../../../../src/ledger/evidence/hold-credited-elsewhere.ts';
 import { openShop, type Shop } from '../../../intake/story.ts';
 
 export const ACCOUNT = 'A1';
@@ -27,7 +27,14 @@ export type Context = Shop & {
 export type AttributeGiven = Partial<
   Pick<
     AttributeOrdersOptions,
-    'revenue' | 'brandId' | 'creditsDrafts' | 'creditsRenewals' | 'start' | 'hasTerms' | 'isBrandShared'
+    | 'revenue'
+    | 'brandId'
+    | 'creditsDrafts'
+    | 'creditsRenewals'
+    | 'attribution'
+    | 'start'
+    | 'hasTerms'
+    | 'isBrandShared'
   >
 > &
   Partial<Pick<CreditedSource, 'credited' | 'notCredited' | 'mayLackColumn'>> & { readonly codes?: string };
@@ -84,6 +91,7 @@ export async function openContext(
         revenue: given.revenue ?? 'total',
         creditsDrafts: given.creditsDrafts ?? false,
         creditsRenewals: given.creditsRenewals ?? true,
+        attribution: given.attribution ?? 'code',
         start: given.start ?? null,
         codesHash: hash,
       });

@@ -1,0 +1,110 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { moneyText } from '../../src/db/money-text.ts';
+import type { DB } from '../../src/db/tables.ts';
+import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
+import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { isOfRun } from '../../src/reports/runs/run-report.ts';
+import type { TellCorrectionsSettings } from './settings.ts';
+
+/** A note has so many corrections at most. The others follow on the next day. */
+const MOST_OF_A_NOTE = 50;
+
+/**
+ * SQL for the orders that were accepted by the service and have changed since, one row for each: `entry_id`,
+ * `adjustment_id`, `order_id`, `deal_id`, `kind`, `old_amount`, `new_amount` (of this deal), `currency`, and `standing`:
+ *
+ *   told, told_before      a note about this change was accepted, in this run or before it
+ *   ready, in_doubt, …     the state of the note that contains it
+ *   held                   what the order comes to now is not known, so there is nothing to tell yet
+ *   no_deal                the service did not say which deal it credited
+ *   waiting                no note contains it yet
+ *
+ * An order that is again as it was sent is left out, unless a note said otherwise. What another source states about an
+ * order is no correction: its own source is responsible.
+ */
+export function correctionsOf(
+  { jobs, fromDay, timeZone }: TellCorrectionsSettings,
+  runId: string,
+): RawBuilder<unknown> {
+  return sql`(
+    with latest as (
+      select distinct on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind, d.old_amount,
+        case when d.kind in ('changed', 'refunded', 'held') then d.new_amount else 0 end as new_amount, d.currency
+      from ledger.adjustments d join ledger.entries e using (entry_id)
+      where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and not d.is_elsewhere
+        and d.noted_at >= (${fromDay}::date::timestamp at time zone ${timeZone}::text)
+      order by d.entry_id, d.adjustment_id desc
+    ),
+    told as materialized (
+      select c.entry_id, c.adjustment_id, case when e.state = 'sending' then 'in_doubt' when e.state <> 'accepted' then e.state
+          when ${isOfRun(runId)} then 'told' else 'told_before' end as standing
+      from ledger.entries e cross join lateral jsonb_to_recordset(e.details -> 'corrections') as c (entry_id bigint, adjustment_id bigint)
+      where e.effect in ('note', 'task') and e.details ? 'corrections'
+    )
+    select l.*, coalesce(t.standing, case
+        when l.kind = 'held' or l.new_amount is null or l.old_amount is null then 'held'
+        when l.deal_id is null then 'no_deal'
+        else 'waiting' end) as standing
+    from latest l
+    left join told t on t.entry_id = l.entry_id and t.adjustment_id = l.adjustment_id
+    where t.standing is not null or l.kind <> 'changed' or l.new_amount is distinct from l.old_amount
+      or exists (select from told o where o.entry_id = l.entry_id))`;
+}
+
+/** Proposes a note or a task for each deal with corrections that wait, unless it has one of today. */
+export async function proposeNotes(
+  trx: Transaction<DB>,
+  {
+    job,
+    accountId,
+    runId,
+  }: { readonly job: TellCorrectionsSettings; readonly accountId: string; readonly runId: string },
+): Promise<void> {
+  const { told, dueInDays, assignedTo, timeZone } = job;
+  const today = sql`(now() at time zone ${timeZone}::text)::date`;
+  const body = told === 'note' ? noteBody('n') : taskBody('n');
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, details)
+    select n.key, ${body}, encode(sha256(convert_to(${body}, 'UTF8')), 'hex'), jsonb_build_object('deal', n.deal_id, 'corrections', n.corrections)
+    from (
+      select deal_id, ${noteKeyOfDay('deal_id', today)} as key, jsonb_agg(jsonb_build_object('entry_id', entry_id, 'adjustment_id', adjustment_id)) as corrections,
+        to_char(${today} + ${dueInDays}::integer, 'DD-MM-YYYY') as deadline, ${assignedTo}::text as assigned_to,
+        'Orders changed after they were credited: ' || count(*) as title,
+        'Orders changed after they were credited. Their amounts in this service stay as they are; commissions are paid of the new ones.'
+          || string_agg(${LINE}, '' order by place) || ${TOTALS} as note
+      from (
+        select c.*, row_number() over (partition by deal_id order by adjustment_id) as place
+        from ${correctionsOf(job, runId)} c where standing = 'waiting') c
+      where place <= ${MOST_OF_A_NOTE}
+      group by deal_id
+    ) n
+    where not exists (
+      select from ledger.entries e where e.account_id = ${accountId} and e.effect in ('note', 'task') and e.key = n.key)`.execute(
+    trx,
+  );
+  await propose(trx, { effect: told, job: job.name, runId, accountId });
+}
+
+/** SQL for one correction: `- order 1001: refunded, 50.00 EUR to 30.00 EUR`. */
+const LINE = sql`
+  E'\n- order ' || order_id || ': ' || case kind
+    when 'cancelled' then 'cancelled'
+    when 'refunded' then 'refunded'
+    when 'excluded' then 'does not count any more'
+    when 'reattributed' then 'belongs to another influencer'
+    else case when new_amount = old_amount then 'counts as it was credited, again' else 'changed' end end
+  || ', ' || ${moneyText(sql`old_amount`, sql`currency`)} || ' to ' || ${moneyText(sql`new_amount`, sql`currency`)}`;
+
+/** SQL for the sum of the differences, one for each currency; of orders whose earlier correction was told, it is the new one. */
+const TOTALS = sql`(
+  select string_agg(E'\nIn all: ' || ${moneyText(sql`s.old`, sql`s.currency`)} || ' to ' || ${moneyText(sql`s.new`, sql`s.currency`)}, '' order by s.currency)
+  from (
+    select x ->> 'currency' as currency, sum((x ->> 'old')::numeric) as old, sum((x ->> 'new')::numeric) as new
+    from jsonb_array_elements(jsonb_agg(jsonb_build_object('currency', currency, 'old', old_amount, 'new', new_amount))) x
+    group by 1) s)`;
+
+/** SQL for the idempotency key: a deal has one note about corrections a day. */
+function noteKeyOfDay(dealId: string, day: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`'["corrections",' || to_json(${sql.ref(dealId)})::text || ',"' || ${day}::text || '"]'`;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
+import { correctionsOf } from './decide-corrections.ts';
+import type { TellCorrectionsSettings } from './settings.ts';
+
+/** The result of a run of `tell-corrections`. `sumsAddUp` means that each changed order is counted once. */
+export type CorrectionsReport = RunReport<'tell-corrections', CorrectionCounts, CorrectionDetails>;
+
+/** Numbers of orders that changed after they were credited, unless the comment says otherwise. */
+export type CorrectionCounts = {
+  readonly corrections: number;
+  /** Told by notes that the service accepted in this run. */
+  readonly told: number;
+  /** Notes accepted in this run. */
+  readonly notes: number;
+  readonly told_before: number;
+  /** In notes that are to be written; in a plan, those that a run would write. */
+  readonly ready: number;
+  /** The deal has a note of today already, or the note is full: they are told on the next day. */
+  readonly waiting: number;
+  /** What the order comes to now is not known. */
+  readonly held: number;
+  /** The service did not say which deal it credited. */
+  readonly no_deal: number;
+  readonly refused: number;
+  readonly in_doubt: number;
+  /** Written off by a person. */
+  readonly written_off: number;
+};
+
+export type CorrectionDetails = DoubtDetails & {
+  readonly told: TellCorrectionsSettings['told'];
+  /** Why the service refused notes. */
+  readonly refusals: readonly { readonly reason: string; readonly orders: number }[];
+};
+
+export async function reportCorrections(
+  db: Database,
+  { runId, job }: { readonly runId: string; readonly job: TellCorrectionsSettings },
+): Promise<CorrectionsReport> {
+  const { rows } = await sql<{ standing: string; orders: number }>`
+    select standing, count(*)::integer as orders from ${correctionsOf(job, runId)} c group by 1`.execute(db);
+  const of = (standing: string) => rows.find((row) => row.standing === standing)?.orders ?? 0;
+  const { rows: sent } = await sql<{ notes: number }>`
+    select count(*)::integer as notes from ledger.entries e
+    where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'accepted' and ${isOfRun(runId)}`.execute(
+    db,
+  );
+  const { rows: refusals } = await sql<{ reason: string; orders: number }>`
+    select coalesce(e.state_reason, 'no reason was given') as reason, sum(jsonb_array_length(e.details -> 'corrections'))::integer as orders
+    from ledger.entries e where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected' group by 1 order by 2 desc, 1`.execute(
+    db,
+  );
+  const doubts = await readRunDoubts(db, { job: job.name });
+  const counts: CorrectionCounts = {
+    corrections: rows.reduce((sum, { orders }) => sum + orders, 0),
+    told: of('told'),
+    notes: sent[0]?.notes ?? 0,
+    told_before: of('told_before'),
+    ready: of('ready'),
+    waiting: of('waiting'),
+    held: of('held'),
+    no_deal: of('no_deal'),
+    refused: of('rejected'),
+    in_doubt: of('in_doubt'),
+    written_off: of('written_off'),
+  };
+  const { corrections, notes: _, ...parts } = counts;
+  return {
+    kind: 'tell-corrections',
+    counts,
+    amounts: [],
+    sumsAddUp: corrections === Object.values(parts).reduce((sum, part) => sum + part, 0),
+    doubts: doubts.count,
+    needsAttention: counts.refused + counts.no_deal > 0,
+    details: { ...doubts.details, told: job.told, refusals },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Html } from '../../core/text/html.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
+
+export type Bar = {
+  /** Below the bar. Empty for most of many bars, because a phone has room for few. */
+  readonly label: string;
+  readonly value: number;
+  /** The part of the value that is drawn in another colour. Default: none. */
+  readonly part?: number;
+  /** What the bar says: `2026-10: 1,200.00 EUR`. */
+  readonly name: string;
+  /** Address of the rows behind the bar. */
+  readonly href?: string | undefined;
+};
+
+/** The text below one of many bars, so that a phone has room for those that have one. */
+export function labelOf(
+  text: string,
+  { index, count }: { readonly index: number; readonly count: number },
+): string {
+  return (count - 1 - index) % Math.ceil(count / 5) === 0 ? text : '';
+}
+
+const WIDTH = 900;
+const HEIGHT = 160;
+const TOP = 8;
+/** Room for a label, which is larger on a phone. */
+const BOTTOM = 30;
+
+/**
+ * Draws bars that lead to their rows. They are not in the tab order: a table or list beside them has the same links.
+ *
+ * @param options.label what is drawn, for screen readers.
+ * @param options.line values of the same scale, drawn as a line over the bars: the period before.
+ */
+export function barChart(
+  bars: readonly Bar[],
+  { label, line = [] }: { readonly label: string; readonly line?: readonly number[] },
+): Html {
+  const highest = Math.max(1, ...bars.map(({ value }) => value), ...line);
+  const step = WIDTH / Math.max(bars.length, line.length, 12);
+  const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.max(0, value) / highest);
+  const rect = (index: number, { from, to, color }: { from: number; to: number; color: string }): Html =>
+    html`<rect class="${color}" x="${((index + 0.15) * step).toFixed(1)}" width="${(step * 0.7).toFixed(1)}" y="${y(to).toFixed(1)}" height="${Math.max(1, y(from) - y(to)).toFixed(1)}"/>`;
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="group" aria-label="${label}">
+<path class="axis" d="M0 ${HEIGHT - BOTTOM}H${WIDTH}"/>
+${bars.map(({ value, part = 0, name, href }, index) => {
+  if (value === 0) return null;
+  const drawn = html`<title>${name}</title>${rect(index, { from: part, to: value, color: 'c0' })}${part === 0 ? null : rect(index, { from: 0, to: part, color: 'c2' })}`;
+  return href === undefined
+    ? html`<g role="img" aria-label="${name}">${drawn}</g>
+`
+    : html`<a href="${href}" tabindex="-1" aria-label="${name}">${drawn}</a>
+`;
+})}
+${line.length === 0 ? null : html`<path class="before" d="M${line.map((value, index) => `${((index + 0.5) * step).toFixed(1)} ${y(value).toFixed(1)}`).join('L')}"/>`}
+${bars.map(({ label: text }, index) => (text === '' ? null : labelMarkup(text, { index, count: bars.length, step })))}
+</svg>
+`;
+}
+
+/** A label below its bar. Those of the first and last bar stay within the picture. */
+function labelMarkup(
+  text: string,
+  { index, count, step }: { readonly index: number; readonly count: number; readonly step: number },
+): Html {
+  const [at, anchor] =
+    index === 0
+      ? [0.1, 'start']
+      : index === count - 1 && count * step > WIDTH - 1
+        ? [0.9, 'end']
+        : [0.5, 'middle'];
+  return html`<text x="${((index + Number(at)) * step).toFixed(1)}" y="${HEIGHT - 7}" text-anchor="${anchor}">${text}</text>`;
+}
+
+const SPARK_WIDTH = 120;
+const SPARK_HEIGHT = 22;
+
+/** Draws values in a row of a table, oldest first. @param label what they are, for screen readers. */
+export function sparkline(values: readonly number[], label: string): Html {
+  const highest = Math.max(...values, 0);
+  if (highest === 0) return html``;
+  const step = SPARK_WIDTH / Math.max(12, values.length);
+  return html`<svg class="spark" width="${SPARK_WIDTH}" height="${SPARK_HEIGHT}" viewBox="0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}" role="img" aria-label="${label}">${values.map(
+    (value, index) => {
+      const height = Math.max(value > 0 ? 1.5 : 0, (Math.max(0, value) / highest) * (SPARK_HEIGHT - 2));
+      return height === 0
+        ? null
+        : html`<rect class="c0" x="${(index * step).toFixed(1)}" y="${(SPARK_HEIGHT - height).toFixed(1)}" width="${(step * 0.75).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+    },
+  )}</svg>`;
+}
+
+/** A part of a whole, with the address of its rows. */
+export type Share = { readonly name: string; readonly count: number; readonly href?: string };
+
+const SHARE_HEIGHT = 18;
+/** Colours of the style sheet: `.c0` to `.c8`. */
+const COLORS = 9;
+
+/** Draws how a whole divides into parts, each counted once, with their numbers as a list below. Parts of 0 are left out. */
+export function shareBar(parts: readonly Share[], { label }: { readonly label: string }): Html {
+  const shown = parts.filter(({ count }) => count > 0);
+  const whole = shown.reduce((sum, { count }) => sum + count, 0);
+  let from = 0;
+  return html`<svg viewBox="0 0 ${WIDTH} ${SHARE_HEIGHT}" role="img" aria-label="${label}; the list below has the numbers">${shown.map(
+    ({ name, count }, index) => {
+      const x = from;
+      from += (count / whole) * WIDTH;
+      return html`<rect class="c${index % COLORS}" x="${x.toFixed(1)}" width="${Math.max(1, from - x - 1).toFixed(1)}" height="${SHARE_HEIGHT}"><title>${name}: ${formatCount(count)}</title></rect>`;
+    },
+  )}</svg>
+<ul class="legend">${shown.map(
+    ({ name, count, href }, index) =>
+      html`<li><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><rect class="c${index % COLORS}" width="12" height="12"/></svg> ${href === undefined ? html`${name} ${formatCount(count)}` : html`<a href="${href}">${name} ${formatCount(count)}</a>`}</li>
+`,
+  )}</ul>
+`;
+}

@@ -1,0 +1,114 @@
+import type { Html } from '../../../core/text/html.ts';
+import { claimRulesOf, readReply } from '../../../decisions/decide-claims.ts';
+import { CLAIM_STATES } from '../../../money/claims/keep-claims.ts';
+import { CLAIM_COLUMNS } from '../../../money/claims/parse-claims.ts';
+import { column, number } from '../../../render/block.ts';
+import { html } from '../../../render/html/html.ts';
+import { renderBlocksPage } from '../../../render/html/report-page.ts';
+import { formatCount } from '../../../render/text.ts';
+import {
+  type AnsweredClaim,
+  amountsOf,
+  describeReply,
+  labelOf,
+  readClaims,
+  renderReplyCsv,
+  subjectOf,
+  sumClaims,
+} from '../../../reports/claims/claims.ts';
+import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { anchor, creatorLink, filterForm, pagedTable, table } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/claims';
+
+/** Orders that creators say were not credited: the answer to each, the next step, and the reply to a creator. */
+export const claimsPage: ConsolePage = {
+  path: PATH,
+  place: 'Creators',
+  tab: 'Claims',
+  async show(visit) {
+    const [creator, format] = [textOf(visit, 'creator'), textOf(visit, 'reply')];
+    if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
+    const state = CLAIM_STATES.find((one) => one === textOf(visit, 'state')) ?? null;
+    const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
+    const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
+    const shown = rows.slice(0, PAGE_ROWS);
+    return {
+      title: 'Claims of creators',
+      content: html`<p>Orders that creators and agencies say were not credited. While a claim is open, its answer is decided whenever this page is shown. A claim credits nothing by itself: its answer leads to what you can do.</p>
+${filterForm(visit, PATH, [
+  { name: 'state', label: 'State', options: CLAIM_STATES },
+  { name: 'creator', label: 'Creator' },
+])}
+${table(
+  sumClaims(shown),
+  [
+    column('Answer', ({ kind }) => labelOf(kind).label),
+    number('Claims', (sum) => formatCount(sum.claims)),
+    number('Amount', amountsOf),
+  ],
+  { about: rows.length > shown.length ? 'Answers on this page' : 'Answers', none: '' },
+)}
+${creator === null || shown.length === 0 ? null : replyForm(visit, creator)}
+${pagedTable(
+  rows,
+  [
+    column('Claim', ({ claimId }) => claimId),
+    column('Creator', (claim) => anchor(visit.link(PATH, { creator: claim.creator }), claim.creator)),
+    column('Order', subjectOf),
+    column('Answer', (claim) => answerCell(claim, visit)),
+    column('Due', ({ deadline }) => deadline),
+    column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
+    column('Close', (claim) => closeForm(claim, visit)),
+  ],
+  { visit, about: 'Claims', none: 'No creator has claimed an order.', keyOf: ({ claimId }) => claimId },
+)}
+<h2>Add claims</h2>
+${actionForm(visit, '/claims/add', {
+  hidden: {},
+  fields: html`<p><label>Lines, with the names of the columns first<br><textarea name="lines" rows="6" cols="80" required maxlength="200000" placeholder="${CLAIM_COLUMNS.join(',')}"></textarea></label><br><small>Each line names a creator, and an order by its id, or by amount, currency and day. The same line twice is one claim.</small></p>
+<p><label>Answer by <input type="date" name="deadline"></label></p>`,
+  reasonLabel: 'Where the list comes from',
+  button: 'Add',
+})}`,
+    };
+  },
+};
+
+function answerCell({ answer }: AnsweredClaim, visit: Visit): Html {
+  const { label, tone } = labelOf(answer.kind);
+  const { next } = answer;
+  return html`<strong class="${tone}">${label}</strong> ${answer.text}${next === null ? null : html` <a href="${visit.config.console.basePath}${next.page}">${next.label}</a>`}`;
+}
+
+function closeForm({ claimId, state, creator }: AnsweredClaim, visit: Visit): Html {
+  const choices = (['upheld', 'rejected', 'withdrawn', 'open'] as const).filter((one) => one !== state);
+  return html`<details><summary>Close</summary>${actionForm(visit, '/claims/close', {
+    hidden: { claim: claimId },
+    fields: html`<label>Claim ${claimId} of ${creator} is <select name="state">${choices.map((one) => html`<option value="${one}">${one}</option>`)}</select></label>`,
+    reasonLabel: 'Why',
+    button: 'Save',
+  })}</details>`;
+}
+
+function replyForm(visit: Visit, creator: string): Html {
+  const link = (format: string, label: string) => anchor(visit.link(PATH, { creator, reply: format }), label);
+  return html`<h2>Reply to ${anchor(creatorLink(visit, creator), creator)}</h2>
+<p>It names no other creator. ${link('csv', 'Reply as CSV')} ${link('html', 'Reply as a page')}</p>
+${actionForm(visit, '/claims/reply', {
+  hidden: { creator },
+  reasonLabel: 'To whom it was sent',
+  button: 'Keep the final answers',
+})}`;
+}
+
+async function reply(visit: Visit, creator: string, format: 'csv' | 'html'): Promise<Shown> {
+  const claims = await readReply(visit.db, creator, claimRulesOf(visit.config));
+  const content =
+    format === 'csv'
+      ? renderReplyCsv(claims)
+      : renderBlocksPage(describeReply(claims), { title: 'Answer to your claims', madeAt: visit.now });
+  return { download: { name: `claims-reply.${format}`, type: `text/${format}`, content } };
+}

@@ -1,0 +1,140 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { enterAsWriter } from './evidence-writers.ts';
+
+/** What a signed webhook event says about an order. */
+export type OrderEvidence = {
+  readonly orderId: string;
+  readonly orderPlatform: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** Exact decimal, in `currency`. */
+  readonly amount: string | null;
+  readonly currency: string | null;
+  /** SHA-256 of the raw request body. The same event is stored only once. */
+  readonly bodySha256: string;
+};
+
+const SETTLED = 'an event of the service names the order';
+
+/**
+ * State reason of an entry that is held because of evidence. `holdCreditedElsewhere` uses the same word when
+ * the evidence came before the entry.
+ */
+const HELD = 'evidence_of_another_poster';
+
+/**
+ * True if evidence `v` concerns the order of entry `e`. An event may omit the platform, and spell
+ * platform and id otherwise.
+ */
+const isAbout = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+  and ledger.is_platform(v.order_platform, e.order_platform)`;
+
+/**
+ * True if evidence `v` settles the doubt about entry `e`. Evidence settles a doubt only if it names the same
+ * deal and collaboration, as far as both sides name one: an order credited to another deal may have been sent
+ * by another system. Evidence without a platform counts only if no other entry has the same order id.
+ */
+const settles = sql`${isAbout}
+  and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
+    or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
+  and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null or e.body::jsonb ->> 'collab_id' = v.collab_id)
+  and (v.order_platform is not null
+    or not exists (select 1 from ledger.entries o where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id) and o.entry_id <> e.entry_id))`;
+
+/** Entries in doubt, and entries that a person approved for resending before the evidence came. */
+const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_attempt is not null))`;
+
+/**
+ * Transition T8 (docs/ledger.md) by evidence. Stores what events say about orders, in their order, and changes the
+ * entries of these orders in the caller's transaction:
+ *
+ * - an entry in doubt becomes accepted;
+ * - an entry that was never sent is held, because another system has credited the order;
+ * - an entry that is settled or being sent does not change. If its answer is lost later, `settleByEvidence`
+ *   settles it.
+ *
+ * Most events concern orders that the ledger does not have yet: one statement stores all of those, and only the
+ * others are applied one by one.
+ */
+export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEvidence[]): Promise<void> {
+  if (all.length === 0) return;
+  await enterAsWriter(trx);
+  const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
+  const { rows } = await sql<{ place: number }>`
+    with given as materialized (
+      select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id, "collabId" as collab_id, amount,
+        currency, "bodySha256" as body_sha256
+      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "orderId" text, "orderPlatform" text, "dealId" text, "collabId" text,
+        amount numeric, currency text, "bodySha256" text)
+    ),
+    known as materialized (
+      select v.place from given v where exists (select from ledger.entries e where ${isAbout})
+    ),
+    stored as (
+      insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256)
+      select 'webhook_order', order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
+      from given where place not in (select place from known) order by place
+      on conflict (kind, body_sha256) do nothing
+    )
+    select place from known order by place`.execute(trx);
+  for (const { place } of rows) {
+    const evidence = all[place];
+    if (evidence !== undefined) await applyEvidence(trx, evidence);
+  }
+}
+
+/** Applies evidence about an order that has an entry. The same event counts once. */
+async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<void> {
+  const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
+  const { rows } = await sql<{ evidence_id: string }>`
+    with about as materialized (
+      select e.entry_id from ledger.entries e,
+        (select ${orderId}::text as order_id, ${orderPlatform}::text as order_platform) v
+      where ${isAbout} order by e.entry_id limit 1 for update of e
+    )
+    insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, body_sha256)
+    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId}, ${collabId},
+      ${amount}::numeric, ${currency}, ${bodySha256})
+    on conflict (kind, body_sha256) do nothing
+    returning evidence_id`.execute(trx);
+  const [stored] = rows;
+  if (stored === undefined) return;
+  await sql`
+    update ledger.entries e
+    set state = case when ${isDoubt} then 'accepted' else 'held' end,
+        state_reason = case when ${isDoubt} then ${SETTLED} else ${HELD} end,
+        deal_id = v.deal_id, collab_id = v.collab_id, state_changed_at = clock_timestamp()
+    from ledger.evidence v
+    where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = v.entry_id
+      and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`.execute(trx);
+}
+
+/**
+ * Settles doubts by evidence that was stored before the doubt arose (transition T8). An event can arrive
+ * before the answer of the request that caused it, and that answer can then be lost.
+ *
+ * @returns the number of doubts settled.
+ */
+export async function settleByEvidence(db: Database): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+    settled as materialized (
+      select e.entry_id, v.deal_id, v.collab_id
+      from ledger.entries e
+      cross join lateral (
+        select v.deal_id, v.collab_id from ledger.evidence v
+        where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and v.kind is not distinct from 'webhook_order' and ${settles} limit 1) v
+      where not e.is_settled and ${isDoubt}
+    )
+    update ledger.entries e
+    set state = 'accepted', state_reason = ${SETTLED}, deal_id = v.deal_id, collab_id = v.collab_id,
+        state_changed_at = clock_timestamp()
+    from settled v, durable
+    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and ${isDoubt}`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0);
+}

@@ -1,0 +1,159 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Money } from '../../core/money.ts';
+import { foldHandle } from '../../core/text/fold.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { ClaimLine } from './parse-claims.ts';
+
+/*
+ * Claims that orders were not credited, in ops.credit_claims. Nothing here credits an order. While a claim is open, its
+ * answer is decided whenever it is read; an answer that was given to the creator is kept as it was given.
+ */
+
+export const CLAIM_STATES = ['open', 'answered', 'upheld', 'rejected', 'withdrawn'] as const;
+export type ClaimState = (typeof CLAIM_STATES)[number];
+
+/** An answer as it was given. */
+export type GivenAnswer = {
+  readonly kind: string;
+  readonly text: string;
+  readonly reply: string;
+  readonly credited: Money | null;
+  /** Such as `2026-10`. */
+  readonly statementMonth: string | null;
+};
+
+export type KeptClaim = Omit<ClaimLine, 'key' | 'line'> & {
+  readonly claimId: string;
+  readonly state: ClaimState;
+  /** Null if it came by the form of the console. */
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly addedAt: Date;
+  readonly addedBy: string;
+  /** Null while it is open. */
+  readonly given: GivenAnswer | null;
+  readonly answeredAt: Date | null;
+  readonly answeredBy: string | null;
+  readonly closedBy: string | null;
+  readonly closeReason: string | null;
+};
+
+/**
+ * Adds claims. A line that is one that is known already, in whatever state, changes nothing.
+ *
+ * @returns the ids of the new ones.
+ */
+export async function insertClaims(
+  trx: DatabaseTransaction,
+  {
+    lines,
+    file,
+    deadline,
+    addedBy,
+  }: {
+    readonly lines: readonly ClaimLine[];
+    readonly file: string | null;
+    /** Of lines that have none. */
+    readonly deadline: string | null;
+    readonly addedBy: string;
+  },
+): Promise<readonly string[]> {
+  const given = lines.map((line) => ({ ...line, folded: foldHandle(line.creator) }));
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, claimed_on, code, deadline_on, file_name, line_no, added_by)
+    select key, creator, folded, "orderId", amount, currency, day, code, coalesce(deadline, ${deadline}::date), ${file === null ? null : maskAddresses(file)}::text,
+      case when ${file}::text is not null then line end, ${maskAddresses(addedBy)}
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
+      as g (key text, creator text, folded text, "orderId" text, amount numeric, currency text, day date, code text, deadline date, line integer)
+    order by line
+    on conflict (claim_key) do nothing
+    returning claim_id as id`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+export type ClaimFilter = {
+  readonly state?: ClaimState | null;
+  /** Handle or deal, in any spelling. */
+  readonly creator?: string | null;
+  /** Id of the last claim of the previous page. */
+  readonly after?: string | null;
+  readonly limit?: number | null;
+};
+
+/** Lists claims, the newest first. */
+export async function listClaims(
+  db: Database,
+  { state = null, creator = null, after = null, limit = null }: ClaimFilter,
+): Promise<readonly KeptClaim[]> {
+  const folded = creator === null ? null : foldHandle(creator);
+  const { rows } = await sql<KeptClaim>`
+    select claim_id as "claimId", creator, order_id as "orderId", amount::text as amount, currency, ${day('claimed_on')} as day, code,
+      ${day('deadline_on')} as deadline, state, file_name as file, line_no as line, added_at as "addedAt", added_by as "addedBy",
+      case when answer is not null then jsonb_build_object('kind', answer, 'text', explanation, 'reply', reply,
+        'credited', case when credited_amount is not null then jsonb_build_object('amount', credited_amount::text, 'currency', credited_currency) end,
+        'statementMonth', to_char(statement_month, 'YYYY-MM')) end as given,
+      answered_at as "answeredAt", answered_by as "answeredBy", closed_by as "closedBy", close_reason as "closeReason"
+    from ops.credit_claims
+    where (${state}::text is null or state = ${state}) and (${folded}::text is null or creator_folded = ${folded})
+      and (${after}::bigint is null or claim_id < ${after}::bigint)
+    order by claim_id desc limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+function day(column: string): RawBuilder<unknown> {
+  return sql`to_char(${sql.ref(column)}, 'YYYY-MM-DD')`;
+}
+
+/** Keeps the answers to open claims, which are given now. */
+export async function keepAnswers(
+  trx: DatabaseTransaction,
+  answers: readonly (GivenAnswer & { readonly claimId: string })[],
+  answeredBy: string,
+): Promise<void> {
+  await sql`
+    update ops.credit_claims c
+    set state = 'answered', answer = g.kind, explanation = g.text, reply = g.reply, credited_amount = (g.credited ->> 'amount')::numeric,
+      credited_currency = g.credited ->> 'currency', statement_month = (g."statementMonth" || '-01')::date, answered_at = clock_timestamp(),
+      answered_by = ${maskAddresses(answeredBy)}
+    from jsonb_to_recordset(${toJsonParameter(answers)}::jsonb)
+      as g ("claimId" bigint, kind text, text text, reply text, credited jsonb, "statementMonth" text)
+    where c.claim_id = g."claimId" and c.state = 'open'`.execute(trx);
+}
+
+/** Locks a claim and reads it. Null: there is none. */
+export async function lockClaim(trx: DatabaseTransaction, claimId: string): Promise<KeptClaim | null> {
+  await sql`select from ops.credit_claims where claim_id = ${claimId}::bigint for update`.execute(trx);
+  const [claim] = await listClaims(trx, { after: (BigInt(claimId) + 1n).toString(), limit: 1 });
+  return claim?.claimId === claimId ? claim : null;
+}
+
+/** Closes a claim that has its answer, or opens it again, so that its answer is decided anew. */
+export async function setClaimState(
+  trx: DatabaseTransaction,
+  {
+    claimId,
+    state,
+    by,
+    reason,
+  }: {
+    readonly claimId: string;
+    readonly state: Exclude<ClaimState, 'answered'>;
+    readonly by: string;
+    readonly reason: string;
+  },
+): Promise<void> {
+  if (state === 'open')
+    await sql`
+      update ops.credit_claims set state = 'open', answer = null, explanation = null, reply = null, credited_amount = null,
+        credited_currency = null, statement_month = null, answered_at = null, answered_by = null, closed_at = null, closed_by = null,
+        close_reason = null
+      where claim_id = ${claimId}::bigint`.execute(trx);
+  else
+    await sql`
+      update ops.credit_claims
+      set state = ${state}, closed_at = clock_timestamp(), closed_by = ${maskAddresses(by)}, close_reason = ${maskAddresses(reason)}
+      where claim_id = ${claimId}::bigint`.execute(trx);
+}

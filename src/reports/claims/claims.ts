@@ -1,0 +1,189 @@
+import { addUp, formatAmounts, formatMoney, type Money } from '../../core/money.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
+import type { Database } from '../../db/connect.ts';
+import { type ClaimFilter, type KeptClaim, listClaims } from '../../money/claims/keep-claims.ts';
+import {
+  type Block,
+  column,
+  item,
+  number,
+  type Part,
+  say,
+  section,
+  type Tone,
+  table,
+  whole,
+} from '../../render/block.ts';
+import { renderTableCsv } from '../../render/csv.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { answerClaims, type ClaimAnswer, type ClaimAnswerKind, type ClaimRules } from './answer-claims.ts';
+
+/** A claim with its answer: the one that was given, or while it is open the one that it has now. */
+export type AnsweredClaim = KeptClaim & { readonly answer: ClaimAnswer };
+
+/** Lists claims with their answers. */
+export async function readClaims(
+  db: Database,
+  filter: ClaimFilter,
+  rules: ClaimRules,
+): Promise<readonly AnsweredClaim[]> {
+  const claims = await listClaims(db, filter);
+  const open = claims.filter(({ given }) => given === null);
+  const decided = new Map(
+    (await answerClaims(db, open, rules)).map((answer, index) => [open[index]?.claimId, answer]),
+  );
+  return claims.map((claim) => {
+    const answer = decided.get(claim.claimId);
+    if (answer !== undefined) return { ...claim, answer };
+    if (claim.given === null) throw new Error(`claim ${claim.claimId} has no answer`);
+    const kind = claim.given.kind as ClaimAnswerKind;
+    return { ...claim, answer: { ...claim.given, kind, next: null } };
+  });
+}
+
+/** What an answer means, in the order in which they are listed: those that a person can do something about first. */
+const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: Tone]>> = {
+  in_doubt: ['Unclear with the service', 'red'],
+  held: ['Held', 'yellow'],
+  code_unknown: ['Code unknown', 'yellow'],
+  code_not_valid: ['Code not valid on that day', 'yellow'],
+  refused: ['Refused by the service', 'yellow'],
+  owner_unknown: ['Creator unknown', 'yellow'],
+  similar_id: ['Similar id', 'yellow'],
+  candidates: ['Candidates by amount and day', 'yellow'],
+  several_orders: ['Several orders have the id', 'yellow'],
+  file_held: ['In a held file', 'yellow'],
+  row_rejected: ['In a rejected row', 'yellow'],
+  day_not_exported: ['Exports of that day are not complete', 'yellow'],
+  not_sent: ['Not sent', 'yellow'],
+  written_off: ['Written off', 'dim'],
+  waiting: ['Not posted yet', 'yellow'],
+  credited: ['Credited', 'green'],
+  credited_to_another: ['Credited to another', 'dim'],
+  excluded: ['Excluded', 'dim'],
+  no_code: ['Carries nothing of the creator', 'dim'],
+  not_in_exports: ['Not in any export', 'dim'],
+};
+const KINDS = Object.keys(ANSWERS) as ClaimAnswerKind[];
+
+/** The words for an answer, and their colour. */
+export function labelOf(kind: ClaimAnswerKind): { readonly label: string; readonly tone: Tone } {
+  const [label, tone] = ANSWERS[kind];
+  return { label, tone };
+}
+
+/** What a claim is about, in a few words: `order 5601`, or `45.00 EUR on 2026-04-10`. */
+export function subjectOf({ orderId, amount, currency, day, code }: KeptClaim): string {
+  const what =
+    orderId === null ? `${formatMoney(amount ?? '0', currency)} on ${day ?? ''}` : `order ${orderId}`;
+  return code === null ? what : `${what}, code ${code}`;
+}
+
+/** Claims by what they are answered, with the amounts that they state. */
+export type ClaimSum = {
+  readonly kind: ClaimAnswerKind;
+  readonly claims: number;
+  /** One sum a currency. */
+  readonly amounts: readonly Money[];
+  /** Claims that state no amount, so the sums are "at least". */
+  readonly withoutAmount: number;
+};
+
+export function sumClaims(claims: readonly AnsweredClaim[]): readonly ClaimSum[] {
+  return KINDS.flatMap((kind) => {
+    const own = claims.filter(({ answer }) => answer.kind === kind);
+    const stated = own.flatMap(({ amount, currency, answer }) => {
+      const money = amount === null ? answer.credited : { amount, currency };
+      return money === null ? [] : [money];
+    });
+    const amounts = [...Map.groupBy(stated, ({ currency }) => currency).values()].map(addUp);
+    return own.length === 0
+      ? []
+      : [{ kind, claims: own.length, amounts, withoutAmount: own.length - stated.length }];
+  });
+}
+
+/** The amounts of a sum in words: `45.00 EUR`, or if some are not known `at least 45.00 EUR`. */
+export function amountsOf({ amounts, withoutAmount }: ClaimSum): string {
+  if (amounts.length === 0) return 'unknown';
+  return `${withoutAmount > 0 ? 'at least ' : ''}${formatAmounts(amounts)}`;
+}
+
+function sumsTable(claims: readonly AnsweredClaim[]): Part {
+  return table(sumClaims(claims), [
+    column('answer', ({ kind }) => labelOf(kind).label),
+    number('claims', (sum) => formatCount(sum.claims)),
+    number('amount', amountsOf),
+  ]);
+}
+
+/** Describes claims for people of the brand: the totals, then each claim with its proof and the next step. */
+export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block[] {
+  if (claims.length === 0) return [say('There is no such claim.')];
+  const creators = [...new Set(claims.flatMap(({ state, creator }) => (state === 'open' ? [creator] : [])))];
+  return [
+    ...section('Claims', { note: plural(claims.length, 'claim'), parts: [sumsTable(claims)] }),
+    ...KINDS.flatMap((kind) => {
+      const own = claims.filter(({ answer }) => answer.kind === kind);
+      const { label, tone } = labelOf(kind);
+      return own.length === 0
+        ? []
+        : section(label, { count: own.length, tone, parts: own.map(describeClaim) });
+    }),
+    ...(creators.length === 0
+      ? []
+      : [
+          say('A claim credits nothing by itself.', {
+            tone: 'dim',
+            commands: {
+              about: 'to answer the creator; final answers are kept then',
+              lines: [`npx influencer-sync claims reply --creator <handle>`],
+            },
+          }),
+        ]),
+  ];
+}
+
+function describeClaim(claim: AnsweredClaim): Part {
+  const { claimId, creator, state, deadline, answer } = claim;
+  const due = state === 'open' && deadline !== null ? `, due ${deadline}` : '';
+  return item(
+    `${claimId} (${state}${due}) ${creator}: ${subjectOf(claim)}\n${answer.text}`,
+    answer.next?.command ?? null,
+  );
+}
+
+/** The answers to one creator, as blocks: no other creator, no name of an operator. */
+export function describeReply(claims: readonly AnsweredClaim[]): readonly Block[] {
+  return [
+    ...section('Summary', { parts: [sumsTable(claims)] }),
+    ...section('Your claims', {
+      parts: [
+        table(claims, [
+          whole('claim', ({ claimId }) => claimId),
+          whole('order', ({ orderId }) => orderId),
+          number('amount', ({ amount, currency }) => (amount === null ? '' : formatMoney(amount, currency))),
+          whole('day', ({ day }) => day),
+          column('code', ({ code }) => code),
+          column('answer', ({ answer }) => labelOf(answer.kind).label),
+          column('explanation', ({ answer }) => answer.reply),
+        ]),
+      ],
+    }),
+  ];
+}
+
+/** The same as CSV for a spreadsheet. */
+export function renderReplyCsv(claims: readonly AnsweredClaim[]): string {
+  return renderTableCsv(
+    'claim,state,order_id,amount,currency,day,code,answer,explanation,credited_amount,credited_currency,statement,answered_at'.split(
+      ',',
+    ),
+    claims.map((claim) => [
+      ...[claim.claimId, claim.state, claim.orderId ?? '', claim.amount ?? '', claim.currency ?? ''],
+      ...[claim.day ?? '', claim.code ?? '', claim.answer.kind, claim.answer.reply],
+      ...[claim.answer.credited?.amount ?? '', claim.answer.credited?.currency ?? ''],
+      ...[claim.answer.statementMonth ?? '', claim.answeredAt === null ? '' : formatMinute(claim.answeredAt)],
+    ]),
+  );
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import { foldHandle } from '../../core/text/fold.ts';
+import type { Database } from '../../db/connect.ts';
+import { spellingsOf } from '../find-handles.ts';
+import type { EntryLife } from '../lives/entry-lives.ts';
+
+/** A creator who claims orders, with everything that is known to belong to the same person. */
+export type Claimant = {
+  /** False if no deal, code or credited order names the creator: it may be a typing error. */
+  readonly isKnown: boolean;
+  /** Folded by `foldHandle`. */
+  readonly handles: ReadonlySet<string>;
+  readonly deals: ReadonlySet<string>;
+  /** Codes of all jobs, folded by `foldCode`. */
+  readonly codes: ReadonlySet<string>;
+};
+
+/** Whose a deal is, by the mirror, the codes and the credited orders. */
+const OWNERS = sql`
+  owners as (
+    select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest
+    union select deal_id, influencer_handle from intake.codes
+    union select deal_id, influencer_handle from reporting.deal_totals
+  )`;
+
+/** Reads what belongs to a creator. @param creator a handle or a deal, as a person writes it. */
+export async function readClaimant(db: Database, creator: string): Promise<Claimant> {
+  const { rows: own } = await sql<{ handle: string | null }>`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${creator}`.execute(db);
+  const isDeal = own.length > 0;
+  const written = isDeal ? own.flatMap(({ handle }) => handle ?? []) : [creator];
+  const spellings = (await Promise.all(written.map((handle) => spellingsOf(db, handle)))).flat();
+  const { rows: deals } = await sql<{ id: string }>`
+    with ${OWNERS} select distinct deal_id as id from owners where handle = any(${spellings}::text[]) and deal_id is not null`.execute(
+    db,
+  );
+  const ids = [...deals.map(({ id }) => id), ...(isDeal ? [creator] : [])];
+  const { rows: codes } = await sql<{ code: string }>`
+    select distinct code_folded as code from intake.codes
+    where code_folded is not null and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`.execute(
+    db,
+  );
+  return {
+    isKnown: isDeal || spellings.length > 0,
+    handles: new Set(spellings.map(foldHandle)),
+    deals: new Set(ids),
+    codes: new Set(codes.map(({ code }) => code)),
+  };
+}
+
+/** To whom something is credited, as far as it is known. */
+export type Credited = { readonly dealId: string | null; readonly handle: string | null };
+
+/** Returns to whom an entry was sent, or to whom the service credited it. */
+export function creditedBy({ dealId, body }: EntryLife): Credited {
+  const sent = JSON.parse(body) as { readonly deal_id?: string; readonly influencer_handle?: string };
+  return { dealId: dealId ?? sent.deal_id ?? null, handle: sent.influencer_handle ?? null };
+}
+
+/**
+ * Tells whether something is credited to the claimant. Null: it is not known, because the claimant, or whose the deal
+ * is, is unknown. Another spelling, or another deal of the same creator, is the claimant.
+ */
+export async function isOf(
+  db: Database,
+  claimant: Claimant,
+  { dealId, handle }: Credited,
+): Promise<boolean | null> {
+  if (dealId !== null && claimant.deals.has(dealId)) return true;
+  const { rows } = await sql<{ handle: string }>`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${dealId} and handle is not null`.execute(
+    db,
+  );
+  const handles = [...rows.map((row) => row.handle), ...(handle === null ? [] : [handle])].map(foldHandle);
+  if (handles.some((one) => claimant.handles.has(one))) return true;
+  return handles.length > 0 && claimant.isKnown && claimant.handles.size > 0 ? false : null;
+}

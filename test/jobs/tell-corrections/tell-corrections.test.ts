@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { openWorkshop, type Workshop } from '../../runs/workshop.ts';
+
+const FLOW = (told: string, zone = 'UTC') => `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total_less_refunds}
+  tell: {kind: tell-corrections, of: orders, as: ${told}, from: 2026-01-01, time_zone: ${zone}, assigned_to: U7}
+`;
+/** Here it is another day than there, whatever the time is. */
+const [EAST, WEST] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
+
+let files = 0;
+async function state(shop: Workshop, ...orders: readonly string[]): Promise<void> {
+  files += 1;
+  shop.drop(
+    `orders-${String(files).padStart(3, '0')}.csv`,
+    `order_id,status,order_revenue,refunded_amount,currency,discount_codes,placed_at,updated_at\n${orders.map((order) => `${order},2026-10-01T10:00:00Z,2026-10-01T10:00:${String(files).padStart(2, '0')}Z\n`).join('')}`,
+  );
+  expect((await shop.cli('run', 'orders')).exitCode).toBeLessThanOrEqual(3);
+}
+
+async function tell(shop: Workshop, told: string, zone?: string, ...args: readonly string[]) {
+  const path = `${shop.folder}/pipeline.yaml`;
+  const before = readFileSync(path, 'utf8');
+  shop.write('pipeline.yaml', before.slice(0, before.indexOf('\nsources:')) + FLOW(told, zone));
+  const ended = await shop.cli('run', 'tell', '--json', ...args);
+  const finished = ended.stdout
+    .split('\n')
+    .filter((line) => line.includes('"run_finished"'))
+    .map((line) => JSON.parse(line) as { counts: Record<string, number> });
+  const { corrections, notes, ...rest } = finished[0]?.counts ?? {};
+  const counts = Object.fromEntries(Object.entries(rest).filter(([, count]) => count > 0));
+  return { exitCode: ended.exitCode, counts };
+}
+
+async function written(shop: Workshop): Promise<readonly Record<string, string>[]> {
+  const { rows } = await sql<{ body: Record<string, string> }>`
+    select body::json as body from ledger.entries where effect in ('note', 'task') order by entry_id`.execute(
+    shop.db,
+  );
+  return rows.map(({ body }) => body);
+}
+
+it('a refund, an edit and a cancellation after posting are told in one note a deal and day, each once', async () => {
+  const shop = await openWorkshop({ flow: FLOW('note', EAST) });
+  await state(
+    shop,
+    'A1,paid,50.00,,EUR,MIA10',
+    'A2,paid,30.00,,EUR,MIA10',
+    'A3,paid,20.00,,EUR,BEN15',
+    'A4,paid,10.00,,EUR,MIA10',
+  );
+  expect(await tell(shop, 'note', EAST)).toEqual({ exitCode: 0, counts: {} });
+  await state(
+    shop,
+    'A1,paid,50.00,12.50,EUR,MIA10',
+    'A2,cancelled,30.00,,EUR,MIA10',
+    'A3,paid,18.00,,EUR,BEN15',
+  );
+  expect(await tell(shop, 'note', EAST, '--dry-run')).toEqual({ exitCode: 0, counts: { ready: 3 } });
+  expect(await tell(shop, 'note', EAST)).toEqual({ exitCode: 0, counts: { told: 3 } });
+  const first =
+    'Orders changed after they were credited. Their amounts in this service stay as they are; commissions are paid of the new ones.';
+  expect(await written(shop)).toEqual([
+    {
+      deal_id: 'DEALBEN',
+      note_description: `${first}\n- order A3: changed, 20.00 EUR to 18.00 EUR\nIn all: 20.00 EUR to 18.00 EUR`,
+    },
+    {
+      deal_id: 'DEALMIA',
+      note_description: `${first}\n- order A1: refunded, 50.00 EUR to 37.50 EUR\n- order A2: cancelled, 30.00 EUR to 0.00 EUR\nIn all: 80.00 EUR to 37.50 EUR`,
+    },
+  ]);
+  // Another one on the same day waits for the next; an order whose amount is not known is not told.
+  await state(shop, 'A1,paid,50.00,,EUR,MIA10', 'A4,mystery,10.00,,EUR,MIA10');
+  expect(await tell(shop, 'note', EAST)).toEqual({
+    exitCode: 0,
+    counts: { told_before: 2, waiting: 1, held: 1 },
+  });
+  expect(await tell(shop, 'note', WEST)).toEqual({
+    exitCode: 0,
+    counts: { told: 1, told_before: 2, held: 1 },
+  });
+  expect((await written(shop)).at(-1)?.note_description).toContain(
+    '\n- order A1: counts as it was credited, again, 50.00 EUR to 50.00 EUR\n',
+  );
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 3, held: 1 });
+  const log = await (await fetch(`${shop.sandbox.url}/_sandbox/log/requests`)).text();
+  expect(log.split('\n').filter((line) => line.includes('create_note'))).toHaveLength(3);
+});
+
+it('a task says who has to do what until when, and a refused one is not sent again', async () => {
+  const shop = await openWorkshop({ flow: FLOW('task') });
+  await state(shop, 'B1,paid,50.00,,EUR,MIA10', 'B2,paid,30.00,,EUR,BEN15');
+  await state(shop, 'B1,cancelled,50.00,,EUR,MIA10', 'B2,cancelled,30.00,,EUR,BEN15');
+  await sql`update ledger.entries set deal_id = null where order_id = 'B2'`.execute(shop.db);
+  expect(await tell(shop, 'task')).toEqual({ exitCode: 3, counts: { told: 1, no_deal: 1 } });
+  const [task] = await written(shop);
+  expect(task).toMatchObject({
+    deal_id: 'DEALMIA',
+    tasktype: 'todo_task',
+    task_title: 'Orders changed after they were credited: 1',
+    assigned_to: 'U7',
+  });
+  expect(task?.deadline).toMatch(/^\d\d-\d\d-\d{4}$/);
+});

@@ -1,0 +1,262 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { parseClaims } from '../../src/money/claims/parse-claims.ts';
+import { openWorkshop, type Workshop } from '../runs/workshop.ts';
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+statements: {terms: ./terms.csv, return_window_days: 0, time_zone: Europe/Amsterdam}
+`;
+const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
+MIA10,4819,mia.test,DEALMIA,,,
+OLD10,4819,mia.test,DEALMIA,,,2026-03-31
+BEN15,4819,ben.test,DEALBEN,,,
+`;
+const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status,deal_id
+1001,45.00,EUR,MIA10,2026-04-10T10:00:00Z,paid,
+1002,80.00,EUR,BEN15,2026-04-10T10:01:00Z,paid,
+1003,20.00,EUR,MIA10,2026-04-10T10:02:00Z,cancelled,
+1004,21.00,EUR,MIA10,2026-04-10T10:03:00Z,weird,
+1005,22.00,EUR,OLD10,2026-04-10T10:04:00Z,paid,
+1006,23.00,EUR,MIA1O,2026-04-10T10:05:00Z,paid,
+1007,24.00,EUR,,2026-04-10T10:06:00Z,paid,
+1008,45.00,EUR,MIA10,2026-04-11T22:30:00Z,paid,
+1009,46.00,EUR,MIA10,2026-04-11T22:31:00Z,paid,
+1010,46.00,EUR,MIA10,2026-04-11T22:32:00Z,paid,
+1011,30.00,EUR,"MIA10,BEN15",2026-04-10T10:07:00Z,paid,
+1012,31.00,EUR,BEN15,2026-04-10T10:08:00Z,paid,DEALMIA
+1014,12.00,EUR,,2026-04-20T10:00:00Z,paid,
+`;
+
+/** Each line of a list, with the answer that it must get. */
+const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[] = [
+  [
+    'mia.test,1001,45.00,EUR,2026-04-10,MIA10',
+    'credited',
+    /^Credited to mia\.test \(deal DEALMIA\) on .+: 45\.00 EUR\. It is in no closed/,
+  ],
+  ['@Mia.Test,1012,,,,', 'credited', /Credited to .*DEALMIA.*31\.00 EUR/],
+  [
+    'mia.test,1002,80,EUR,2026-04-10,MIA10',
+    'credited_to_another',
+    /Credited to ben\.test .*Rule: by its code BEN15\. The order does not carry the code MIA10\./,
+  ],
+  ['DEALBEN,1012,,,,BEN15', 'credited_to_another', /Rule: the export itself names DEALMIA/],
+  ['mia.tset,1002,,,,', 'owner_unknown', /Credited to ben\.test/],
+  ['mia.test,1003,,,,', 'excluded', /it is excluded \(cancelled\)/],
+  ['mia.test,1004,,,,', 'held', /Held, 21\.00 EUR: The layout does not know the status/],
+  ['mia.test,1011,,,,', 'held', /Held, 30\.00 EUR: The codes belong to two owners/],
+  [
+    'mia.test,1005,,,,OLD10',
+    'code_not_valid',
+    /OLD10 \(mia\.test\) ended on 2026-03-31|OLD10 \(mia\.test\) ended on 2026-04-01/,
+  ],
+  ['mia.test,1006,,,,MIA1O', 'code_unknown', /nobody owns the code/],
+  ['mia.test,1007,,,,MIA10', 'no_code', /carries no code.*does not carry the code MIA10/],
+  ['mia.test,1013,,,,', 'in_doubt', /Unclear: it was sent for mia\.test .*77\.00 EUR/],
+  ['mia.test,#1001,,,,', 'similar_id', /Similar: 1001 of shop\./],
+  ['mia.test,0001001,,,2026-04-10,', 'similar_id', /Similar: 1001 of shop\./],
+  // In Amsterdam, the order of 22:30 UTC is of the next day.
+  [
+    'mia.test,,45,EUR,2026-04-12,',
+    'candidates',
+    /^One order with a code or link of the creator of 45\.00 EUR on 2026-04-12 .*: 1008 of shop\./,
+  ],
+  [
+    'mia.test,,46.00,EUR,2026-04-12,MIA10',
+    'candidates',
+    /^2 orders with the code MIA10 .*: 1009 of shop, 1010 of shop/,
+  ],
+  [
+    'mia.test,,45.00,USD,2026-04-12,',
+    'not_in_exports',
+    /The newest exports with orders of 2026-04-12 do not have it: 1-april\.csv of shop/,
+  ],
+  [
+    'ben.test,,45.00,EUR,2026-04-12,',
+    'not_in_exports',
+    /No order with a code or link of the creator of 45\.00 EUR/,
+  ],
+  ['mia.test,99999,,,2026-04-10,', 'not_in_exports', /No order has the id 99999\. The newest exports/],
+  ['mia.test,99998,,,2026-04-15,', 'day_not_exported', /Exports of 2026-04-15 of shop have not arrived/],
+  [
+    'mia.test,99997,,,2026-04-20,',
+    'day_not_exported',
+    /not whole: the newest that states orders of that day is 1-april\.csv/,
+  ],
+  ['mia.test,99996,,,,', 'day_not_exported', /does not say the day/],
+  [
+    'nobody.here,,45.00,EUR,2026-04-12,',
+    'owner_unknown',
+    /No deal, code or credited order names nobody\.here/,
+  ],
+];
+
+async function openShop(): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.write('codes.csv', CODES);
+  shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\nDEALBEN,10\n');
+  shop.drop('1-april.csv', ORDERS);
+  await shop.run();
+  await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral' }]);
+  const [header = ''] = ORDERS.split('\n');
+  shop.drop('0-lost.csv', `${header}\n1013,77.00,EUR,MIA10,2026-04-09T10:09:00Z,paid,\n`);
+  await shop.run();
+  await shop.sandbox.setFaults(null);
+  return shop;
+}
+
+const eventsOf = (stdout: string, event: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string | null> & { answer: Record<string, string> })
+    .filter((line) => line.event === event);
+
+describe('a claim that an order was not credited', () => {
+  it('gets one answer with its proof, which is decided anew until it is given, and is kept then', async () => {
+    const shop = await openShop();
+    const text = (lines: readonly string[]) =>
+      `Creator,Order number,Amount,Currency,Date,Discount code\n${lines.join('\n')}\n`;
+    shop.write('claims.csv', text(CLAIMS.map(([line]) => line)));
+    const added = await shop.cli('claims', 'add', 'claims.csv', '--deadline', '2026-05-01');
+    expect(added.stdout).toMatch(/^Added 23 claims\. 0 lines known already/);
+    expect(added.exitCode).toBe(0);
+    const listed = await shop.cli('claims', '--json');
+    // The deadline is over.
+    expect(listed.exitCode).toBe(3);
+    const claims = eventsOf(listed.stdout, 'claim').toReversed();
+    expect(claims.map(({ answer }, index) => [CLAIMS[index]?.[0], answer.kind])).toEqual(
+      CLAIMS.map(([line, answer]) => [line, answer]),
+    );
+    for (const [index, [line, , says]] of CLAIMS.entries())
+      expect(claims[index]?.answer.text, line).toMatch(says);
+    // Each answer that a person can act on names an existing command.
+    const next = Object.fromEntries(claims.map(({ answer }) => [answer.kind, JSON.stringify(answer.next)]));
+    expect(next.held).toContain('npx influencer-sync review --held --order 1011');
+    expect(next.in_doubt).toMatch(/npx influencer-sync review \d+ --help/);
+    expect(next.code_unknown).toContain('/codes/assign?job=orders&code=MIA1O');
+
+    // The same lines are the same claims, however they are written, and a line that cannot be used stops no other one.
+    shop.write(
+      'again.csv',
+      text([
+        'MIA.TEST,1001,,,,',
+        'mia.test,,45.0,eur,2026-04-12,',
+        ',1001,,,,',
+        'mia.test,,45.00,,2026-04-12,',
+        'mia.test,,45.00,EUR,12.04.2026,',
+        'mia.test,,,,,MIA10',
+        'jane@example.com,1001,,,,',
+        '"=cmd|\' /C calc\'!A0",1001,,,,',
+      ]),
+    );
+    const again = await shop.cli('claims', 'add', 'again.csv');
+    expect(again.exitCode).toBe(3);
+    expect(again.stdout).toMatch(/^Added 1 claim\. 2 lines known already/);
+    for (const bad of ['4 creator', '5 currency', '6 day: "12.04.2026"', '7 order_id', '8 creator'])
+      expect(again.stdout).toContain(`again.csv:${bad}`);
+    expect(again.stdout).not.toContain('jane');
+
+    // The code is assigned: the answer of an open claim is decided anew.
+    shop.write('codes.csv', `${CODES}MIA1O,4819,mia.test,DEALMIA,,,\n`);
+    await shop.run();
+    const answer = async (order: string) =>
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim').find(
+        ({ order_id, creator }) => order_id === order && creator === 'mia.test',
+      );
+    expect((await answer('1006'))?.answer.kind).toBe('credited');
+
+    // What was answered is kept as it was given, until the claim is opened again.
+    const reply = await shop.cli('claims', 'reply', '--creator', '@MIA.test', '--format', 'csv');
+    expect(reply.stdout).toMatch(/^claim,state,order_id,amount/);
+    expect(reply.stdout).toMatch(
+      /,1006,,,,MIA1O,credited,Credited to you on .*: 23\.00 EUR\. It is in no closed statement yet\.,23\.0000,EUR,,/,
+    );
+    expect(reply.stdout).toContain(',open,1004,,,,,held,The order is being checked.');
+    expect(reply.stdout).toContain(
+      'credited_to_another,"The order is credited to another creator, by what it carries."',
+    );
+    expect(reply.stdout).not.toMatch(/ben\.test|BEN15|DEALBEN/i);
+    const page = await shop.cli('claims', 'reply', '--creator', 'mia.test', '--format', 'html');
+    expect(page.stdout).toContain('Credited to you on');
+    expect(page.stdout).not.toMatch(/ben\.test|BEN15|DEALBEN|review --/);
+    await shop.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid');
+    const kept = await answer('1001');
+    expect(kept).toMatchObject({ state: 'answered', answer: { kind: 'credited', statement_month: null } });
+    const id = kept?.claim_id ?? '';
+    expect((await shop.cli('claims', 'close', id, '--as', 'open', '--reason', 'asked again')).exitCode).toBe(
+      0,
+    );
+    expect(await answer('1001')).toMatchObject({
+      state: 'open',
+      answer: {
+        text: expect.stringContaining('It counts in the statement of 2026-04 and earned 4.50 EUR.'),
+        statement_month: '2026-04',
+      },
+    });
+    const closed = await shop.cli('claims', 'close', id, '--as', 'upheld', '--reason', 'right');
+    expect(closed.stdout).toContain(`Claim ${id} is upheld. No order has changed.`);
+    expect((await shop.cli('claims', 'close', id, '--as', 'upheld', '--reason', 'right')).exitCode).toBe(2);
+    expect(await answer('1001')).toMatchObject({
+      state: 'upheld',
+      close_reason: 'right',
+      answer: { kind: 'credited' },
+    });
+    expect((await shop.cli('claims', 'close', '999', '--as', 'rejected', '--reason', 'x')).stderr).toContain(
+      'There is no claim 999',
+    );
+
+    // Totals by answer and currency, and what is not known is said.
+    const sums = eventsOf((await shop.cli('claims', '--creator', 'mia.test', '--json')).stdout, 'claims_sum');
+    expect(sums.find(({ kind }) => kind === 'candidates')).toMatchObject({
+      claims: 2,
+      amounts: [{ amount: '91.0000', currency: 'EUR' }],
+      without_amount: 0,
+    });
+    const { stdout } = await shop.cli('claims', '--creator', 'mia.test');
+    expect(stdout).toMatch(/Held +2 +unknown/);
+    expect(stdout).toMatch(/Candidates by amount and day +2 +91\.00 EUR/);
+    const { rows: audit } =
+      await sql`select count(*)::integer as n from ops.audit where subject_kind = 'claim'`.execute(shop.db);
+    expect(audit).toEqual([{ n: 6 }]);
+  });
+
+  it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+    shop.drop('1-april.csv', ORDERS.replace('1007,24.00,EUR', '1007,24.00,EURO'));
+    await shop.run();
+    shop.write('claims.csv', 'creator,order_id,day\nmia.test,99999,2026-04-10\nmia.test,99998,2026-04-12\n');
+    await shop.cli('claims', 'add', 'claims.csv');
+    const answers = async () =>
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim').map(({ answer }) => answer.text);
+    expect(await answers()).toEqual(
+      Array(2).fill(
+        expect.stringMatching(/1 row of a file of shop with orders of that day could not be used/),
+      ),
+    );
+    shop.drop('2-held.csv', 'something,else\n1,2\n');
+    await shop.run();
+    expect(await answers()).toEqual(
+      Array(2).fill(expect.stringMatching(/1 file of shop is held, and may state it/)),
+    );
+  });
+});
+
+describe('a list of claims', () => {
+  it('may have the names of columns, separators and marks that others write', () => {
+    const { rows, problems } = parseClaims(
+      '\ufeffPublisher;Transaction ID;Voucher Code;Remark\r\nmia.test;"=""5001""";MIA10;please\r\n',
+    );
+    expect(problems).toEqual([]);
+    expect(rows).toMatchObject([{ creator: 'mia.test', orderId: '5001', code: 'MIA10', amount: null }]);
+    expect(parseClaims('creator,note\nmia,x\n').missingColumns).toEqual(['order_id or amount']);
+    // A header that is a word of JavaScript is no column.
+    expect(parseClaims('creator,order_id,constructor\nmia,1,x\n').rows).toHaveLength(1);
+  });
+});
