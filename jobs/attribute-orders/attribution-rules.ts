@@ -8,7 +8,7 @@ import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
 /** The rules by which a job attributes orders. Its runs and its backfills use the same rules. */
 export function attributionRules(
-  run: Run<AttributeOrdersSettings>,
+  run: Pick<Run<AttributeOrdersSettings>, 'job' | 'config'>,
 ): Omit<AttributionRules, 'rulesHash' | 'period'> {
   const { job, config } = run;
   const sources = sourcesOf(run).map((source) => ({

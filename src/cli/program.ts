@@ -27,6 +27,7 @@ import { leaksCommand } from './money/leaks.ts';
 import { reconcileCommand } from './money/reconcile.ts';
 import { returnsCommand } from './money/returns.ts';
 import { statementCommand } from './money/statement.ts';
+import { termsCommand } from './money/terms.ts';
 import { forgetCommand } from './privacy/forget.ts';
 import { hashKeyCommand } from './privacy/hash-key.ts';
 import { pruneCommand } from './privacy/prune.ts';
@@ -71,6 +72,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDef
     'Money and figures:',
     [
       statementCommand,
+      termsCommand,
       claimsCommand,
       returnsCommand,
       reconcileCommand,

@@ -11,16 +11,19 @@ const DAY_MS = 86_400_000;
 /**
  * Finds codes that may have leaked in the last four weeks, with the evidence. Those with the most orders
  * without a link come first. Uses the data of the last refresh.
+ *
+ * @param options.code only this code, folded.
  */
 export async function findLeaks(
   db: Database,
-  { now }: { readonly now: Date },
+  { now, code: only = null }: { readonly now: Date; readonly code?: string | null },
 ): Promise<readonly LeakedCode[]> {
   const today = Math.floor(now.getTime() / DAY_MS);
   const uses = await readCodeUse(db, {
     today,
     days: LEAK_DAYS + SHOWN_DAYS,
     recent: { days: WINDOW_DAYS + SHOWN_DAYS, orders: MIN_ORDERS },
+    only,
   });
   const flagged = uses.flatMap((use) => {
     const flags = flagsOf(use, today);
@@ -205,17 +208,19 @@ async function readCodeUse(
     days,
     today,
     recent,
+    only,
   }: {
     readonly days: number;
     /** Days since 1970-01-01, in UTC. */
     readonly today: number;
     readonly recent: { readonly days: number; readonly orders: number };
+    readonly only: string | null;
   },
 ): Promise<readonly CodeUse[]> {
   const since = (ago: number) => sql`date '1970-01-01' + ${today - ago}::integer`;
   const { rows } = await sql<CodeUse>`
     with recent as materialized (
-      select code_folded from reporting.code_use_days where day_utc > ${since(recent.days)}
+      select code_folded from reporting.code_use_days where day_utc > ${since(recent.days)} and ${only === null ? sql`true` : sql`code_folded = ${only}`}
       group by code_folded having sum(without_link) >= ${recent.orders}
     ),
     owned as materialized (

@@ -64,7 +64,7 @@ export type Run<Settings extends JobSettings = JobSettings> = {
 };
 
 /** The settings of the job's sources, in the order in which the job lists them. */
-export function sourcesOf(run: Run): readonly SourceSettings[] {
+export function sourcesOf(run: Pick<Run, 'job' | 'config'>): readonly SourceSettings[] {
   return run.job.sources.map((name) => {
     const source = run.config.sources[name];
     if (source === undefined) throw new Error(`source ${name} was not checked by the configuration`);

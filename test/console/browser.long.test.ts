@@ -1,4 +1,5 @@
 import axe from 'axe-core';
+import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { pages } from '../../src/console/pages/index.ts';
@@ -10,6 +11,21 @@ import { startTestConsole } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
 const WIDTHS = [1280, 320];
+
+/** Widths at which nothing may be cut: windows, a tablet, a phone, and 1280 px enlarged to 400 %. */
+const OTHER_WIDTHS = [1440, 1024, 800, 390];
+
+/** What sticks out of the window, so that a person would have to scroll sideways. */
+async function tooWide(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const out = [...document.querySelectorAll('main table, main p, main pre, main dd, main .figure')].filter(
+      (one) => one.getBoundingClientRect().right > clientWidth + 1,
+    );
+    return scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px: ' + (out[0]?.outerHTML.slice(0, 160) ?? '')] : [];
+  })()`)) as string[];
+  return found;
+}
 
 /** Rules whose result can depend on the theme, which changes only colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
@@ -39,11 +55,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme: 'light' });
         if (width === WIDTHS[0]) await page.goto(`${url}${path}`);
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        if (overflow !== 0)
-          problems.push(`${path} is ${String(overflow)} px wider than a window of ${width} px`);
+        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
         // The code is evaluated by the browser, because the page's policy refuses an added script.
         if (width === WIDTHS[0]) await page.evaluate(axe.source);
         const found = { light: await violations(page), dark: [] as string[] };
@@ -52,6 +64,17 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         for (const [theme, each] of Object.entries(found))
           problems.push(...each.map((problem) => `${path} ${theme} ${width}: ${problem}`));
       }
+      for (const width of OTHER_WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
+      }
+      // A sheet of A4 in portrait. What cannot be used on paper is not on it.
+      await page.setViewportSize({ width: 718, height: 1000 });
+      await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+      problems.push(...(await tooWide(page)).map((problem) => `${path} printed: ${problem}`));
+      const forms = await page.locator('form:visible, nav:visible').count();
+      if (forms > 0) problems.push(`${path} prints ${forms} forms`);
+      await page.emulateMedia({ media: 'screen' });
     }
     expect(problems).toEqual([]);
     // All pages except the one that is a download.
@@ -98,6 +121,105 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     await page.getByRole('dialog').waitFor();
   });
 
+  it('answers the questions of marketing and of on-call within four clicks and three pages', async () => {
+    const { shop } = await openConsoleShop({ hasBadFiles: true });
+    await sql`update ops.runs set status = 'failed', exit_code = 1 where run_id = (select max(run_id) from ops.runs)`.execute(
+      shop.db,
+    );
+    await sql`update reporting.return_months set influencer_handle = 'mia.test'`.execute(shop.db);
+    await sql`select setval(pg_get_serial_sequence('ops.statements', 'statement_id'), 10)`.execute(shop.db);
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage();
+    const found: Record<string, { clicks: number; keys: number; pages: number }> = {};
+    let spent = { clicks: 0, keys: 0, pages: 0 };
+    // Home, where each begins, is not counted.
+    page.on('request', (request) => {
+      if (request.isNavigationRequest() && request.redirectedFrom() === null) spent.pages += 1;
+    });
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+      spent.keys += keys.length;
+    };
+    const click = async (role: 'link' | 'button' | 'radio' | 'checkbox', name: string | RegExp) => {
+      await page.locator('main').getByRole(role, { name }).first().click();
+      spent.clicks += 1;
+    };
+    const type = async (text: string) => {
+      await page.keyboard.type(text);
+      spent.keys += text.length;
+    };
+    const why = async (text: string) => {
+      await page.locator('main').getByLabel('Why', { exact: true }).first().focus();
+      await type(text);
+    };
+    const search = async (text: string) => {
+      await press('/');
+      await type(text);
+      await press('Enter');
+    };
+    const task = async (question: string, act: () => Promise<void>, answer: string | RegExp) => {
+      await page.goto(url);
+      spent = { clicks: 0, keys: 0, pages: 0 };
+      await act();
+      await page.locator('main').getByText(answer).first().waitFor();
+      found[question] = { ...spent };
+    };
+
+    await task('Why was an order not credited?', () => search('A3'), /^Not credited: .*NOBODY/);
+    await task('What did a creator earn, and what is pending?', () => search('mia.test'), 'Pending now');
+    await task('Which codes have no owner?', () => click('link', 'Assign the codes'), 'NOBODY');
+    await task('Did a code leak?', () => search('MIA10'), 'It may have leaked');
+    await task('What failed last night?', () => click('link', 'See the run'), 'failed');
+    await task(
+      'What is wrong with a held file?',
+      () => click('link', 'Decide about the files'),
+      /is an HTML page, not a CSV/,
+    );
+    await task(
+      'Settle a doubt.',
+      async () => {
+        await click('link', 'Settle them');
+        await click('link', /^Settle \d/);
+        await click('radio', /^It cannot be determined/);
+        await why('too old');
+        await click('button', /^Settle entry/);
+      },
+      /is written off/,
+    );
+    await task(
+      'Download a statement.',
+      async () => {
+        await search('mia.test');
+        const file = page.waitForEvent('download');
+        await click('link', 'PDF');
+        await file;
+      },
+      'Pending now',
+    );
+    await task(
+      'Close a month.',
+      async () => {
+        await press('g', 'm');
+        await click('link', /^Statement of/);
+        await why('paid');
+        await click('checkbox', /^I have checked it/);
+        await click('button', /^Close/);
+      },
+      /^The statement of .* is closed/,
+    );
+    await task(
+      'What changed since yesterday?',
+      async () => {
+        await press('g', 's');
+        await click('link', 'Audit');
+      },
+      /is closed/,
+    );
+    const tooFar = Object.entries(found).filter(([, { clicks, pages: seen }]) => clicks > 4 || seen > 3);
+    expect(tooFar).toEqual([]);
+    expect(Object.keys(found)).toHaveLength(10);
+  });
+
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'keeps an open page up to date after serve was ended by %s and restarted',
     async (signal) => {
@@ -105,7 +227,10 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       const port = String(await findFreePort());
       const first = shop.start('serve', '--port', port, '--json');
       await waitFor(() => first.stdout().includes('"listening"'));
-      const page = await (await openBrowser()).newPage();
+      const browser = await openBrowser();
+      const page = await browser.newPage();
+      const form = await browser.newPage();
+      await form.goto(`http://127.0.0.1:${port}/codes/assign?job=orders&code=NOBODY`);
       const stream = page.waitForResponse((response) => response.url().endsWith('/live'));
       await page.goto(`http://127.0.0.1:${port}/runs`);
       await page.evaluate('window.isSamePage = true');
@@ -115,10 +240,19 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       await first.ended;
       shop.drop('june.csv', toCsv([{ id: 'J1', revenue: '4.00', code: 'NOBODY' }]));
       await shop.run();
+      // A form that is sent meanwhile keeps what was typed, and can be sent again.
+      await form.getByRole('textbox', { name: 'Deal' }).fill('DEALMIA');
+      await form.getByRole('textbox', { name: 'Why' }).fill('asked the agency');
+      await form.getByRole('button', { name: 'Assign' }).click();
+      await form.getByText('The server did not answer.').waitFor();
+      expect(await form.getByRole('textbox', { name: 'Why' }).inputValue()).toBe('asked the agency');
+      await form.getByText('Not connected: this page may be old.').waitFor();
       const second = shop.start('serve', '--port', port, '--json');
       await waitFor(() => second.stdout().includes('"listening"'));
       await waitFor(async () => (await page.locator('main tr[data-row]').count()) > rows);
       expect(await page.evaluate('window.isSamePage')).toBe(true);
+      await form.getByRole('button', { name: 'Send it again' }).click();
+      await form.getByRole('status').filter({ hasText: 'NOBODY' }).waitFor();
     },
   );
 });

@@ -18,7 +18,9 @@ describe('codes in the console', () => {
     const { get, post } = await startTestConsole(shop);
     expect(textOf((await get('/codes')).text)).toMatch(/NOBODY 1 7\.00 EUR 2026-04-10 orders/);
     const preview = textOf((await get('/codes/assign?job=orders&code=NOBODY')).text);
-    expect(preview).toMatch(/1 order, 7\.00 EUR .* A3 2026-04-10 11:11 UTC NOBODY 7\.00 EUR/);
+    expect(preview).toMatch(
+      /Code NOBODY Nobody owns this code\. Without an owner are 1 order, 7\.00 EUR\. .* A3 2026-04-10 11:11 UTC no owner unknown code NOBODY 7\.00 EUR/,
+    );
     // A mistyped owner is refused unless the person says that it may be new.
     for (const typo of [{ deal_id: 'DEALMAI' }, { deal_id: '', influencer_handle: 'mai.test' }]) {
       const refused = await post('/codes/assign', { ...ASSIGN, ...typo, understood: '' });
@@ -45,6 +47,14 @@ describe('codes in the console', () => {
       /tester console The code NOBODY is assigned.* she told us code NOBODY/,
     );
     expect(textOf((await get('/codes')).text)).not.toContain('NOBODY');
+    // Its page tells its owners over time, and its orders by day.
+    await sql`insert into reporting.code_use_days (day_utc, code_folded, orders, without_link) values (current_date - 1, 'nobody', 3, 2)`.execute(
+      shop.db,
+    );
+    const owned = await get('/codes/assign?job=orders&code=nobody');
+    expect(textOf(owned.text)).toMatch(
+      /Code NOBODY It is assigned to DEALZOE\. .* 3 orders, 2 without a link .* Owners .* deal DEALZOE .* assigned here .* by tester Assign another owner/,
+    );
   });
 
   it('yield to a row of codes.csv for the same code', async () => {
@@ -159,7 +169,7 @@ describe('the page of a deal', () => {
     );
     const { get } = await startTestConsole(shop);
     const page = textOf((await get('/deals/DEALEVA')).text);
-    expect(page).toMatch(/Month clicks 2026-03 30 2026-04 45/);
+    expect(page).toMatch(/2026-03: 30 clicks 2026-04: 45 clicks .* 2026-03 30 2026-04 45 History/);
     expect(page).toMatch(
       /now handle: eva → eva\.new active: yes → no clicks: 130 → 175 fixed fees: 0 → 5 paid out: 0 → 9 /,
     );

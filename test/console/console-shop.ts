@@ -4,7 +4,8 @@ import { inTransaction } from '../../src/db/in-transaction.ts';
 import { previewFiles, previewSettlement } from '../../src/decisions/settle-many.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 
-const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
+/** Markup, and 150 characters without a place to break a line. */
+const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>${'x'.repeat(150)}`;
 
 /** A download, not a page. */
 const DOWNLOAD = '/codes/export';

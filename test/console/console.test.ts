@@ -215,7 +215,7 @@ describe('numbers and times', () => {
       expect(textOf((await get(path)).text), path).toContain('Brought 12.50 EUR');
     const found = textOf((await get('/search?q=mia')).text);
     expect(found).toMatch(/mia\.test creator MIA10 code mia\.test/);
-    expect((await get('/search?q=nobody')).url).toMatch(/\/codes\?code=NOBODY$/);
+    expect((await get('/search?q=nobody')).url).toMatch(/\/codes\/assign\?code=NOBODY$/);
     // An order is found by its name without the #; the run of that number is another result.
     await sql`update intake.orders set order_name = '#1' where order_id = 'A1'`.execute(shop.db);
     expect(textOf((await get('/search?q=1')).text)).toMatch(/#1 order shop 1 run orders/);
@@ -247,7 +247,7 @@ describe('access to the console', () => {
   });
 
   it('requires a name and a password, and limits wrong attempts', async () => {
-    const passwordHash = await hashPassword('correct horse battery');
+    const passwordHash = await hashPassword('correct horse battery', { N: 2 ** 12, r: 8, p: 1 });
     const { get } = await startTestConsole((await openConsoleShop()).shop, {
       users: [
         { name: 'ann', role: 'viewer', passwordHash },

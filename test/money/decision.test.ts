@@ -316,3 +316,36 @@ describe('a closed statement', () => {
     );
   });
 });
+
+describe('a preview of another rule for orders of several owners', () => {
+  it('says what it would move, apart for what was posted, and changes nothing', async () => {
+    const shop = await openShop();
+    writeDeep(shop, 'exports/shop/1.csv', toCsv([{ id: 'A', total: '50.00', codes: 'MIA10,BEN15' }]));
+    const config = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+    const preview = async (rule: string) => {
+      const { stdout } = await shop.cli('conflicts', 'preview', rule, '--json');
+      return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as object]));
+    };
+    await shop.run();
+    const held = {
+      before: 'held: ambiguous codes',
+      orders: 1,
+      amount: '50.0000',
+      currency: 'EUR',
+      is_sent: false,
+    };
+    expect(await preview('last')).toMatchObject([{ ...held, after: 'deal:DEALBEN' }]);
+    expect(await shop.posted()).toEqual([]);
+    shop.write('pipeline.yaml', config.replace('revenue: total', 'revenue: total, attribution: last'));
+    await shop.run();
+    expect(await shop.posted()).toEqual(['A']);
+    expect(await preview('first')).toMatchObject([
+      { before: 'deal:DEALBEN', after: 'deal:DEALMIA', orders: 1, amount: '50.0000', is_sent: true },
+    ]);
+    expect((await shop.cli('conflicts', 'preview', 'first')).stdout).toMatch(
+      /Posted orders that it decides otherwise/,
+    );
+    expect((await shop.run()).finished?.counts.entries).toMatchObject({ accepted: 0, already: 1 });
+    expect((await shop.cli('conflicts', 'preview', 'first', '--job', 'none')).exitCode).toBe(2);
+  });
+});

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { sumMoney } from '../../src/core/money.ts';
@@ -17,6 +18,16 @@ jobs:
   mirror: {kind: mirror-account, refresh_after_hours: 0}
 statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC}
 `;
+
+type Earned = { readonly amount: string; readonly unknown: number };
+type Replayed = {
+  readonly event: string;
+  readonly month: string;
+  readonly deal_id: string;
+  readonly currency: string;
+  readonly today: Earned;
+  readonly draft: Earned;
+};
 
 const years = Array.from({ length: propertyRuns(1) }, (_, index) => ({
   seed: 17 + index,
@@ -91,6 +102,24 @@ it.each(years)(
         ),
       ).toBe(cents(year.conflicts));
 
+    // A preview says exactly what another rule would move, and changes nothing.
+    for (const rule of ['first', 'last'] as const) {
+      const moved = (await shop.cli('conflicts', 'preview', rule, '--json')).stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text) as Record<string, unknown>)
+        .map((one) => [one.before, one.after, one.currency, one.is_sent, one.amount, one.orders])
+        .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+      expect(moved).toEqual(year.changes[rule]);
+      expect(moved.length).toBeGreaterThan(2);
+    }
+    expect((await shop.cli('conflicts', 'preview', 'code')).stdout).toMatch(
+      /By code, orders decides every order/,
+    );
+    expect((await shop.cli('conflicts', 'preview', 'last')).stdout).toContain(
+      'write attribution: last under jobs.orders',
+    );
+
     // Every claim of a creator gets the answer that is true, and no amount is added up that nobody states.
     shop.write(
       'claims.csv',
@@ -112,12 +141,13 @@ it.each(years)(
     // The statement of a month after all return windows contains all earnings of the orders, and the fee.
     const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
     const earned = new Map<string, number>();
-    let withoutLines = 0;
+    let [withoutLines, unknown] = [0, 0];
     for (const line of stdout
       .trim()
       .split('\n')
       .map((text) => JSON.parse(text) as Record<string, string>)) {
       if (line.why === 'unknown_lines') withoutLines += Number(line.orders);
+      if (line.why?.startsWith('unknown_')) unknown += Number(line.orders);
       const of = `${line.deal_id} ${line.currency}`;
       if (line.event === 'statement_line' && line.kind === 'order')
         earned.set(of, (earned.get(of) ?? 0) + Math.round(Number(line.amount) * 100));
@@ -127,6 +157,53 @@ it.each(years)(
     );
     expect(withoutLines).toBe(year.withoutLines);
     expect(withoutLines).toBeGreaterThan(0);
+
+    // The terms of today reproduce each closed statement to the cent, and a draft that is like them does, too.
+    for (const month of [`${YEAR}-04`, `${YEAR}-09`, `${YEAR + 1}-02`])
+      expect((await shop.cli('statement', 'close', '--month', month, '--reason', 'paid')).exitCode).toBe(0);
+    const draft = TERMS.replace('DEALMIA,,10,', 'DEALMIA,,20,').replace('GIFT-*', '');
+    shop.write('draft.csv', `${draft}NOBODY,,,99,EUR,${YEAR}-06-01,,\n`);
+    const thisMonth = new Date().getUTCFullYear() * 12 + new Date().getUTCMonth();
+    /** The months from one of the year until the last that is over. */
+    const replay = async (file: string, first = 0) =>
+      (
+        await shop.cli(
+          ...['terms', 'replay', '--from', join(shop.folder, file), '--json'],
+          ...['--months', String(thisMonth - (YEAR * 12 + first))],
+        )
+      ).stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text) as Replayed)
+        .filter(({ event }) => event === 'replayed_month');
+    const { rows: closed } = await sql`
+      select to_char(l.due_on, 'YYYY-MM') as month, l.deal_id, l.currency, sum(l.amount)::text as amount
+      from ops.statement_lines l where l.kind <> 'correction' group by 1, 2, 3 order by 1, 2, 3`.execute(
+      shop.db,
+    );
+    const same = await replay('terms.csv');
+    const earnedOf = (which: 'today' | 'draft') =>
+      same.flatMap(({ month, deal_id, currency, [which]: { amount } }) =>
+        Number(amount) === 0 ? [] : [{ month, deal_id, currency, amount }],
+      );
+    expect(earnedOf('today')).toEqual(closed);
+    expect(earnedOf('draft')).toEqual(closed);
+    expect(same.reduce((sum, { today }) => sum + today.unknown, 0)).toBe(unknown);
+    expect(await replay('terms.csv', 5)).toEqual(same.filter(({ month }) => month >= `${YEAR}-06`));
+    // Under the draft, MIA earns twice as much, and for gift cards as well; the others earn what they earned. A fee of a
+    // deal that nobody knows is not owed.
+    const drafted = await replay('draft.csv');
+    expect(drafted.filter(({ deal_id }) => deal_id === 'NOBODY')).toMatchObject([
+      {
+        month: `${YEAR}-06`,
+        today: { amount: '0.0000', unknown: 0 },
+        draft: { amount: '0.0000', unknown: 1 },
+      },
+    ]);
+    for (const { deal_id, today, draft: then } of drafted)
+      if (deal_id === 'DEALMIA')
+        expect(Number(then.amount)).toBeGreaterThanOrEqual(2 * Number(today.amount) - 0.2);
+      else if (deal_id !== 'NOBODY') expect(then).toEqual(today);
 
     await shop.cli('run', 'mirror');
     const reconciled = await shop.cli('reconcile', '--json');

@@ -218,6 +218,8 @@ export type SyntheticYear = {
   readonly withoutLines: number;
   /** Lines of a list of claims (creator, order id, amount, currency, day, code), each with the answer that is true. */
   readonly claims: readonly (readonly [line: string, answer: string])[];
+  /** What the rules `first` and `last` decide otherwise: before, after, currency, amount, orders and whether they were sent. */
+  readonly changes: Readonly<Record<'first' | 'last', readonly (readonly unknown[])[]>>;
   /** Expected commission in all statements, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
@@ -374,6 +376,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     cohorts,
     conflicts: conflictsOf(orders),
     claims: claimsOf(orders),
+    changes: { first: changesBy('first', orders), last: changesBy('last', orders) },
     withoutLines,
     counted: Object.fromEntries(
       [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
@@ -407,6 +410,23 @@ function conflictsOf(orders: readonly Order[]): readonly Answer[] {
         explicit_target: isNamed ? 'deal:DEALMIA' : null,
       };
     });
+}
+
+/** A rule moves the orders that are held for their codes. What the export names decides by every rule. */
+function changesBy(rule: 'first' | 'last', orders: readonly Order[]): readonly (readonly unknown[])[] {
+  const held = orders.filter(({ conflict, cancelled }) => conflict === 'codes' && cancelled === 'never');
+  const groups = Map.groupBy(held, (order) => {
+    const codes = codesOf(order);
+    const code = (rule === 'first' ? codes[0] : codes.at(-1)) ?? 'MIA10';
+    return JSON.stringify(['held: ambiguous codes', `deal:${DEALS[code]}`, order.currency, false]);
+  });
+  return [...groups]
+    .map(([key, of]) => [
+      ...(JSON.parse(key) as unknown[]),
+      cents(BigInt(of.reduce((sum, { finalCents }) => sum + finalCents, 0))),
+      of.length,
+    ])
+    .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
 /** Every second order is claimed by its creator, and each sixth by BEN as well; others do not exist, or only seem to. */

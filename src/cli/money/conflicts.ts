@@ -1,3 +1,5 @@
+import { Argument } from 'commander';
+import type { Attribution } from '../../../jobs/attribute-orders/settings.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import {
   addMonthOptions,
@@ -8,8 +10,11 @@ import {
 } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
 
 type ConflictsOptions = ConfigOptions & MonthOptions & { readonly deal?: string; readonly limit: number };
+
+const RULES = ['code', 'link', 'first', 'last', 'hold'] as const satisfies readonly Attribution[];
 
 export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
@@ -25,6 +30,18 @@ export const conflictsCommand: CommandDefinition = {
   ],
   notes: 'Reads only the database, as of the last run. It changes no decision.',
   action: showConflicts,
+  commands: [
+    {
+      name: 'preview',
+      description: 'decide all orders of a job by another rule, show what would change, and change nothing',
+      takes: (command) =>
+        command
+          .addArgument(new Argument('<rule>', 'as in `attribution` of the job').choices(RULES))
+          .option('--job <name>', 'job that credits orders; needed if there are several'),
+      examples: [['conflicts preview last', 'what crediting the last link or code would change']],
+      action: previewRule,
+    },
+  ],
 };
 
 /** Maximum number of owners to compare. */
@@ -45,5 +62,34 @@ async function showConflicts(output: Output, options: ConflictsOptions): Promise
   for (const order of shown) output.emit({ event: 'conflicting_order', ...order });
   for (const sum of sums) output.emit({ event: 'rule_sum', ...sum });
   output.show(describeConflicts({ orders: shown, sums }, { hasMore: orders.length > limit }));
+  return EXIT.ok;
+}
+
+/**
+ * Shows what a rule would decide otherwise. The decisions are made in a transaction that is rolled back.
+ * @throws KnownError `usage` (exit 2) if the job is not clear.
+ */
+async function previewRule(
+  output: Output,
+  rule: Attribution,
+  options: ConfigOptions & { readonly job?: string },
+): Promise<ExitCode> {
+  const { attributionRules } = await import('../../../jobs/attribute-orders/attribution-rules.ts');
+  const { decideByRule } = await import('../../../jobs/attribute-orders/decide/decide-by-rule.ts');
+  const { isAttributeOrders } = await import('../../../jobs/attribute-orders/settings.ts');
+  const { unlessDryRun } = await import('../../db/in-transaction.ts');
+  const { describeRuleChanges } = await import('../../reports/money/conflicts.ts');
+  const { config, change } = await openCommand(output, options);
+  const jobs = Object.values(config.jobs).filter(isAttributeOrders);
+  const [job, ...others] = jobs.filter(({ name }) => name === (options.job ?? name));
+  if (job === undefined || others.length > 0)
+    throw usageError(
+      job === undefined ? 'No such job credits orders.' : 'Several jobs credit orders.',
+      `Add --job with one of: ${jobs.map(({ name }) => name).join(', ')}.`,
+    );
+  const rules = { ...attributionRules({ job, config }), attribution: rule };
+  const changes = await change((db) => unlessDryRun(db, true, (trx) => decideByRule(trx, rules)));
+  for (const one of changes) output.emit({ event: 'rule_change', job: job.name, rule, ...one });
+  output.show(describeRuleChanges(changes, { job: job.name, rule, now: job.attribution }));
   return EXIT.ok;
 }

@@ -7,13 +7,14 @@ const SALT_BYTES = 16;
 
 /**
  * Hashes a password with a new salt.
+ * @param cost of one attempt, which the hash names.
  * @returns a value for `console.auth.users[].password_hash`: `scrypt:<N>:<r>:<p>:<salt>:<hash>`, salt and
  *   hash in base64.
  */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost: Cost = COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const key = await derive(password, salt, COST);
-  return `scrypt:${COST.N}:${COST.r}:${COST.p}:${salt.toString('base64')}:${key.toString('base64')}`;
+  const key = await derive(password, salt, cost);
+  return `scrypt:${cost.N}:${cost.r}:${cost.p}:${salt.toString('base64')}:${key.toString('base64')}`;
 }
 
 /** @returns true if `verifyPassword` can read the text as a hash. */

@@ -38,18 +38,19 @@ if (address.searchParams.has('done')) {
 }
 
 const live = document.querySelector('.live');
+const lost = document.querySelector('.lost');
 live.hidden = false;
 const events = new EventSource(script.dataset.live);
 events.addEventListener('changed', refresh);
 // After a restart of the server something may have changed that nobody told of.
 let wasOpen = false;
 events.addEventListener('open', () => {
-  live.querySelector('.lost').hidden = true;
+  lost.hidden = true;
   if (wasOpen) refresh();
   wasOpen = true;
 });
 events.addEventListener('error', () => {
-  live.querySelector('.lost').hidden = false;
+  lost.hidden = false;
 });
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && isStale) refresh();
@@ -76,6 +77,91 @@ find.addEventListener('input', () => {
   }, 150);
 });
 
+// Choosing rows: the bar of a list says how many are chosen, and how much money that is.
+const boxesOf = (form) => [...document.querySelectorAll(`input[type=checkbox][form="${CSS.escape(form)}"]`)];
+
+function addUp(amounts) {
+  const sums = new Map();
+  for (const [number, currency] of amounts.map((amount) => amount.split(' '))) {
+    const digits = number.split('.')[1]?.length ?? 0;
+    const { sum = 0, most = 0 } = sums.get(currency) ?? {};
+    sums.set(currency, { sum: sum + Number(number.replaceAll(',', '')), most: Math.max(most, digits) });
+  }
+  return [...sums]
+    .map(
+      ([currency, { sum, most }]) =>
+        `${sum.toLocaleString('en', { minimumFractionDigits: most, maximumFractionDigits: most })} ${currency}`,
+    )
+    .join(', ');
+}
+
+function showChosen() {
+  for (const bar of document.querySelectorAll('[data-bar]')) {
+    const chosen = boxesOf(bar.dataset.bar).filter(({ checked }) => checked);
+    const amount = addUp(chosen.flatMap(({ dataset }) => dataset.amount ?? []));
+    bar.hidden = chosen.length === 0;
+    bar.querySelector('output').textContent = `${chosen.length} chosen${amount === '' ? '' : `: ${amount}`}`;
+  }
+}
+document.addEventListener('change', showChosen);
+showChosen();
+
+// A form that changes something is sent without leaving the page, so that nothing typed is lost if no answer comes, and a refusal stands beside it.
+function say(form, text, ...more) {
+  form.querySelector('[data-answer]')?.remove();
+  const answer = Object.assign(document.createElement('p'), { className: 'notice red', textContent: text });
+  answer.dataset.answer = '';
+  answer.setAttribute('role', 'alert');
+  answer.append(...more);
+  form.append(answer);
+  answer.scrollIntoView({ block: 'nearest' });
+}
+
+async function send(form, submitter) {
+  const waits = Object.assign(document.createElement('progress'), { ariaLabel: 'Waiting for the server' });
+  form.querySelector('[data-answer]')?.remove();
+  submitter.after(waits);
+  const body = new URLSearchParams(new FormData(form, submitter));
+  submitter.disabled = true;
+  try {
+    const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
+    // What was carried out leads to a page, whatever that page is.
+    if (answer.redirected) {
+      location.assign(answer.url);
+      return;
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const why = page.querySelector('[data-answer], #main p')?.textContent;
+    say(
+      form,
+      why ??
+        (answer.status === 401
+          ? 'You are signed out. Sign in in another window, then send it again: what you typed is still here.'
+          : `The server answered ${answer.status}. What you typed is still here.`),
+    );
+  } catch {
+    const again = Object.assign(document.createElement('button'), {
+      type: 'button',
+      textContent: 'Send it again',
+    });
+    again.addEventListener('click', () => form.requestSubmit(submitter));
+    say(
+      form,
+      'The server did not answer. What you typed is still here. If it was being restarted, send it again; if it may have been carried out, look at this page in another window first. ',
+      again,
+    );
+  } finally {
+    submitter.disabled = false;
+    waits.remove();
+  }
+}
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.getAttribute('method') !== 'post' || form.closest('main') === null) return;
+  event.preventDefault();
+  void send(form, event.submitter ?? form.querySelector('[type=submit]'));
+});
+
 // Keys.
 const help = document.querySelector('[data-help]');
 live.querySelector('[data-keys]').addEventListener('click', () => help.showModal());
@@ -96,6 +182,13 @@ function moveRow(step) {
   next.querySelector('a, input, button').focus();
 }
 
+document.addEventListener('click', ({ target }) => {
+  const bar = target.closest('[data-all]')?.closest('[data-bar]');
+  if (bar == null) return;
+  for (const box of boxesOf(bar.dataset.bar)) box.checked = true;
+  showChosen();
+});
+
 let isGoing = false;
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
@@ -110,6 +203,7 @@ document.addEventListener('keydown', (event) => {
           j: () => moveRow(1),
           k: () => moveRow(-1),
           x: () => row?.querySelector('input[type=checkbox]')?.click(),
+          e: () => row?.querySelector('a')?.click(),
           g: () => {
             isGoing = true;
           },

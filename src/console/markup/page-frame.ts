@@ -63,11 +63,12 @@ ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</
 ${content}
 </main>
 <footer>
-<p class="live" hidden><span class="lost" hidden role="status">Not connected: this page may be old.</span> <button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
+<p class="lost" hidden role="status">Not connected: this page may be old.</p>
+<p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
 <p>As of ${instant(visit.now, visit)}. Times are in ${visit.zone}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
 ${zoneForm(visit)}
 ${visit.config.console.oidc === null ? null : html`<form method="post" action="${visit.link('/sign-out')}"><button type="submit">Sign out</button></form>`}
-<dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>x</kbd></dt><dd>choose the row</dd><dt><kbd>g</kbd> then <kbd>h</kbd> <kbd>o</kbd> <kbd>c</kbd> <kbd>m</kbd> <kbd>f</kbd> <kbd>s</kbd></dt><dd>go to Home, Orders, Creators, Money, Fix, System</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
+<dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd> <kbd>e</kbd></dt><dd>open the row</dd><dt><kbd>x</kbd></dt><dd>choose the row</dd><dt><kbd>g</kbd> then <kbd>h</kbd> <kbd>o</kbd> <kbd>c</kbd> <kbd>m</kbd> <kbd>f</kbd> <kbd>s</kbd></dt><dd>go to Home, Orders, Creators, Money, Fix, System</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
 </footer>
 </body>
 </html>

@@ -172,9 +172,7 @@ export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] 
     column('By', ({ matchedBy, matchedValue }) =>
       matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
     ),
-    column('Creator', ({ influencerHandle }) =>
-      influencerHandle === null ? null : anchor(creatorLink(visit, influencerHandle), influencerHandle),
-    ),
+    column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
     column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
     number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
     column('Source', ({ source, job }) => html`${source} <small>${job}</small>`),
@@ -195,6 +193,11 @@ export function missing(title: string, text: HtmlValue): ShownPage {
 /** A link to the page of a deal; empty if it is not known. */
 export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): Html | null {
   return dealId === null ? null : anchor(dealLink(visit, dealId), dealId);
+}
+
+/** A link to the page of a creator; empty if it is not known. */
+export function creatorAnchor(visit: Pick<Shows, 'link'>, handle: string | null): Html | null {
+  return handle === null ? null : anchor(creatorLink(visit, handle), handle);
 }
 
 /** A choice that narrows a list, with its count in the label. */

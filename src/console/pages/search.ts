@@ -68,7 +68,7 @@ function isCalled(one: Subject, text: string): boolean {
   return isWhole || foldHandle(nameOf(one)) === foldHandle(text);
 }
 
-function linkTo({ kind, id, source, name, note }: Subject, visit: Visit): string {
+function linkTo({ kind, id, source, name }: Subject, visit: Visit): string {
   switch (kind) {
     case 'order':
       return orderLink(visit, { source, orderId: id });
@@ -77,7 +77,7 @@ function linkTo({ kind, id, source, name, note }: Subject, visit: Visit): string
     case 'deal':
       return dealLink(visit, id);
     case 'code':
-      return visit.link('/codes', { show: note === null ? null : 'owned', code: name });
+      return visit.link('/codes/assign', { code: name });
     default:
       return visit.link(`/${kind}s/${id}`);
   }

@@ -38,3 +38,17 @@ export type RuleSum = RuleWinner & {
   readonly last: DecimalText;
   readonly explicit: DecimalText;
 };
+
+/** Orders that a rule decides otherwise than the job has decided, by both decisions and currency. */
+export type RuleChange = {
+  /** The owner, such as `deal:D1`, or why nobody is credited: `held: ambiguous codes`. */
+  readonly before: string;
+  readonly after: string;
+  readonly currency: string;
+  readonly orders: number;
+  /** Null if no order has one. */
+  readonly amount: DecimalText | null;
+  readonly withoutAmount: number;
+  /** Whether they were sent, so that the service keeps what it credited. */
+  readonly isSent: boolean;
+};

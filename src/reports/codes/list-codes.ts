@@ -47,11 +47,38 @@ export type AssignedCode = {
   readonly validTo: string | null;
   readonly assignedAt: Date;
   readonly assignedBy: string;
+  /** Null while it counts. */
+  readonly withdrawnAt: Date | null;
   /** Line of codes.csv that contains the code too and takes precedence; null if the last run found none. */
   readonly overriddenBy: number | null;
 };
 
 export type CodeFilter = { readonly job?: string | null; readonly code?: string | null };
+
+/** Orders that carried a code on one day, cancelled ones and tests left out. */
+export type CodeUseDay = {
+  /** Day in UTC. */
+  readonly day: string;
+  readonly orders: number;
+  /** Of those: carry no link, so that only the code leads to a creator. */
+  readonly withoutLink: number;
+};
+
+/**
+ * Counts the orders with a code by day, as of the last refresh of the reports, oldest first.
+ * @param options.days number of days, of which the last one is the newest day with an order.
+ */
+export async function listCodeUse(
+  db: Database,
+  { folded, days }: { readonly folded: string; readonly days: number },
+): Promise<readonly CodeUseDay[]> {
+  const { rows } = await sql<CodeUseDay>`
+    select day_utc::text as day, orders::float8 as orders, without_link::float8 as "withoutLink"
+    from reporting.code_use_days where code_folded = ${folded}
+      and day_utc > (select max(day_utc) from reporting.code_use_days where code_folded = ${folded}) - ${days}::integer
+    order by day_utc`.execute(db);
+  return rows;
+}
 
 /** Lists codes without an owner, for each currency those with the most revenue first. */
 export async function listUnownedCodes(
@@ -125,11 +152,13 @@ export async function listOwnedCodes(
   db: Database,
   options: CodeFilter & {
     readonly which: 'all' | 'ambiguous' | 'expiring';
+    /** The code itself, folded; `code` is a part of it. */
+    readonly folded?: string | null;
     readonly limit: number;
     readonly after?: { readonly job: string; readonly folded: string; readonly line: number } | null;
   },
 ): Promise<readonly OwnedCode[]> {
-  const { which, limit, job = null, code = null, after = null } = options;
+  const { which, limit, job = null, code = null, folded = null, after = null } = options;
   const only = {
     all: sql`true`,
     expiring: sql`c.valid_to < clock_timestamp() + interval '30 days'`,
@@ -146,24 +175,27 @@ export async function listOwnedCodes(
     from intake.codes c
     where c.code_folded is not null and (${job}::text is null or c.job = ${job})
       and (${code}::text is null or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
+      and (${folded}::text is null or c.code_folded = ${folded}::text)
       and (${after === null} or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text, ${after?.line ?? null}::int))
       and ${only}
     order by c.job, c.code_folded, c.line_no limit ${limit}`.execute(db);
   return rows;
 }
 
-/** Lists owners that people assigned and did not withdraw. */
+/**
+ * Lists owners that people assigned and did not withdraw.
+ * @param options.folded one code, and then also the owners that were withdrawn or replaced, newest first.
+ */
 export async function listAssignedCodes(
   db: Database,
-  { job = null }: { readonly job?: string | null } = {},
+  { job = null, folded = null }: { readonly job?: string | null; readonly folded?: string | null } = {},
 ): Promise<readonly AssignedCode[]> {
   const { rows } = await sql<AssignedCode>`
     select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
-      c.assigned_by as "assignedBy",
+      c.assigned_by as "assignedBy", c.withdrawn_at as "withdrawnAt",
       (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
     from intake.code_assignments c
-    where c.withdrawn_at is null and (${job}::text is null or c.job = ${job}) order by c.job, c.code_folded`.execute(
-    db,
-  );
+    where (${job}::text is null or c.job = ${job}) and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
+    order by c.job, c.code_folded, c.assigned_at desc`.execute(db);
   return rows;
 }

@@ -1,8 +1,25 @@
-import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../core/money/conflicts.ts';
+import type {
+  ConflictingOrder,
+  ConflictKind,
+  RuleChange,
+  RuleSum,
+  RuleWinner,
+} from '../../core/money/conflicts.ts';
 import { formatMoney } from '../../core/money.ts';
 import { shellWord } from '../../core/text/printable.ts';
-import { type Block, column, more, number, type Section, say, section, table } from '../../render/block.ts';
-import { plural } from '../../render/text.ts';
+import {
+  type Block,
+  column,
+  more,
+  number,
+  type Part,
+  type Section,
+  say,
+  section,
+  table,
+} from '../../render/block.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { formatAtLeast } from './at-least.ts';
 
 /** Names, for a reader, the evidence that disagrees in each kind of conflict. */
 export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
@@ -73,5 +90,38 @@ export function describeConflicts(
         lines: [`npx influencer-sync explain order ${first.orderId}`],
       },
     }),
+  ];
+}
+
+/** Describes what a rule would decide otherwise than a job has decided. */
+export function describeRuleChanges(
+  changes: readonly RuleChange[],
+  { job, rule, now }: { readonly job: string; readonly rule: string; readonly now: string },
+): readonly Block[] {
+  if (changes.length === 0)
+    return [say(`By ${rule}, ${job} decides every order as it has decided it (${now}).`, { tone: 'green' })];
+  const part = (isSent: boolean): Part =>
+    table(
+      changes.filter((change) => change.isSent === isSent),
+      [
+        column('now', ({ before }) => before),
+        column(`by ${rule}`, ({ after }) => after),
+        number('orders', ({ orders }) => formatCount(orders)),
+        number('amount', ({ amount, currency, withoutAmount }) =>
+          amount === null ? 'unknown' : formatAtLeast(formatMoney(amount, currency), withoutAmount),
+        ),
+      ],
+    );
+  return [
+    ...section(`Orders of ${job} that ${rule} decides otherwise`, {
+      why: 'They were not sent. With this rule, the next run posts those that have an owner.',
+      parts: [part(false)],
+    }),
+    ...section('Posted orders that it decides otherwise', {
+      why: 'The service cannot correct an order: nothing is sent for them. The next run records each as an adjustment, so that you can settle the difference.',
+      parts: [part(true)],
+      tone: 'alarm',
+    }),
+    say(`Nothing was changed. To use the rule, write attribution: ${rule} under jobs.${job}.`),
   ];
 }

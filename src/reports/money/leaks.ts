@@ -1,5 +1,5 @@
 import type { LeakedCode } from '../../core/money/leak.ts';
-import { type Block, item, type Part, say, section } from '../../render/block.ts';
+import { type Block, item, say, section } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
 /** Describes the codes that may have leaked, with the evidence for each. */
@@ -9,7 +9,7 @@ export function describeLeaks(leaks: readonly LeakedCode[]): readonly Block[] {
   return section('Codes that may have leaked', {
     count: leaks.length,
     why: 'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.',
-    parts: leaks.map(describeLeak),
+    parts: leaks.map((leak) => item(describeLeak(leak))),
     help: 'Search for the code on the web. If it has leaked, give the creator another code. No order is withheld.',
     commands: isOpen
       ? {
@@ -20,7 +20,8 @@ export function describeLeaks(leaks: readonly LeakedCode[]): readonly Block[] {
   });
 }
 
-function describeLeak(leak: LeakedCode): Part {
+/** The evidence for one code in a sentence or two. */
+export function describeLeak(leak: LeakedCode): string {
   const { code, dealId, influencerHandle, since, days, orders, withoutLink, usualWithoutLink, usualShare } =
     leak;
   const whose = [influencerHandle, dealId === null ? null : `deal ${dealId}`].filter((part) => part !== null);
@@ -30,9 +31,7 @@ function describeLeak(leak: LeakedCode): Part {
       : `Of ${plural(leak.known, 'known customer')}, ${leak.returning} had ordered before.`;
   const seen =
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
-  return item(
-    `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers}${seen}`,
-  );
+  return `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually ${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)} of all orders. ${customers}${seen}`;
 }
 
 /** Formats a mean count, with a decimal if it is small: `0.4`, `12`. */

@@ -1,61 +1,80 @@
+import type { LeakedCode } from '../../../core/money/leak.ts';
+import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
+import { findLeaks } from '../../../money/find-leaks.ts';
+import { column } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { plural } from '../../../render/text.ts';
-import { listAssignedCodes, listUnownedCodes } from '../../../reports/codes/list-codes.ts';
+import {
+  type AssignedCode,
+  listAssignedCodes,
+  listCodeUse,
+  listOwnedCodes,
+  listUnownedCodes,
+  type OwnedCode,
+} from '../../../reports/codes/list-codes.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
-import type { ConsolePage } from '../../console-page.ts';
+import { describeLeak } from '../../../reports/money/leaks.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { amountList, anchor, instant, missing, orderLink, table } from '../../markup/parts.ts';
+import { barChart } from '../../markup/bars.ts';
+import { anchor, instant, missing, orderColumns, table } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
+import { ownerOf } from './owner-of.ts';
 
-/** Assigns an owner to one code, and shows the orders with it. */
+const SHOWN_ORDERS = 10;
+const SHOWN_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that assigns it. */
 export const assignCodePage: ConsolePage = {
   path: '/codes/assign',
   place: 'Creators',
   tab: null,
   async show(visit) {
-    const job = textOf(visit, 'job');
+    const { db, now } = visit;
     const code = textOf(visit, 'code');
+    const folded = foldCode(code ?? '');
+    const job = textOf(visit, 'job') ?? (code === null ? null : await findJob(visit, folded));
     if (job === null || code === null || visit.config.jobs[job] === undefined)
       return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
-    const [sums, orders, assigned] = await Promise.all([
-      listUnownedCodes(visit.db, { job, folded: code, limit: 20 }),
-      listOrders(visit.db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
-      listAssignedCodes(visit.db, { job }),
+    const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
+      listUnownedCodes(db, { job, folded: code, limit: 20 }),
+      listOrders(db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
+      listAssignedCodes(db, { job, folded }),
+      listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
+      listCodeUse(db, { folded, days: SHOWN_DAYS }),
+      findLeaks(db, { now, code: folded }),
     ]);
-    const current = assigned.find(({ folded }) => folded === foldCode(code));
+    const current = assigned.find(({ withdrawnAt }) => withdrawnAt === null);
+    const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
+    const isUnowned = owners.length === 0 && current === undefined;
     return {
-      title: `Assign ${current?.code ?? sums[0]?.code ?? code}`,
-      content: html`<div class="answer ${current === undefined && sums.length > 0 ? 'yellow' : 'dim'}"><p>${
+      title: `Code ${name}`,
+      content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
         current === undefined
-          ? sums.length === 0
-            ? ''
-            : 'Nobody owns this code.'
+          ? isUnowned
+            ? 'Nobody owns this code.'
+            : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
           : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
-      } ${sums.length === 0 ? 'No order with it lacks an owner, as of the last refresh of the reports.' : html`Without an owner are ${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')}, ${amountList([{ amount, currency }])}`)}.`}</p></div>
-${assignForm()}
+      } ${sums.length === 0 ? 'No order with it lacks an owner, as of the last refresh of the reports.' : html`Without an owner are ${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')}, ${formatMoney(amount, currency)}`)}.`}</p></div>
+${leakEvidence(leak, visit)}
+<h2>Orders by day <small>${SHOWN_DAYS} days to the newest order; yellow: with a link of the creator</small></h2>
+${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, visit)}
+${ownerTable(assigned, owners, visit)}
+<details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
-${table(
-  orders,
-  [
-    column('Order', (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId)),
-    column('Ordered', ({ orderedAt }) => instant(orderedAt, visit)),
-    column('Codes', ({ matchedValue }) => matchedValue),
-    number('Amount', ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }]))),
-  ],
-  { about: `Newest orders with ${code}`, none: 'No order has this code.' },
-)}`,
+${table(orders, orderColumns(visit), { about: `Newest orders with ${code}`, none: 'No order has this code.' })}`,
     };
 
     function assignForm(): Html {
-      const input = (name: string, label: string, value: string | null, hint: string): Html =>
-        html`<p><label>${label} <input type="text" name="${name}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
+      const input = (field: string, label: string, value: string | null, hint: string): Html =>
+        html`<p><label>${label} <input type="text" name="${field}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
 `;
       return actionForm(visit, '/codes/assign', {
-        hidden: { job: job ?? '', code: current?.code ?? sums[0]?.code ?? code ?? '' },
+        hidden: { job: job ?? '', code: name },
         fields: html`<p>Name one of deal, collaboration and handle. A deal is the safest: a handle may have several.</p>
 ${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
 ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
@@ -71,4 +90,82 @@ ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
   },
 };
 
-const SHOWN_ORDERS = 10;
+/** The first job that knows a code, or whose orders carry it. */
+async function findJob({ db }: Visit, folded: string): Promise<string | null> {
+  const [owned] = await listOwnedCodes(db, { folded, which: 'all', limit: 1 });
+  const [unowned] = owned === undefined ? await listUnownedCodes(db, { folded, limit: 1 }) : [];
+  return owned?.job ?? unowned?.job ?? null;
+}
+
+function validity({ validFrom, validTo }: OwnedCode, visit: Visit): Html | string {
+  if (validFrom === null && validTo === null) return 'always';
+  return html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`;
+}
+
+function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {
+  if (leak === undefined) return null;
+  return html`<section><h2>It may have leaked</h2>
+<p>${describeLeak(leak)} Search for the code on the web. No order is withheld.</p>
+${
+  leak.acknowledged === null
+    ? actionForm(visit, '/money/leaks/acknowledge', {
+        hidden: { code: leak.code },
+        reasonLabel: 'Why it needs no more attention',
+        button: 'Acknowledge',
+      })
+    : null
+}</section>
+`;
+}
+
+/** Orders of each day; the part with a link stands below the part without one. */
+function useChart(use: Awaited<ReturnType<typeof listCodeUse>>, visit: Visit): Html {
+  const last = Date.parse(use.at(-1)?.day ?? '');
+  const days = Array.from({ length: SHOWN_DAYS }, (_, index) =>
+    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
+  return barChart(
+    days.map((day, index) => {
+      const { orders = 0, withoutLink = 0 } = use.find((one) => one.day === day) ?? {};
+      return {
+        label: index % 30 === 0 ? day : '',
+        value: orders,
+        part: orders - withoutLink,
+        name: `${day}: ${plural(orders, 'order')}, ${withoutLink} without a link`,
+        href: visit.link('/orders', { from: day, to: day }),
+      };
+    }),
+    { label: 'Orders with the code by day' },
+  );
+}
+
+/** Its owner over time: as the last run loaded them, and those that were assigned here, with the withdrawn ones. */
+function ownerTable(
+  assigned: readonly AssignedCode[],
+  owners: readonly OwnedCode[],
+  visit: Visit,
+): Html | null {
+  const rows = [
+    ...owners.map((owner) => ({
+      owner: ownerOf(visit)(owner),
+      valid: validity(owner, visit),
+      from: owner.line > 0 ? `codes.csv line ${owner.line}` : 'loaded by the last run',
+    })),
+    ...assigned.map((one) => ({
+      owner: ownerOf(visit)(one),
+      valid: `${one.validFrom ?? 'always'} to ${one.validTo ?? 'open'}`,
+      from: html`assigned here ${instant(one.assignedAt, visit)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${instant(one.withdrawnAt, visit)}`}`,
+    })),
+  ];
+  if (rows.length === 0) return null;
+  return html`<h2>Owners</h2>
+${table(
+  rows,
+  [
+    column('Owner', ({ owner }: (typeof rows)[number]) => owner),
+    column('Valid', ({ valid }) => valid),
+    column('Stated in', ({ from }) => from),
+  ],
+  { about: 'Owners', none: '' },
+)}`;
+}

@@ -2,25 +2,12 @@ import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes } from '../../../render/text.ts';
-import {
-  type AssignedCode,
-  listAssignedCodes,
-  listOwnedCodes,
-  listUnownedCodes,
-  type OwnedCode,
-} from '../../../reports/codes/list-codes.ts';
+import { listAssignedCodes, listOwnedCodes, listUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import {
-  amountList,
-  anchor,
-  dealAnchor,
-  filterForm,
-  instant,
-  pagedTable,
-  table,
-} from '../../markup/parts.ts';
+import { amountList, anchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { ownerOf } from './owner-of.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -60,7 +47,7 @@ ${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assign
   },
 };
 
-const MOST_UNOWNED = 200;
+const MOST_UNOWNED = 100;
 
 async function unowned(visit: Visit): Promise<Html> {
   const rows = await listUnownedCodes(visit.db, {
@@ -127,7 +114,7 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
   return html`${pagedTable(
     rows,
     [
-      column('Code', ({ code }) => code),
+      column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
       column('Owner', ownerOf(visit)),
       column('Valid', ({ validFrom, validTo }) =>
         validFrom === null && validTo === null
@@ -146,9 +133,4 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
       keyOf: (row) => writeKey(row.job, row.folded, String(row.line)),
     },
   )}`;
-}
-
-function ownerOf(visit: Visit) {
-  return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
-    html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }

@@ -45,12 +45,16 @@ export const creatorPage: ConsolePage = {
     const creator = foldHandle(visit.params.creator ?? '');
     const spellings = await spellingsOf(db, creator);
     const filter = { from: null, to: null, spellings };
-    const [months, sums, deals] = await Promise.all([
+    const [months, sums, byDeal, deals] = await Promise.all([
       listReturns(db, { ...filter, by: 'month', limit: MONTHS }),
       listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
+      listReturns(db, { ...filter, by: 'deal', limit: SHOWN }),
       listDeals(db, { spellings, limit: SHOWN }),
     ]);
-    const ids = deals.map(({ dealId }) => dealId);
+    // The mirror need not know a deal whose orders were credited.
+    const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...byDeal.map(({ key }) => key)])].filter(
+      (id) => id !== '',
+    );
     const [codes, statements, ...orders] = await Promise.all([
       listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
       listCreatorStatements(db, {

@@ -16,7 +16,16 @@ import {
 } from '../../../reports/list-deals.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { barChart, labelOf } from '../../markup/bars.ts';
-import { amountList, anchor, creatorLink, figure, instant, missing, table } from '../../markup/parts.ts';
+import {
+  amountList,
+  anchor,
+  creatorLink,
+  factList,
+  figure,
+  instant,
+  missing,
+  table,
+} from '../../markup/parts.ts';
 
 const MONTHS = 36;
 const VERSIONS = 100;
@@ -99,14 +108,14 @@ function monthChart(
 function clickChart(clicks: readonly ClicksOfMonth[]): Html {
   if (clicks.length === 0)
     return html`<p class="none">The count has not changed since it was first read.</p>`;
-  return barChart(
+  return html`${barChart(
     clicks.toReversed().map(({ month, clicks: value }, index) => ({
       label: labelOf(month, { index, count: clicks.length }),
       value,
       name: `${month}: ${plural(value, 'click')}`,
     })),
     { label: 'Clicks of the deal by month' },
-  );
+  )}${factList(clicks.toReversed().map(({ month, clicks: value }) => [month, formatCount(value)]))}`;
 }
 
 function monthTable(

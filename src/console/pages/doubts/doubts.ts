@@ -102,9 +102,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     doubts,
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      ...(visit.may('POST /bulk/preview')
-        ? [column('Choose', ({ entryId }: Doubt) => entryBox(entryId))]
-        : []),
+      ...(visit.may('POST /bulk/preview') ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
       column('About', ({ subject, orderId }) =>
         orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
       ),
@@ -140,7 +138,7 @@ ${table(
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
     ...(visit.may('POST /bulk/preview-credits')
-      ? [column('Choose', ({ entryId }: DoubleCredit) => creditBox(entryId))]
+      ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))]
       : []),
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),

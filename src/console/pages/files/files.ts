@@ -10,6 +10,7 @@ import {
   listFilesRead,
 } from '../../../reports/files/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
+import { chooseBox, chooseForm } from '../../markup/choose.ts';
 import { anchor, badge, filterForm, instant, pagedTable } from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
@@ -59,7 +60,11 @@ ${pagedTable(
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
     ),
     ...(visit.may('POST /bulk/preview-files')
-      ? [column('Choose', ({ sourceFileId, uri }: ListedFile) => fileBox(sourceFileId, fileName(uri)))]
+      ? [
+          column('Choose', ({ sourceFileId: value, uri }: ListedFile) =>
+            chooseBox({ form: FORM, name: 'file', value, label: fileName(uri) }),
+          ),
+        ]
       : []),
     column('State', ({ state }) => badge(state)),
     column('Why', whyOf),
@@ -113,11 +118,6 @@ export function rejectedLink(
 /** Id of the form below the list; the checkboxes in the rows belong to it. */
 const FORM = 'decide-many';
 
-/** A checkbox that selects a file for the form below the list. */
-function fileBox(sourceFileId: string, name: string): Html {
-  return html`<input type="checkbox" name="file" value="${sourceFileId}" form="${FORM}" aria-label="Choose ${name}">`;
-}
-
 /**
  * A form that previews one decision about the ticked files, or about all that match the filter. The filter is
  * submitted as shown.
@@ -136,24 +136,23 @@ function decideManyForm(
     (sum, { state, files }) => (filter.state == null || state === filter.state ? sum + files : sum),
     0,
   );
-  if (!visit.may('POST /bulk/preview-files') || found === 0) return null;
-  const hidden: Readonly<Record<string, string>> = {
-    filter_source: filter.source ?? '',
-    filter_state: filter.state ?? '',
-    filter_layout: filter.layout ?? '',
-    filter_name: filter.name ?? '',
-  };
-  return html`<form class="settle" id="${FORM}" method="post" action="${visit.link('/bulk/preview-files')}" aria-label="Decide about many files">
-<h2>Decide about many</h2>
-<p>You see a preview first: which files, and which of them are left out. Nothing changes before you confirm it.</p>
-${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<fieldset><legend>What should happen?</legend>
+  if (found === 0) return null;
+  return chooseForm(visit, {
+    id: FORM,
+    path: '/bulk/preview-files',
+    title: 'Decide about many',
+    about: 'You see a preview first: which files, and which of them are left out.',
+    hidden: {
+      filter_source: filter.source ?? '',
+      filter_state: filter.state ?? '',
+      filter_layout: filter.layout ?? '',
+      filter_name: filter.name ?? '',
+    },
+    fields: html`<fieldset><legend>What should happen?</legend>
 <p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: nobody needs them. A run still reads a new version under a name.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
-</fieldset>
-<p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each file, with your name.</small></p>
-<p><button type="submit" name="scope" value="selected">Preview the ticked files</button>
-<button type="submit" name="scope" value="all">Preview all ${plural(found, 'file')} that match</button></p>
-</form>
-`;
+</fieldset>`,
+    chosen: 'files',
+    all: `${plural(found, 'file')} that match`,
+  });
 }

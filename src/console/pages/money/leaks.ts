@@ -6,7 +6,7 @@ import { formatCount, plural } from '../../../render/text.ts';
 import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { anchor, dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/leaks';
@@ -33,7 +33,7 @@ ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
 ${pagedTable(
   rows,
   [
-    column('Code', ({ code }) => code),
+    column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
     column(
       'Owner',
       ({ influencerHandle, dealId }) =>

@@ -1,6 +1,6 @@
 import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../core/money/returns.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { lastDayOf, monthsUntil } from '../../../core/time/month.ts';
+import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
@@ -37,6 +37,7 @@ export const returnsPage: ConsolePage = {
     const by = GROUPS.find((group) => group === chosen) ?? 'creator';
     const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
     const last = filter.to ?? filter.from;
+    const over = monthBefore(visit.now, visit.config.statements.timeZone);
     const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
     const { reportingCurrency } = visit.config.statements;
     const inCurrency =
@@ -56,6 +57,7 @@ export const returnsPage: ConsolePage = {
     return {
       title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
       content: html`<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
+<p><a class="button" href="${visit.link(`/statements/${over}`)}">Statement of ${over}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="For each">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
 ${filterForm(visit, PATH, [
