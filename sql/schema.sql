@@ -3904,7 +3904,7 @@ CREATE VIEW bi.rejected_rows AS
            FROM intake.source_files later
           WHERE ((later.source_file_id = f.superseded_by) AND (later.state = 'sealed'::text))))));
 
-COMMENT ON VIEW bi.rejected_rows IS 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+COMMENT ON VIEW bi.rejected_rows IS 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction?';
 
 COMMENT ON COLUMN bi.rejected_rows.source IS 'Source in the configuration.';
 

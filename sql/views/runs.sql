@@ -47,7 +47,7 @@ create view bi.rejected_rows as
   from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
   where f.state <> 'reading' and not exists (
     select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed');
-comment on view bi.rejected_rows is 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction? Which orders are missing because their row could not be read?';
+comment on view bi.rejected_rows is 'Rows of files that could not be used, one row per rejection. Live. Answers: Which rows still wait for a correction?';
 comment on column bi.rejected_rows.source is 'Source in the configuration.';
 comment on column bi.rejected_rows.file is 'Address of the file. With record_no, the key of the row.';
 comment on column bi.rejected_rows.line_no is 'Physical line on which the row begins, 1-based.';

@@ -115,6 +115,9 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['MONTH', 'D1', 'mara.paints', 'EUR', '3', '1244.5000', '124.4500', '373.3500', '300.00', 'customers'],
     ['MONTH', 'D1', 'mara.paints', 'USD', '1', '0.1000', '0.0100', '0.0300', '300.00', null],
   ],
+  'rows-to-correct': [
+    ['shop-orders', 'file:///exports/orders-2026-04.csv', '14', null, 'It is not an amount of money.', '1'],
+  ],
   'second-purchases': [['mara.paints', '2', '1', '50.0']],
   'self-purchases': [['mara.paints', 'D1', 'shop-orders', '1001', 'DAY', '1234.5000', 'EUR']],
   'unexplained-orders': [['D1', 'mara.paints', '5', '4', '0', '0', '1', '150.5000', 'EUR']],
