@@ -26,7 +26,7 @@ export function startBulkWorker({
   onError,
 }: {
   readonly db: Database;
-  readonly config: PipelineConfig;
+  readonly config: Pick<PipelineConfig, 'statements' | 'notify'>;
   readonly leaseMs: number;
   /** Called before bulk actions are carried out; throws what forbids every decision. */
   readonly mayDecide: () => Promise<void>;

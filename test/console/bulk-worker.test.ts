@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../jobs/index.ts';
 import { startBulkWorker } from '../../src/console/bulk-worker.ts';
 import { connect } from '../../src/db/connect.ts';
 import { inPhase } from '../../src/db/phase.ts';
@@ -20,6 +22,7 @@ it('a new database that is not migrated yet is no error of bulk actions', async 
   const worker = await inPhase({ onStatement }, async () =>
     startBulkWorker({
       db,
+      config: loadConfig(fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.url)), {}),
       leaseMs: 4_000,
       mayDecide: async () => {},
       onError: (error) => errors.push(error),

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
+import { meetNamedHandles } from '../../src/mirror/known-handles.ts';
 import { knowDeals, openStory, rowsOf } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
@@ -228,6 +230,20 @@ async function insertEntry(
     db,
   );
 }
+
+it('handles are one by the fold of this program, whatever lower case is in the database', async () => {
+  const { db, run } = await openStory();
+  await run(); // Owners are unknown only once something was mirrored.
+  // The first has the accent as a character of its own.
+  for (const handle of ['@E\u0301VA.Test', 'éva.test', 'Mia']) await knowHandle(db, handle);
+  expect(await meetNamedHandles(db)).toBe(2);
+  expect(await meetNamedHandles(db)).toBe(0);
+  const owner = { brandId: null, dealId: null, collabId: null };
+  const owners = ['ÉVA.TEST', 'mia', 'Noor'].map((handle, at) => ({ ...owner, handle, line: at + 2 }));
+  expect((await findUnknownOwners(db, owners))?.map(({ line, value }) => [line, value])).toEqual([
+    [4, 'Noor'],
+  ]);
+});
 
 async function insertOrder(db: Database, dealId: string): Promise<void> {
   await sql`

@@ -49,8 +49,8 @@ export function describeAnswer({ text, tone, next }: Answer): Block {
 /** Whether an order was credited, to whom, and if not, why not and what to do about it. */
 export function answerOrder(life: OrderLife): OrderAnswer {
   const { entry, decided } = decisiveOf(life);
-  if (decided?.outcome === 'held' && (entry === undefined || entry.state !== 'accepted'))
-    return answerHeld(decided, life);
+  const isUnsent = entry === undefined || ['ready', 'held', 'rejected'].includes(entry.state);
+  if (decided?.outcome === 'held' && isUnsent) return answerHeld(decided, life);
   if (entry !== undefined) return answerEntry(entry, decided, life);
   if (decided !== undefined) return answerDecided(decided, life);
   const held = life.versions.find(({ fileState }) => fileState === 'held');

@@ -214,6 +214,10 @@ describe('the hash key', () => {
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('were hashed with another key');
+    // Digests under this key are those of nobody.
+    const explained = await shop.cli('explain', 'customer', 'a@example.com');
+    expect([explained.exitCode, explained.stderr]).toEqual([2, expect.stringContaining('with another key')]);
+    expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).toContain('were hashed with another key');
     expect(stderr).not.toContain('another-key');
     expect(await countCustomers(shop.db)).toEqual({ submitted: 3 });
   });

@@ -1,8 +1,7 @@
 import type { MoneyFormat } from '../../../core/layout.ts';
-import type { StagedOrder } from '../../../core/order.ts';
+import type { DecimalText, StagedOrder } from '../../../core/order.ts';
 import type { FooterRow } from '../../../core/record.ts';
 import { type Fault, footerRow } from '../../map/fault.ts';
-import { toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { parseMoney } from '../../values/parse-money.ts';
 import type { OpenOrder } from './open-order.ts';
@@ -20,8 +19,12 @@ export const MAX_TOTALS_ROWS = 5;
 export class TotalsRows {
   readonly #plan: ColumnPlan;
   readonly #money: MoneyFormat;
-  /** The sums of the orders so far in ten-thousandths, for each currency. */
-  readonly #sums = new Map<string, bigint>();
+  readonly #times: readonly number[];
+  /** The sums of the orders so far in ten-thousandths, for each currency: exact up to nine hundred billion of it. */
+  readonly #sums = new Map<string, number>();
+  /** The sum of the currency of the last order, which is nearly always that of the next. */
+  #sum = 0;
+  #currency = '';
   #orders = 0;
   #allHaveTimes = true;
   #allHaveDigits = true;
@@ -29,6 +32,7 @@ export class TotalsRows {
   constructor(plan: ColumnPlan, money: MoneyFormat) {
     this.#plan = plan;
     this.#money = money;
+    this.#times = [...plan.fields.placed_at, ...plan.fields.paid_at];
   }
 
   /** Notes an order of the file. */
@@ -37,12 +41,18 @@ export class TotalsRows {
     this.#orders += 1;
     this.#allHaveTimes &&= (placedAt ?? paidAt) !== null;
     this.#allHaveDigits &&= hasDigit(groupKey);
-    if (amount !== null) this.#sums.set(currency, (this.#sums.get(currency) ?? 0n) + toUnits(amount));
+    if (amount === null) return;
+    if (currency !== this.#currency) {
+      this.#sums.set(this.#currency, this.#sum);
+      this.#sum = this.#sums.get(currency) ?? 0;
+      this.#currency = currency;
+    }
+    this.#sum += unitsOf(amount);
   }
 
   /** True if a row looks unlike an order by itself, so that it is to be judged once all rows above are noted. */
   mayBeTotal(row: OpenOrder): boolean {
-    return row.rowCount === 1 && row.states === null && (this.#lacksTime(row) || !hasDigit(row.key));
+    return row.rowCount === 1 && (!hasDigit(row.key) || this.#lacksTime(row)) && row.states === null;
   }
 
   /**
@@ -58,27 +68,27 @@ export class TotalsRows {
     const amount = this.#amountOf(row);
     // Of two orders, one may have the amount of the other by chance.
     if (amount === null || this.#orders < (isUnlike ? 1 : 2) || !(lacksTime || lacksDigit)) return null;
-    const sums = [...this.#sums.values()];
-    const isSum = [...sums, sums.reduce((all, one) => all + one, 0n)].includes(amount);
-    const isCount = isUnlike && amount === toUnits(String(this.#orders));
+    const sums = [...new Map([...this.#sums, [this.#currency, this.#sum]]).values()];
+    const isSum = [...sums, sums.reduce((all, one) => all + one, 0)].includes(amount);
+    const isCount = isUnlike && amount === unitsOf(String(this.#orders));
     if (isLast && (isSum || isCount))
       return footerRow(row.line, [row.key, ...row.values], isSum ? 'sum' : 'count');
     return isUnlike ? MAY_BE_TOTAL : null;
   }
 
   #lacksTime({ values }: OpenOrder): boolean {
-    const { placed_at: placed, paid_at: paid } = this.#plan.fields;
-    const slots = [...placed, ...paid];
-    return slots.length > 0 && slots.every((slot) => isBlank(values[slot] ?? ''));
+    for (const slot of this.#times) if (!isBlank(values[slot] ?? '')) return false;
+    return this.#times.length > 0;
   }
 
-  #amountOf({ sums, values }: OpenOrder): bigint | null {
-    if (sums !== null) return sums.total ?? sums.subtotal ?? null;
+  #amountOf({ sums, values }: OpenOrder): number | null {
+    const sum = sums?.total ?? sums?.subtotal;
+    if (sums !== null) return sum === undefined ? null : Number(sum);
     const { total, subtotal } = this.#plan.fields;
     const slot = [...total, ...subtotal].find((one) => !isBlank(values[one] ?? ''));
     if (slot === undefined) return null;
     const amount = parseMoney(values[slot] ?? '', this.#money);
-    return typeof amount === 'string' ? toUnits(amount) : null;
+    return typeof amount === 'string' ? unitsOf(amount) : null;
   }
 }
 
@@ -89,5 +99,14 @@ const MAY_BE_TOTAL: Fault = {
 };
 
 function hasDigit(id: string): boolean {
-  return /\d/.test(id);
+  for (let at = id.length - 1; at >= 0; at -= 1) {
+    const code = id.charCodeAt(at);
+    if (code >= 48 && code <= 57) return true;
+  }
+  return false;
+}
+
+/** An amount in ten-thousandths. */
+function unitsOf(amount: DecimalText): number {
+  return Math.round(Number(amount) * 10_000);
 }
