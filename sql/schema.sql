@@ -7269,7 +7269,7 @@ COMMENT ON TABLE ops.statement_mails IS 'The outbox of statements for creators, 
 
 COMMENT ON COLUMN ops.statement_mails.mail_id IS 'Counts up.';
 
-COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement.';
+COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement, which is never deleted, so no foreign key is needed.';
 
 COMMENT ON COLUMN ops.statement_mails.deal_id IS 'The deal that the document is about.';
 
@@ -8533,9 +8533,6 @@ ALTER TABLE ONLY ops.slots
 
 ALTER TABLE ONLY ops.statement_mails
     ADD CONSTRAINT statement_mails_replaces_fkey FOREIGN KEY (replaces) REFERENCES ops.statement_mails(mail_id);
-
-ALTER TABLE ONLY ops.statement_mails
-    ADD CONSTRAINT statement_mails_statement_id_fkey FOREIGN KEY (statement_id) REFERENCES ops.statements(statement_id);
 
 REVOKE ALL ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) FROM PUBLIC;
 
