@@ -1,6 +1,6 @@
 create table ops.statement_mails (
   mail_id bigint generated always as identity primary key,
-  statement_id bigint not null references ops.statements,
+  statement_id bigint not null,
   deal_id text not null check (deal_id <> ''),
   replaces bigint references ops.statement_mails,
   channel text not null check (channel <> ''),
@@ -27,7 +27,7 @@ create trigger record_actor before insert or update of requested_by, settled_by 
   for each row execute function ops.record_actor('requested_by', 'settled_by');
 comment on table ops.statement_mails is 'The outbox of statements for creators, a row for each mail. It is claimed before SMTP begins, and never sent again by itself.';
 comment on column ops.statement_mails.mail_id is 'Counts up.';
-comment on column ops.statement_mails.statement_id is 'The closed statement.';
+comment on column ops.statement_mails.statement_id is 'The closed statement, which is never deleted, so no foreign key is needed.';
 comment on column ops.statement_mails.deal_id is 'The deal that the document is about.';
 comment on column ops.statement_mails.replaces is 'The mail before about the same statement and deal, which the person saw who asked for this one. Two people cannot replace the same one.';
 comment on column ops.statement_mails.channel is 'Channel in pipeline.yaml by which it is sent.';

@@ -4458,7 +4458,7 @@ export interface OpsStatementMails {
    */
   state: Generated<string>;
   /**
-   * The closed statement.
+   * The closed statement, which is never deleted, so no foreign key is needed.
    */
   statement_id: Int8;
 }
