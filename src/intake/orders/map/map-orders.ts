@@ -184,9 +184,11 @@ function openStage(
   let isStatusBlank = !anyStatus && layout.status.credited !== null && fields.status.length > 0;
   let orders = 0;
   if (options.hasLostEarly) window.loseAnywhere();
-  const finish = (open: readonly OpenOrder[], to: Pending): void => {
-    const finished = finishOrders(open, { builder, totals, isGroupedById: plan.isGroupedById }, (one) =>
-      window.loseOrder(one),
+  const finish = (open: readonly OpenOrder[], to: Pending, isLast = false): void => {
+    const finished = finishOrders(
+      open,
+      { builder, totals, isLast, isGroupedById: plan.isGroupedById },
+      (one) => window.loseOrder(one),
     );
     orders += finished.orders.length;
     isStatusBlank &&= finished.orders.every(({ status }) => status === null || status === '');
@@ -224,6 +226,7 @@ function openStage(
     finish(
       last.filter((row) => !isFooter(row)),
       to,
+      true,
     );
     waiting = waiting.filter((record) => !isFooter(window.asOrder(record)));
     giveUp(to);
@@ -316,8 +319,15 @@ function finishOrders(
   {
     builder,
     totals,
+    isLast,
     isGroupedById,
-  }: { readonly builder: OrderBuilder; readonly totals: TotalsRows; readonly isGroupedById: boolean },
+  }: {
+    readonly builder: OrderBuilder;
+    readonly totals: TotalsRows;
+    /** True if no order follows. */
+    readonly isLast: boolean;
+    readonly isGroupedById: boolean;
+  },
   onRejected: (one: OpenOrder) => void,
 ): Finished {
   const orders: StagedOrder[] = [];
@@ -326,7 +336,7 @@ function finishOrders(
   const ids = new Set<string>();
   const contested = new Set<string>();
   for (const one of open) {
-    const total = totals.mayBeTotal(one) ? totals.judge(one, false) : null;
+    const total = totals.mayBeTotal(one) ? totals.judge(one, isLast) : null;
     if (total !== null && 'code' in total) {
       rejected.push(reject({ ...one, count: 1 }, total, { column: null, value: one.key }));
       onRejected(one);

@@ -12,9 +12,10 @@ export const MAX_TOTALS_ROWS = 5;
 
 /**
  * Recognises rows that add up the rows above, whatever they are called: as an order, such a row would count everything
- * twice. It looks unlike the orders (it has no time, or no digit in its id, though all of them have). If its amount is
- * the sum or the number of what stands above and no order follows, it is a footer. A row that lacks both and is
- * not, may be anything, so it is rejected.
+ * twice. It has neither a time nor a digit in its id, though all orders have both. If its amount is the sum or the number
+ * of what stands above and no order follows, it is a footer; otherwise it may be anything, so it is rejected. A row that
+ * lacks only one of them and has the sum may be an order by chance: it is rejected as well, unless it has the time, and
+ * the status or the code of an order.
  */
 export class TotalsRows {
   readonly #plan: ColumnPlan;
@@ -71,9 +72,25 @@ export class TotalsRows {
     const sums = [...new Map([...this.#sums, [this.#currency, this.#sum]]).values()];
     const isSum = [...sums, sums.reduce((all, one) => all + one, 0)].includes(amount);
     const isCount = isUnlike && amount === unitsOf(String(this.#orders));
-    if (isLast && (isSum || isCount))
+    if (isLast && isUnlike && (isSum || isCount))
       return footerRow(row.line, [row.key, ...row.values], isSum ? 'sum' : 'count');
-    return isUnlike ? MAY_BE_TOTAL : null;
+    if (isUnlike) return mayBeTotal('no time, and its id has no digit');
+    if (isLast && isSum && lacksTime) return mayBeTotal('no time, and the amount of all of them');
+    if (isLast && isSum && this.#statesNothingElse(row))
+      return mayBeTotal('no digit in its id, and the amount of all of them');
+    return null;
+  }
+
+  #statesNothingElse({ values }: OpenOrder): boolean {
+    const {
+      status,
+      codes,
+      links,
+      influencer_handle: handle,
+      deal_id: deal,
+      collab_id: collab,
+    } = this.#plan.fields;
+    return [status, codes, links, handle, deal, collab].flat().every((slot) => isBlank(values[slot] ?? ''));
   }
 
   #lacksTime({ values }: OpenOrder): boolean {
@@ -92,11 +109,13 @@ export class TotalsRows {
   }
 }
 
-const MAY_BE_TOTAL: Fault = {
-  code: 'may_be_total',
-  reason: 'The row has no time, and its id has no digit, unlike all orders above: it may be a total of them.',
-  help: 'If it is one, remove it, or name its beginning under footer of the layout. If it is an order, fill in its id and its time.',
-};
+function mayBeTotal(what: string): Fault {
+  return {
+    code: 'may_be_total',
+    reason: `The row has ${what}, unlike the orders above: it may be a total of them.`,
+    help: 'If it is one, remove it, or name its beginning under footer of the layout. If it is an order, fill in its id and its time.',
+  };
+}
 
 function hasDigit(id: string): boolean {
   for (let at = id.length - 1; at >= 0; at -= 1) {
