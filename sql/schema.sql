@@ -7269,7 +7269,7 @@ COMMENT ON TABLE ops.statement_mails IS 'The outbox of statements for creators, 
 
 COMMENT ON COLUMN ops.statement_mails.mail_id IS 'Counts up.';
 
-COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement.';
+COMMENT ON COLUMN ops.statement_mails.statement_id IS 'The closed statement, which is never deleted, so no foreign key is needed.';
 
 COMMENT ON COLUMN ops.statement_mails.deal_id IS 'The deal that the document is about.';
 
@@ -8402,6 +8402,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfi
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by, confirmed_by, aborted_by ON ops.bulk_actions FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by', 'confirmed_by', 'aborted_by');
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF added_by, answered_by, closed_by ON ops.credit_claims FOR EACH ROW EXECUTE FUNCTION ops.record_actor('added_by', 'answered_by', 'closed_by');
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_jobs FOR EACH ROW EXECUTE FUNCTION ops.record_actor('paused_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
@@ -8533,9 +8535,6 @@ ALTER TABLE ONLY ops.slots
 
 ALTER TABLE ONLY ops.statement_mails
     ADD CONSTRAINT statement_mails_replaces_fkey FOREIGN KEY (replaces) REFERENCES ops.statement_mails(mail_id);
-
-ALTER TABLE ONLY ops.statement_mails
-    ADD CONSTRAINT statement_mails_statement_id_fkey FOREIGN KEY (statement_id) REFERENCES ops.statements(statement_id);
 
 REVOKE ALL ON FUNCTION ledger.acknowledge_double_credit(p_entry_id bigint, p_credits bigint, p_decided_by text, p_reason text) FROM PUBLIC;
 

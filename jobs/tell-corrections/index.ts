@@ -8,8 +8,8 @@ import { type TellCorrectionsSettings, tellCorrectionsFields } from './settings.
 /** Tells people who work in the service that orders changed after they were posted, by a note or a task on the deal. */
 export const tellCorrections: JobKind<TellCorrectionsSettings, CorrectionsReport> = {
   kind: 'tell-corrections',
-  summary: 'tell the people in the service which posted orders were refunded, edited or cancelled',
-  nouns: { items: 'notes', done: 'written' },
+  summary: 'tell people in the service which posted orders have changed since',
+  nouns: { items: 'notes', done: 'added' },
   fields: tellCorrectionsFields,
   readsOfSource: [],
   oneReaderHelp: 'It reads no sources.',

@@ -65,3 +65,5 @@ comment on column ops.credit_claims.closed_by is 'Who closed it.';
 comment on column ops.credit_claims.close_reason is 'Why it was upheld, rejected or withdrawn.';
 create index credit_claims_creator on ops.credit_claims (creator_folded);
 create index credit_claims_open on ops.credit_claims (deadline_on, claim_id) where state = 'open';
+create trigger record_actor before insert or update of added_by, answered_by, closed_by on ops.credit_claims
+  for each row execute function ops.record_actor('added_by', 'answered_by', 'closed_by');

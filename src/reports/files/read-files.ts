@@ -123,7 +123,7 @@ export function describeRejected({
     parts: rows.map((row) => describeRejectedRow(row, `${row.source}, for ${row.readFor}`)),
     help: `${more > 0 ? `and ${formatCount(more)} more: add --limit ${total}.` : ''}${also}`.trim() || null,
     commands: {
-      about: 'export the rows, to correct and put back; a row leaves this list when its order is read',
+      about: 'export the rows; each leaves this list once its order is read',
       lines: ['npx influencer-sync rejected --export fix.csv'],
     },
   });
