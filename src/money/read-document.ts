@@ -74,10 +74,9 @@ export async function readCreatorStatement(
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
     order by l.subject, s.month desc`.execute(db);
-  const stated = lines.find(({ influencerHandle }) => influencerHandle !== null);
   return {
     dealId,
-    influencerHandle: deal?.handle ?? stated?.influencerHandle ?? null,
+    influencerHandle: deal?.handle ?? (await handleOfCodes(db, dealId)),
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
     brandName: deal?.brandName ?? null,
     statement: { ...statement, held: statement.held.filter((one) => one.dealId === dealId) },
@@ -85,4 +84,15 @@ export async function readCreatorStatement(
     orderNames: new Map(names.map(({ entryId, name }) => [entryId, name])),
     earlier: new Map(earlier.map((one) => [one.subject, one])),
   };
+}
+
+/**
+ * The creator who has a deal according to the codes that people assigned to it; null if these name none or several. The
+ * lines of a statement do not tell: an order may be another creator's by now, and the service goes on paying the deal.
+ */
+async function handleOfCodes(db: Database, dealId: string): Promise<string | null> {
+  const { rows } = await sql<{ handle: string }>`
+    select min(influencer_handle) as handle from intake.codes
+    where deal_id = ${dealId} and handle_folded <> '' group by handle_folded limit 2`.execute(db);
+  return rows.length === 1 ? (rows[0]?.handle ?? null) : null;
 }
