@@ -79,6 +79,7 @@ export const statementCommand: CommandDefinition = {
     },
     {
       name: 'mails',
+      changes: true,
       description: 'list what was sent, or say what became of an unclear mail',
       takes: (command) =>
         command
