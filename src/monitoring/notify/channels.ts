@@ -369,21 +369,14 @@ function addressOf(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
-/** Codes of failures before the server was given the mail. */
-const BEFORE_DATA = [
-  'EDNS',
-  'ENOTFOUND',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETLS',
-  'EAUTH',
-  'EENVELOPE',
-];
-
 /**
  * Sends one mail. Never throws. The connection is ours, because nodemailer cannot cut its own: a server that answers
  * each command slowly would keep a mail under way after its time limit, while another process sends it again.
+ *
+ * The server certainly did not take the mail if it said no, or was never asked for it. Anything else is unclear: a
+ * connection that breaks or falls silent after that says nothing about the mail.
+ *
+ * @param signal the only limit of an answer, because servers may check a mail for a while before they answer.
  */
 export async function deliverMail(
   { host, port, encryption, user, password }: Email,
@@ -392,6 +385,7 @@ export async function deliverMail(
 ): Promise<Delivered> {
   const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
+  let wasGiven = false;
   const transport = createTransport({
     host,
     port,
@@ -401,9 +395,16 @@ export async function deliverMail(
     ...(user === '' ? {} : { auth: { user, pass: password } }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+    // Shows the commands whether or not the connection is encrypted.
+    transactionLog: true,
+    logger: {
+      ...SILENT,
+      debug(_entry, text) {
+        if (text === 'DATA') wasGiven = true;
+      },
+    },
     getSocket(_options, callback) {
       const socket = connect({ host, port, signal });
       sockets.push(socket);
@@ -418,25 +419,27 @@ export async function deliverMail(
     await Promise.race([transport.sendMail(mail), aborted(signal)]);
     return { kind: 'sent' };
   } catch (error) {
-    if (signal.aborted) return { kind: 'unclear', reason: 'no answer in time' };
-    return { kind: wasRefused(error) ? 'failed' : 'unclear', reason: reasonOfMail(error) };
+    const { responseCode } = error as { readonly responseCode?: unknown };
+    const wasRefused = typeof responseCode === 'number' && responseCode >= 400;
+    return {
+      kind: wasRefused || !wasGiven ? 'failed' : 'unclear',
+      reason: signal.aborted ? 'no answer in time' : reasonOfMail(error),
+    };
   } finally {
     for (const socket of sockets) socket.destroy();
     transport.close();
   }
 }
 
-/** Whether the server certainly did not take the mail: it said no, or was not given the mail. */
-function wasRefused(error: unknown): boolean {
-  const { code, command, responseCode } = error as Readonly<
-    Record<'code' | 'command' | 'responseCode', unknown>
-  >;
-  return (
-    command === 'CONN' ||
-    (typeof responseCode === 'number' && responseCode >= 400) ||
-    (typeof code === 'string' && BEFORE_DATA.includes(code))
-  );
-}
+const SILENT = {
+  level: () => {},
+  trace: () => {},
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  fatal: () => {},
+};
 
 /** Rejects once the signal is aborted. */
 async function aborted(signal: AbortSignal): Promise<never> {
