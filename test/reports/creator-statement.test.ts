@@ -113,6 +113,9 @@ describe('the statement for a creator', () => {
     expect(Buffer.from(await saved.arrayBuffer()).equals(april.stdoutBytes)).toBe(true);
     expect((await get('/statements/2026-04/document?deal=NONE')).status).toBe(404);
     expect((await print('2026-04', 'html', '--deal', 'NONE')).exitCode).toBe(2);
+    // What was closed stays as it was sent, whatever the terms say now.
+    shop.write('terms.csv', 'deal_id,rate\nOTHER,10\n');
+    expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);
   });
 
   it('is refused with the file and the line if it may go to somebody else, or the logo is broken; never guessed', async () => {

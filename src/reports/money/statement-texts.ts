@@ -41,7 +41,6 @@ export type StatementTexts = {
   readonly pendingAbout: (days: number) => string;
   readonly wouldEarn: string;
   readonly unknown: string;
-  readonly pendingUnknown: string;
   readonly review: string;
   readonly reviewAbout: string;
   readonly notice: string;
@@ -94,7 +93,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `These orders can still be returned. They count ${days} days after they were placed, in a later statement.`,
     wouldEarn: 'Would earn',
     unknown: 'unknown',
-    pendingUnknown: 'What is pending cannot be said at present.',
     review: 'Under review',
     reviewAbout: 'It is not settled yet what these orders earn. They will be in a later statement.',
     notice:
@@ -147,7 +145,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Diese Bestellungen können noch zurückgegeben werden. Sie zählen ${days} Tage, nachdem sie aufgegeben wurden, in einer späteren Abrechnung.`,
     wouldEarn: 'Ergäbe',
     unknown: 'unbekannt',
-    pendingUnknown: 'Was noch aussteht, lässt sich zurzeit nicht sagen.',
     review: 'In Prüfung',
     reviewAbout:
       'Was diese Bestellungen ergeben, steht noch nicht fest. Sie kommen in eine spätere Abrechnung.',
@@ -201,7 +198,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Ces commandes peuvent encore être retournées. Elles comptent ${days} jours après avoir été passées, dans un relevé ultérieur.`,
     wouldEarn: 'Donnerait',
     unknown: 'inconnu',
-    pendingUnknown: 'Ce qui est en attente n’est pas connu à présent.',
     review: 'En cours de vérification',
     reviewAbout:
       'Ce que rapportent ces commandes n’est pas encore établi. Elles figureront dans un relevé ultérieur.',
@@ -255,7 +251,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Estos pedidos aún se pueden devolver. Cuentan ${days} días después de realizarse, en una liquidación posterior.`,
     wouldEarn: 'Generaría',
     unknown: 'desconocido',
-    pendingUnknown: 'Por ahora no se puede decir qué está pendiente.',
     review: 'En revisión',
     reviewAbout: 'Aún no está claro lo que generan estos pedidos. Estarán en una liquidación posterior.',
     notice:
@@ -308,7 +303,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Deze bestellingen kunnen nog worden geretourneerd. Zij tellen ${days} dagen nadat zij zijn geplaatst, in een latere afrekening.`,
     wouldEarn: 'Zou opleveren',
     unknown: 'onbekend',
-    pendingUnknown: 'Wat in afwachting is, is op dit moment niet te zeggen.',
     review: 'In onderzoek',
     reviewAbout:
       'Het staat nog niet vast wat deze bestellingen opleveren. Zij komen in een latere afrekening.',
