@@ -83,7 +83,8 @@ export async function requestStatementMail(
     return refused(
       `Nobody wrote an address for deal ${dealId}. Type it, or add it to the file statements.creators.`,
     );
-  if (!isEmailAddress(recipient)) return refused('This is not one e-mail address without a name.');
+  const notAnAddress = refused('This is not one e-mail address without a name.');
+  if (!isEmailAddress(recipient)) return notAnAddress;
   await settleInterrupted(trx);
   const [last] = await listStatementMails(trx, { month, dealId, limit: 1 });
   if (last !== undefined && last.state !== 'failed' && last.mailId !== after)
@@ -100,6 +101,7 @@ export async function requestStatementMail(
     html: renderBlocksPage(document.blocks, document),
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
+  if (message === null) return notAnAddress;
   const { rows } = await sql<{ id: string }>`
     insert into ops.statement_mails (statement_id, deal_id, replaces, channel, language, document_hash, recipient, message, requested_by)
     values (${closed.statementId}::bigint, ${dealId}, ${last?.mailId ?? null}::bigint, ${channel.name}, ${document.language}, ${documentHash},

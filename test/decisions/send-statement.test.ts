@@ -77,7 +77,14 @@ describe('sending a statement by mail', () => {
     expect(server.mails).toHaveLength(1);
     expect((await shop.cli(...SEND, '--again', '--to', 'other@mail.example')).exitCode).toBe(0);
     expect(server.mails.map(({ to }) => to)).toEqual([['mia@mail.example'], ['other@mail.example']]);
-    for (const to of ['mia', 'a@b.example, c@d.example', 'a@b.example\r\nBcc: x@y.example'])
+    for (const to of [
+      'mia',
+      'a@b.example, c@d.example',
+      'a@b.example\r\nBcc: x@y.example',
+      'a\u0001b@c.example',
+      '.a@c.example.',
+      'a@@c',
+    ])
       expect([to, (await shop.cli(...SEND, '--again', '--to', to)).exitCode]).toEqual([to, 2]);
     const open = await shop.cli(
       'statement',

@@ -121,7 +121,13 @@ describe('the statement for a creator', () => {
   it('is refused with the file and the line if it may go to somebody else, or the logo is broken; never guessed', async () => {
     const shop = await openCorrected();
     const print = () => shop.cli('statement', '--month', '2026-04', '--deal', 'DEALMIA', '--format', 'html');
-    const rows = ['DEALMIA,,Mia,,mia,', 'DEALMIA,mia.test,Mia,,,', ',,Mia,,,', 'DEALMIA,,Mia,,,xx'];
+    const rows = [
+      'DEALMIA,,Mia,,m\u0001ia@mail.example,',
+      'DEALMIA,,Mia,,mia,',
+      'DEALMIA,mia.test,Mia,,,',
+      ',,Mia,,,',
+      'DEALMIA,,Mia,,,xx',
+    ];
     for (const row of rows) {
       shop.write('creators.csv', `deal_id,influencer_handle,name,address,email,language\n${row}\n`);
       const { exitCode, stderr } = await print();

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
+import { domainToASCII } from 'node:url';
 import type { SendMailOptions } from 'nodemailer';
 import type { ChannelSettings } from '../../config/notify-fields.ts';
 import { formatAmounts } from '../../core/money.ts';
@@ -336,6 +337,8 @@ export type Delivered =
  * Composes a mail to one person, with a document, as it goes over the wire.
  *
  * @param mail.fromName name beside the sender's address. Null: none.
+ * @returns null if it would go to another address than `mail.to`, because that is written in a way that SMTP reads
+ *   differently.
  */
 export async function composeMail(
   { from }: Pick<Email, 'from'>,
@@ -347,7 +350,7 @@ export async function composeMail(
     readonly html: string;
     readonly attachment: { readonly filename: string; readonly content: Buffer };
   },
-): Promise<Buffer> {
+): Promise<Buffer | null> {
   const { createTransport } = await import('nodemailer');
   const { to, fromName, subject, text, html, attachment } = mail;
   const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
@@ -361,7 +364,9 @@ export async function composeMail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return composed.message as Buffer;
+  const at = to.lastIndexOf('@');
+  const meant = `${to.slice(0, at)}@${domainToASCII(to.slice(at + 1))}`;
+  return composed.envelope.to.join() === meant ? (composed.message as Buffer) : null;
 }
 
 /** The address in `Name <address>`. */
