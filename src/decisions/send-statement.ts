@@ -194,12 +194,25 @@ export async function settleInterrupted(db: Database): Promise<void> {
  * Sends the mails that wait, one after the other. Call it after the commit; any process may.
  *
  * @param options.signal begins no mail any more once it is aborted.
+ * @param options.mayDecide called before the first one; throws what forbids every decision: on a database that lost
+ *   claims, a mail that waits may have been sent, and what it says may be wrong.
  */
 export async function sendStatementMails(
   db: Database,
-  { config, signal }: { readonly config: MailConfig; readonly signal?: AbortSignal },
+  {
+    config,
+    signal,
+    mayDecide = async () => {},
+  }: {
+    readonly config: MailConfig;
+    readonly signal?: AbortSignal;
+    readonly mayDecide?: () => Promise<void>;
+  },
 ): Promise<void> {
   await settleInterrupted(db);
+  const waiting = await listStatementMails(db, { state: 'waiting', limit: 1 });
+  if (waiting.length === 0) return;
+  await mayDecide();
   for (const channel of config.notify.channels)
     while (channel.kind === 'email' && signal?.aborted !== true && (await sendNext(db, channel)));
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../jobs/index.ts';
+import { startBulkWorker } from '../../src/console/bulk-worker.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { listStatementMails } from '../../src/reports/money/statement-mails.ts';
 import { hiddenFields } from '../console/bulk-shop.ts';
@@ -162,6 +165,23 @@ describe('sending a statement by mail', () => {
     ]);
     expect(refused.stdout + refused.stderr).not.toContain('mia@');
     refusal = null;
+    // Nothing is sent by a process that may not decide.
+    await sql`
+      update ops.statement_mails set state = 'waiting', failure = null, settled_at = null, recipient = 'mia@mail.example', message = 'x'`.execute(
+      shop.db,
+    );
+    const config = loadConfig(join(shop.folder, 'pipeline.yaml'), { ...process.env, ...shop.env });
+    const errors: unknown[] = [];
+    const mayDecide = async () => Promise.reject(new Error('the ledger lost claims'));
+    const onError = (error: unknown) => void errors.push(error);
+    const worker = startBulkWorker({ db: shop.db, config, leaseMs: 1_000, mayDecide, onError });
+    await waitFor(() => errors.length === 1);
+    await worker.stop();
+    expect(await kept(shop)).toEqual([['waiting', null, 'mia@mail.example', false]]);
+    expect(server.mails).toHaveLength(1);
+    await sql`update ops.statement_mails set state = 'failed', failure = 'x', settled_at = now(), recipient = null, message = null`.execute(
+      shop.db,
+    );
     expect((await shop.cli(...SEND)).exitCode).toBe(0);
     const away = await openClosed(await findFreePort());
     const unreached = await away.cli(...SEND);
