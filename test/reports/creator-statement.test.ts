@@ -113,6 +113,13 @@ describe('the statement for a creator', () => {
     expect(Buffer.from(await saved.arrayBuffer()).equals(april.stdoutBytes)).toBe(true);
     expect((await get('/statements/2026-04/document?deal=NONE')).status).toBe(404);
     expect((await print('2026-04', 'html', '--deal', 'NONE')).exitCode).toBe(2);
+    // The orders of an open month before a closed one are in that, and are not shown as to be paid once more.
+    const march = [await print('2026-03', 'html'), await print('2026-03', 'table')];
+    for (const { exitCode, stdout, stderr } of march)
+      expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining('2026-04 is closed')]);
+    for (const path of ['/statements/2026-03', '/statements/2026-03/document?deal=DEALMIA'])
+      expect(textOf((await get(path)).text)).toContain('The statement of 2026-04 is closed, and it includes');
+    expect(text.join(' ')).toContain('die bis Ende April 2026 zählten');
     // What was closed stays as it was sent, whatever the terms say now.
     shop.write('terms.csv', 'deal_id,rate\nOTHER,10\n');
     expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);

@@ -6,7 +6,7 @@ import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
 import { loadStatementRules } from '../../money/load-rules.ts';
 import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
-import { findClosed } from '../../money/read-statement.ts';
+import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
 import { type Block, column, number, type Section, say, section, table } from '../../render/block.ts';
 import { type Letterhead, loadLogo } from '../../render/letterhead.ts';
@@ -40,12 +40,13 @@ export type DocumentOf = {
  * Reads the statement of one deal and describes it for its creator. A closed one needs no terms.
  *
  * @returns null if nothing is known of the deal.
- * @throws KnownError about the terms of an open month, about creators.csv or the logo.
+ * @throws KnownError about the terms of an open month, one that a closed statement includes, creators.csv or the logo.
  */
 export async function openCreatorStatement(
   db: Database,
   { month, dealId, language = null, config: { statements } }: DocumentOf,
 ): Promise<StatementDocument | null> {
+  await refuseContained(db, month);
   const isClosed = (await findClosed(db, month)) !== null;
   const rules = isClosed ? null : loadStatementRules(statements);
   const of = await readCreatorStatement(db, { month, dealId, rules });
