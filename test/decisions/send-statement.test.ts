@@ -138,6 +138,7 @@ describe('sending a statement by mail', () => {
     const { get, post } = await startTestConsole(shop);
     await waitFor(async () => JSON.stringify(await kept(shop)) === '[["unclear","interrupted",null,true]]');
     expect(server.mails).toHaveLength(1);
+    expect(textOf((await get('/')).text)).toContain('unclear whether a mail with a statement has arrived');
     expect(textOf((await get('/statements')).text)).toContain('Unclear whether these mails arrived: 2026-04');
     expect(textOf((await get('/statements/2026-04/document?deal=DEALMIA')).text)).toContain(
       'It is never sent again by itself.',
