@@ -113,12 +113,28 @@ describe('the statement for a creator', () => {
     expect(Buffer.from(await saved.arrayBuffer()).equals(april.stdoutBytes)).toBe(true);
     expect((await get('/statements/2026-04/document?deal=NONE')).status).toBe(404);
     expect((await print('2026-04', 'html', '--deal', 'NONE')).exitCode).toBe(2);
+    // The orders of an open month before a closed one are in that, and are not shown as to be paid once more.
+    const march = [await print('2026-03', 'html'), await print('2026-03', 'table')];
+    for (const { exitCode, stdout, stderr } of march)
+      expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining('2026-04 is closed')]);
+    for (const path of ['/statements/2026-03', '/statements/2026-03/document?deal=DEALMIA'])
+      expect(textOf((await get(path)).text)).toContain('The statement of 2026-04 is closed, and it includes');
+    expect(text.join(' ')).toContain('die bis Ende April 2026 zählten');
+    // What was closed stays as it was sent, whatever the terms say now.
+    shop.write('terms.csv', 'deal_id,rate\nOTHER,10\n');
+    expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);
   });
 
   it('is refused with the file and the line if it may go to somebody else, or the logo is broken; never guessed', async () => {
     const shop = await openCorrected();
     const print = () => shop.cli('statement', '--month', '2026-04', '--deal', 'DEALMIA', '--format', 'html');
-    const rows = ['DEALMIA,,Mia,,mia,', 'DEALMIA,mia.test,Mia,,,', ',,Mia,,,', 'DEALMIA,,Mia,,,xx'];
+    const rows = [
+      'DEALMIA,,Mia,,m\u0001ia@mail.example,',
+      'DEALMIA,,Mia,,mia,',
+      'DEALMIA,mia.test,Mia,,,',
+      ',,Mia,,,',
+      'DEALMIA,,Mia,,,xx',
+    ];
     for (const row of rows) {
       shop.write('creators.csv', `deal_id,influencer_handle,name,address,email,language\n${row}\n`);
       const { exitCode, stderr } = await print();

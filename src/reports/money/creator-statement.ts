@@ -4,9 +4,9 @@ import type { DecimalText } from '../../core/order.ts';
 import { type Language, LOCALES } from '../../core/text/language.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
-import { findBrokenRules, loadStatementRules } from '../../money/load-rules.ts';
+import { loadStatementRules } from '../../money/load-rules.ts';
 import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
-import { findClosed } from '../../money/read-statement.ts';
+import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
 import { type Block, column, number, type Section, say, section, table } from '../../render/block.ts';
 import { type Letterhead, loadLogo } from '../../render/letterhead.ts';
@@ -40,14 +40,15 @@ export type DocumentOf = {
  * Reads the statement of one deal and describes it for its creator. A closed one needs no terms.
  *
  * @returns null if nothing is known of the deal.
- * @throws KnownError about the terms of an open month, about creators.csv or the logo.
+ * @throws KnownError about the terms of an open month, one that a closed statement includes, creators.csv or the logo.
  */
 export async function openCreatorStatement(
   db: Database,
   { month, dealId, language = null, config: { statements } }: DocumentOf,
 ): Promise<StatementDocument | null> {
+  await refuseContained(db, month);
   const isClosed = (await findClosed(db, month)) !== null;
-  const rules = isClosed && findBrokenRules(statements).length > 0 ? null : loadStatementRules(statements);
+  const rules = isClosed ? null : loadStatementRules(statements);
   const of = await readCreatorStatement(db, { month, dealId, rules });
   const { sender } = statements;
   const creators = loadCreators(statements);
@@ -141,7 +142,7 @@ function describeBody(
   const { statement, dealId, brandName } = of;
   const { lines, month, closed, returnWindowDays, timeZone } = statement;
   const currencies = [...new Set(lines.map(({ currency }) => currency))];
-  const inReview = (of.uncounted ?? []).filter(({ why }) => why !== 'pending');
+  const inReview = statement.uncounted.filter(({ why }) => why !== 'pending');
   const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
   return [
     ...(closed === null ? [say(texts.draft, { tone: 'bold' })] : []),
@@ -176,9 +177,8 @@ function describeBody(
         }),
       ];
     }),
-    ...(of.uncounted === null ? [say(texts.pendingUnknown, { tone: 'dim' })] : []),
     ...uncounted(
-      (of.uncounted ?? []).filter(({ why }) => why === 'pending'),
+      statement.uncounted.filter(({ why }) => why === 'pending'),
       { texts, write, title: texts.pending, about: texts.pendingAbout(returnWindowDays) },
     ),
     ...uncounted(inReview, { texts, write, title: texts.review, about: texts.reviewAbout }),

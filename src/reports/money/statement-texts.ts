@@ -41,7 +41,6 @@ export type StatementTexts = {
   readonly pendingAbout: (days: number) => string;
   readonly wouldEarn: string;
   readonly unknown: string;
-  readonly pendingUnknown: string;
   readonly review: string;
   readonly reviewAbout: string;
   readonly notice: string;
@@ -61,7 +60,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Currency',
     explained: (days, month, zone) =>
-      `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders for which that day was in ${month} (time zone ${zone}), and corrections of earlier statements.`,
+      `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders that counted by the end of ${month} (time zone ${zone}) and are in no earlier statement, and corrections of earlier statements.`,
     nothing: 'No order counts in this month, and there is nothing to correct.',
     summary: 'Summary',
     orders: 'Orders',
@@ -94,7 +93,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `These orders can still be returned. They count ${days} days after they were placed, in a later statement.`,
     wouldEarn: 'Would earn',
     unknown: 'unknown',
-    pendingUnknown: 'What is pending cannot be said at present.',
     review: 'Under review',
     reviewAbout: 'It is not settled yet what these orders earn. They will be in a later statement.',
     notice:
@@ -114,7 +112,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Währung',
     explained: (days, month, zone) =>
-      `Eine Bestellung zählt ${days} Tage, nachdem sie aufgegeben wurde: Dann kann sie nicht mehr zurückgegeben werden. Diese Abrechnung enthält die Bestellungen, bei denen dieser Tag im ${month} lag (Zeitzone ${zone}), und Korrekturen früherer Abrechnungen.`,
+      `Eine Bestellung zählt ${days} Tage, nachdem sie aufgegeben wurde: Dann kann sie nicht mehr zurückgegeben werden. Diese Abrechnung enthält die Bestellungen, die bis Ende ${month} zählten (Zeitzone ${zone}) und in keiner früheren Abrechnung stehen, und Korrekturen früherer Abrechnungen.`,
     nothing: 'In diesem Monat zählt keine Bestellung, und es gibt nichts zu korrigieren.',
     summary: 'Zusammenfassung',
     orders: 'Bestellungen',
@@ -147,7 +145,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Diese Bestellungen können noch zurückgegeben werden. Sie zählen ${days} Tage, nachdem sie aufgegeben wurden, in einer späteren Abrechnung.`,
     wouldEarn: 'Ergäbe',
     unknown: 'unbekannt',
-    pendingUnknown: 'Was noch aussteht, lässt sich zurzeit nicht sagen.',
     review: 'In Prüfung',
     reviewAbout:
       'Was diese Bestellungen ergeben, steht noch nicht fest. Sie kommen in eine spätere Abrechnung.',
@@ -168,7 +165,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Contrat',
     currency: 'Devise',
     explained: (days, month, zone) =>
-      `Une commande compte ${days} jours après avoir été passée, quand elle ne peut plus être retournée. Ce relevé contient les commandes pour lesquelles ce jour était en ${month} (fuseau horaire ${zone}) et les corrections de relevés précédents.`,
+      `Une commande compte ${days} jours après avoir été passée, quand elle ne peut plus être retournée. Ce relevé contient les commandes qui comptaient avant la fin du mois (${month}, fuseau horaire ${zone}) et ne figurent dans aucun relevé précédent, et les corrections de relevés précédents.`,
     nothing: 'Aucune commande ne compte ce mois-ci, et il n’y a rien à corriger.',
     summary: 'Récapitulatif',
     orders: 'Commandes',
@@ -201,7 +198,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Ces commandes peuvent encore être retournées. Elles comptent ${days} jours après avoir été passées, dans un relevé ultérieur.`,
     wouldEarn: 'Donnerait',
     unknown: 'inconnu',
-    pendingUnknown: 'Ce qui est en attente n’est pas connu à présent.',
     review: 'En cours de vérification',
     reviewAbout:
       'Ce que rapportent ces commandes n’est pas encore établi. Elles figureront dans un relevé ultérieur.',
@@ -222,7 +218,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Acuerdo',
     currency: 'Moneda',
     explained: (days, month, zone) =>
-      `Un pedido cuenta ${days} días después de realizarse, cuando ya no se puede devolver. Esta liquidación contiene los pedidos para los que ese día fue en ${month} (zona horaria ${zone}) y correcciones de liquidaciones anteriores.`,
+      `Un pedido cuenta ${days} días después de realizarse, cuando ya no se puede devolver. Esta liquidación contiene los pedidos que contaban hasta el final de ${month} (zona horaria ${zone}) y no están en ninguna liquidación anterior, y correcciones de liquidaciones anteriores.`,
     nothing: 'Ningún pedido cuenta este mes y no hay nada que corregir.',
     summary: 'Resumen',
     orders: 'Pedidos',
@@ -255,7 +251,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Estos pedidos aún se pueden devolver. Cuentan ${days} días después de realizarse, en una liquidación posterior.`,
     wouldEarn: 'Generaría',
     unknown: 'desconocido',
-    pendingUnknown: 'Por ahora no se puede decir qué está pendiente.',
     review: 'En revisión',
     reviewAbout: 'Aún no está claro lo que generan estos pedidos. Estarán en una liquidación posterior.',
     notice:
@@ -275,7 +270,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Valuta',
     explained: (days, month, zone) =>
-      `Een bestelling telt ${days} dagen nadat zij is geplaatst, als zij niet meer kan worden geretourneerd. Deze afrekening bevat de bestellingen waarvoor die dag in ${month} viel (tijdzone ${zone}), en correcties van eerdere afrekeningen.`,
+      `Een bestelling telt ${days} dagen nadat zij is geplaatst, als zij niet meer kan worden geretourneerd. Deze afrekening bevat de bestellingen die tot eind ${month} telden (tijdzone ${zone}) en in geen eerdere afrekening staan, en correcties van eerdere afrekeningen.`,
     nothing: 'In deze maand telt geen bestelling, en er valt niets te corrigeren.',
     summary: 'Samenvatting',
     orders: 'Bestellingen',
@@ -308,7 +303,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Deze bestellingen kunnen nog worden geretourneerd. Zij tellen ${days} dagen nadat zij zijn geplaatst, in een latere afrekening.`,
     wouldEarn: 'Zou opleveren',
     unknown: 'onbekend',
-    pendingUnknown: 'Wat in afwachting is, is op dit moment niet te zeggen.',
     review: 'In onderzoek',
     reviewAbout:
       'Het staat nog niet vast wat deze bestellingen opleveren. Zij komen in een latere afrekening.',

@@ -4,7 +4,7 @@ import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
-import { html } from '../../../render/html/html.ts';
+import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
@@ -106,8 +106,9 @@ function sendForm(
   if (!isClosed) return html`<p class="none">Close the month first: until then, it may change.</p>`;
   return actionForm(visit, '/statements/send', {
     hidden: { month, deal: dealId, language, after: last?.mailId ?? '' },
-    fields: html`<label>To <input type="email" name="recipient" maxlength="254" autocomplete="off"${email === null ? html` required` : null}></label>
-<small>${email === null ? 'Nobody wrote an address into statements.creators.' : html`Empty: ${email}, as in statements.creators.`}</small>`,
+    // What the person sees is what is sent to, even if the file changes meanwhile.
+    fields: htmlWithAddresses`<label>To <input type="email" name="recipient" value="${email ?? ''}" maxlength="254" autocomplete="off" required></label>
+<small>${email === null ? 'Nobody wrote an address into statements.creators.' : 'As in statements.creators.'}</small>`,
     reasonLabel: 'Why',
     reason: `Statement of ${month}`,
     button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it once more',
