@@ -223,6 +223,47 @@ describe('a claim that an order was not credited', () => {
     const { rows: audit } =
       await sql`select count(*)::integer as n from ops.audit where subject_kind = 'claim'`.execute(shop.db);
     expect(audit).toEqual([{ n: 6 }]);
+
+    // What became of an order after it was credited is part of the answer.
+    const [header = ''] = ORDERS.split('\n');
+    shop.drop(
+      '2-later.csv',
+      [
+        header,
+        '1008,45.00,EUR,MIA10,2026-04-11T22:30:00Z,cancelled,',
+        '1009,40.00,EUR,MIA10,2026-04-11T22:31:00Z,paid,',
+        '1010,46.00,EUR,BEN15,2026-04-11T22:32:00Z,paid,',
+        '',
+      ].join('\n'),
+    );
+    await shop.run();
+    const lines = ['mia.test,1008', 'mia.test,1009', 'mia.test,1010', 'ben.test,1010', 'nobody.else,1010'];
+    shop.write('later.csv', `creator,order_id\n${lines.join('\n')}\n`);
+    await shop.cli('claims', 'add', 'later.csv');
+    const later = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+      .slice(0, lines.length)
+      .toReversed();
+    expect(later.map(({ answer: { kind, credited } }) => [kind, credited])).toEqual([
+      ['no_longer_counted', null],
+      ['credited', { amount: '46.0000', currency: 'EUR' }],
+      ['credit_in_question', null],
+      ['credit_in_question', null],
+      ['owner_unknown', null],
+    ]);
+    expect(later.map(({ answer: { reply } }) => reply)).toEqual([
+      expect.stringMatching(
+        /^It was credited to you on .*: 45\.00 EUR\. It does not count any more: .* cancelled/,
+      ),
+      expect.stringMatching(/^Credited to you on .*: 46\.00 EUR\. .*: 40\.00 EUR counts now\./),
+      expect.stringMatching(/^It was credited to you on .*: 46\.00 EUR, but the order has changed since/),
+      expect.stringMatching(/^The order is being checked/),
+      expect.stringMatching(/^We are checking whether/),
+    ]);
+    // The answer names those to whom it was sent, and not those whom the new decision names.
+    for (const { answer } of later.slice(2, 4)) {
+      expect(answer.text).toMatch(/^Credited to (?:mia\.test \()?deal DEALMIA/);
+      expect(answer.text).not.toMatch(/ben\.test|BEN15/);
+    }
   });
 
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {

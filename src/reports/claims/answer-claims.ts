@@ -9,10 +9,17 @@ import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
-import { type Answer, answerOrder, decisiveOf, type OrderAnswer } from '../lives/answer-order.ts';
-import type { EntryLife } from '../lives/entry-lives.ts';
+import {
+  type Answer,
+  answerOrder,
+  decisiveOf,
+  isDecisionOf,
+  type OrderAnswer,
+  sayRefunded,
+} from '../lives/answer-order.ts';
+import { creditedBy, type EntryLife } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
-import { type Claimant, creditedBy, isOf, readClaimant } from './read-claimant.ts';
+import { type Claimant, isOf, readClaimant } from './read-claimant.ts';
 
 /*
  * The answer to a claim that an order was not credited. An order that is found gets the answer that `explain` gives,
@@ -23,6 +30,8 @@ import { type Claimant, creditedBy, isOf, readClaimant } from './read-claimant.t
 export type ClaimAnswerKind =
   | Exclude<OrderAnswer['kind'], 'no_owner' | 'undecided'>
   | 'credited_to_another'
+  | 'no_longer_counted'
+  | 'credit_in_question'
   | 'owner_unknown'
   | 'code_unknown'
   | 'code_not_valid'
@@ -36,6 +45,7 @@ export type ClaimAnswerKind =
 export const FINAL_ANSWERS: readonly ClaimAnswerKind[] = [
   'credited',
   'credited_to_another',
+  'no_longer_counted',
   'excluded',
   'code_not_valid',
   'no_code',
@@ -113,26 +123,88 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
   };
 }
 
+/** How an order differs now from what was sent, if it does. */
+type Change = {
+  readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
+  readonly newAmount: string | null;
+  readonly detail: string | null;
+};
+
+/** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
+async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
+  const { rows } = await sql<Change & { readonly isAsSent: boolean }>`
+    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments
+    where entry_id = ${entryId}::bigint and not is_elsewhere
+      -- Earlier versions recorded what other sources state only in the words of the detail. It counts if it is less.
+      and (detail is null or detail not like 'Source % states the order otherwise.' or new_amount < old_amount)
+    order by adjustment_id desc limit 1`.execute(db);
+  const [change] = rows;
+  return change === undefined || change.isAsSent ? null : change;
+}
+
+/** Whether it is open what, and to whom, an order that was credited counts now. */
+function isInQuestion(change: Change | null): boolean {
+  return (
+    change !== null &&
+    (change.kind === 'held' ||
+      change.kind === 'reattributed' ||
+      (change.newAmount === null && change.kind !== 'cancelled' && change.kind !== 'excluded'))
+  );
+}
+
+const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
+  changed: 'It is not known what it comes to now.',
+  refunded: 'It is not known what it comes to now.',
+  cancelled: '',
+  excluded: '',
+  held: 'It is held since, so it is not known what it comes to now, and for whom.',
+  reattributed:
+    'It names another creator since. The service cannot move it: settle the difference between the two.',
+};
+
 async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
   const { rows } = await sql<{ month: string; earned: string; currency: string }>`
     select to_char(min(s.month), 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`.execute(db);
   const [counted] = rows;
-  const credited = entry.amount === null ? null : { amount: entry.amount, currency: entry.currency };
-  const sum = credited === null ? '' : `: ${formatMoney(credited.amount, credited.currency)}`;
+  const change = await readChange(db, entry);
+  const day = formatInstant(entry.stateChangedAt).slice(0, 10);
+  const sum = entry.amount === null ? '' : `: ${formatMoney(entry.amount, entry.currency)}`;
   const statement =
     counted === undefined
       ? 'It is in no closed statement yet.'
       : `It counts in the statement of ${counted.month} and earned ${formatMoney(counted.earned, counted.currency)}.`;
+  const { text } = answerOrder(life);
+  const of = { next: seeOrder(life), ...NOTHING, statementMonth: counted?.month ?? null };
+  if (change !== null && isInQuestion(change))
+    return {
+      kind: 'credit_in_question',
+      text: `${text} ${IN_QUESTION[change.kind]} ${statement}`,
+      reply: `It was credited to you on ${day}${sum}, but the order has changed since. We are checking what it comes to now.`,
+      ...of,
+    };
+  if (change?.kind === 'cancelled' || change?.kind === 'excluded')
+    return {
+      kind: 'no_longer_counted',
+      text: `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,
+      reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind === 'cancelled' ? 'cancelled' : 'excluded'} afterwards.${counted === undefined ? '' : ` ${statement}`}`,
+      ...of,
+    };
+  const now =
+    change?.newAmount == null || change.newAmount === entry.amount
+      ? ''
+      : ` ${change.kind === 'refunded' ? 'It was refunded' : 'The order has changed'} since: ${formatMoney(change.newAmount, entry.currency)} counts now.`;
   return {
     kind: 'credited',
-    text: `${answerOrder(life).text} ${statement}`,
-    reply: `Credited to you on ${formatInstant(entry.stateChangedAt).slice(0, 10)}${sum}. ${statement}`,
-    next: seeOrder(life),
+    text: `${text}${now} ${statement}`,
+    reply: `Credited to you on ${day}${sum}.${now}${sayRefunded(life)} ${statement}`,
+    ...of,
     // An order without its currency has no amount that could be added up.
-    credited: credited?.currency === null ? null : credited,
-    statementMonth: counted?.month ?? null,
+    credited:
+      entry.amount === null || entry.currency === null
+        ? null
+        : { amount: entry.amount, currency: entry.currency },
   };
 }
 
@@ -144,7 +216,10 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
   const kind = await kindOf(claim, life, { answer, codes, asking });
   const notes = [
     answer.text,
-    entry?.state === 'accepted' && decided !== undefined ? sayRule(decided) : '',
+    entry?.state === 'accepted' && decided !== undefined && isDecisionOf(entry, decided)
+      ? sayRule(decided)
+      : '',
+    kind === 'credit_in_question' ? 'The order has changed since, and may be of another creator now.' : '',
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
     kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
     kind === 'owner_unknown'
@@ -172,9 +247,14 @@ async function kindOf(
   }: { readonly answer: OrderAnswer; readonly codes: readonly string[]; readonly asking: Asking },
 ): Promise<ClaimAnswerKind> {
   const { entry, decided } = decisiveOf(life);
-  if (kind === 'credited' && entry !== undefined)
+  if (kind === 'credited' && entry !== undefined) {
     // An entry of the claimant was looked for before, so this is another's, or not known.
-    return (await isOf(db, claimant, creditedBy(entry))) === false ? 'credited_to_another' : 'owner_unknown';
+    if ((await isOf(db, claimant, creditedBy(entry))) !== false) return 'owner_unknown';
+    const now = { dealId: decided?.dealId ?? null, handle: decided?.influencerHandle ?? null };
+    return isInQuestion(await readChange(db, entry)) && (await isOf(db, claimant, now)) !== false
+      ? 'credit_in_question'
+      : 'credited_to_another';
+  }
   const isTied = codes.some((code) => code === foldCode(claim.code ?? '') || claimant.codes.has(code));
   const current = life.versions.find(({ isCurrent }) => isCurrent);
   const owners = [decided, current].map((named) => ({
@@ -206,7 +286,9 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
 const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   credited: 'Credited to you.',
   credited_to_another: 'The order is credited to another creator, by what it carries.',
-  owner_unknown: 'The order is credited. We are checking whether to you.',
+  no_longer_counted: 'It was credited to you, and does not count any more.',
+  credit_in_question: 'The order is being checked. You get another answer when that is done.',
+  owner_unknown: 'We are checking whether the order is yours.',
   waiting: 'The order is being processed. It is not decided yet whom it is credited to.',
   held: 'The order is being checked. You get another answer when that is done.',
   in_doubt: 'The order is being checked. You get another answer when that is done.',

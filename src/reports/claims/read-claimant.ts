@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { spellingsOf } from '../find-handles.ts';
-import type { EntryLife } from '../lives/entry-lives.ts';
+import type { Credited } from '../lives/entry-lives.ts';
 
 /** A creator who claims orders, with everything that is known to belong to the same person. */
 export type Claimant = {
@@ -46,15 +46,6 @@ export async function readClaimant(db: Database, creator: string): Promise<Claim
     deals: new Set(ids),
     codes: new Set(codes.map(({ code }) => code)),
   };
-}
-
-/** To whom something is credited, as far as it is known. */
-export type Credited = { readonly dealId: string | null; readonly handle: string | null };
-
-/** Returns to whom an entry was sent, or to whom the service credited it. */
-export function creditedBy({ dealId, body }: EntryLife): Credited {
-  const sent = JSON.parse(body) as { readonly deal_id?: string; readonly influencer_handle?: string };
-  return { dealId: dealId ?? sent.deal_id ?? null, handle: sent.influencer_handle ?? null };
 }
 
 /**
