@@ -268,19 +268,44 @@ describe('a claim that an order was not credited', () => {
 
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {
     const shop = await openWorkshop({ flow: FLOW });
-    shop.write('codes.csv', CODES);
+    shop.write('codes.csv', `${CODES}ZOE20,4819,,DEALZOE,,,\n`);
     shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
-    shop.drop('1-april.csv', ORDERS.replace('1007,24.00,EUR', '1007,24.00,EURO'));
+    shop.drop(
+      '1-april.csv',
+      `${ORDERS.replace('1007,24.00,EUR', '1007,24.00,EURO')}1015,13.00,EUR,ZOE20,2026-04-20T10:01:00Z,weird,
+`,
+    );
     await shop.run();
     shop.write('claims.csv', 'creator,order_id,day\nmia.test,99999,2026-04-10\nmia.test,99998,2026-04-12\n');
     await shop.cli('claims', 'add', 'claims.csv');
     const answers = async () =>
-      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim').map(({ answer }) => answer.text);
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+        .slice(-2)
+        .map((one) => one.answer.text);
     expect(await answers()).toEqual(
       Array(2).fill(
         expect.stringMatching(/1 row of a file of shop with orders of that day could not be used/),
       ),
     );
+    const answer = async (line: string) => {
+      shop.write('one.csv', `creator,order_id,amount,currency,day,code\n${line}\n`);
+      await shop.cli('claims', 'add', 'one.csv');
+      const [newest] = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
+      return newest?.answer.kind;
+    };
+    // A code that nobody owns may be anyone's, and of a deal without a handle it is not known whose it is.
+    expect(await answer('ben.test,1006,,,,')).toBe('code_unknown');
+    expect(await answer('mia.test,1015,,,,')).toBe('held');
+    expect(await answer('mia.test,1014,,,,')).toBe('no_code');
+    // What states an order later could not be read.
+    const [header = ''] = ORDERS.split('\n');
+    shop.drop(
+      '2-bad.csv',
+      `${header}\n1014,15.oo,EUR,MIA10,2026-04-20T10:00:00Z,paid,\n1001,45.oo,EUR,MIA10,2026-04-10T10:00:00Z,cancelled,\n1016,1.00,EUR,,2026-04-21T10:00:00Z,paid,\n`,
+    );
+    await shop.run();
+    expect(await answer('mia.test,1001,,,,')).toBe('row_rejected');
+    expect(await answer('ben.test,1014,,,,')).toBe('row_rejected');
     shop.drop('2-held.csv', 'something,else\n1,2\n');
     await shop.run();
     expect(await answers()).toEqual(

@@ -19,7 +19,7 @@ import {
 } from '../lives/answer-order.ts';
 import { creditedBy, type EntryLife } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
-import { type Claimant, isOf, readClaimant } from './read-claimant.ts';
+import { type Claimant, isOf, ownsEvidence, readClaimant } from './read-claimant.ts';
 
 /*
  * The answer to a claim that an order was not credited. An order that is found gets the answer that `explain` gives,
@@ -102,7 +102,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)
-        return answerCredited(db, { ...life, entries: [entry] }, entry);
+        return unlessUnread(life, await answerCredited(db, { ...life, entries: [entry] }, entry));
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
@@ -112,7 +112,19 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
       reply: 'Several orders have this id. Please say in which shop it was placed.',
       ...{ next: seeOrder(life), ...NOTHING },
     };
-  return answerLife(claim, life, asking);
+  return unlessUnread(life, await answerLife(claim, life, asking));
+}
+
+/** A final answer stays open while a held file, or a row that could not be used, states the order otherwise, perhaps. */
+function unlessUnread(life: OrderLife, answer: ClaimAnswer): ClaimAnswer {
+  const unread = answerOrder({ ...life, entries: [], attributions: [] });
+  if (!FINAL_ANSWERS.includes(answer.kind) || (unread.kind !== 'file_held' && unread.kind !== 'row_rejected'))
+    return answer;
+  return {
+    kind: unread.kind,
+    text: `${answer.text} But what states it later is not read. ${unread.text}`,
+    ...{ reply: REPLIES[unread.kind], next: unread.next, ...NOTHING },
+  };
 }
 
 function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): Answer['next'] {
@@ -223,7 +235,7 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
     kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
     kind === 'owner_unknown'
-      ? `It is not known whether that concerns ${claim.creator}: no deal, code or credited order says so.`
+      ? `It is not known whether that concerns ${claim.creator}: what it carries, or carried before, may be of the creator.`
       : '',
   ];
   const reason = decided?.reason?.replaceAll('_', ' ');
@@ -255,20 +267,18 @@ async function kindOf(
       ? 'credit_in_question'
       : 'credited_to_another';
   }
-  const isTied = codes.some((code) => code === foldCode(claim.code ?? '') || claimant.codes.has(code));
-  const current = life.versions.find(({ isCurrent }) => isCurrent);
-  const owners = [decided, current].map((named) => ({
-    dealId: named?.dealId ?? null,
-    handle: named?.influencerHandle ?? null,
-  }));
-  const isOwn = await Promise.all(owners.map((owner) => isOf(db, claimant, owner)));
-  // Of a link, a collaboration and a file that is not read, it is not known whether they are the claimant's.
-  const mayBeOwn = current === undefined || current.links.length > 0 || current.collabId !== null;
-  if (!isTied && !isOwn.includes(true) && (!mayBeOwn || isOwn.includes(false)) && kind !== 'no_code')
-    return claimant.isKnown ? 'no_code' : 'owner_unknown';
-  if (kind === 'undecided') return 'waiting';
-  if (kind !== 'no_owner') return kind as Exclude<typeof kind, 'no_owner' | 'undecided'>;
-  return /_(?:expired|not_yet_valid)$/.test(decided?.reason ?? '') ? 'code_not_valid' : 'code_unknown';
+  const owns = await ownsEvidence(db, claimant, life, decided);
+  const isTied = owns.includes(true) || (claim.code !== null && codes.includes(foldCode(claim.code)));
+  if (!isTied && owns.every((isOwn) => isOwn === false)) {
+    if (life.versions.some(({ isCurrent, doubt }) => isCurrent && doubt !== null)) return 'owner_unknown';
+    return claimant.isKnown || kind === 'no_code' ? 'no_code' : 'owner_unknown';
+  }
+  // It carries nothing now, but an earlier version carried something.
+  if (kind === 'no_code') return 'owner_unknown';
+  if (kind === 'undecided' || kind === 'waiting') return isTied ? 'waiting' : 'owner_unknown';
+  if (kind !== 'no_owner') return kind;
+  const isNotValid = /_(?:expired|not_yet_valid)$/.test(decided?.reason ?? '');
+  return isNotValid && !owns.includes(null) ? 'code_not_valid' : 'code_unknown';
 }
 
 /** The rule by which an order was credited, with what would have named others. */
