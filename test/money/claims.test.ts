@@ -283,9 +283,7 @@ describe('a claim that an order was not credited', () => {
         .slice(-2)
         .map((one) => one.answer.text);
     expect(await answers()).toEqual(
-      Array(2).fill(
-        expect.stringMatching(/1 row of a file of shop with orders of that day could not be used/),
-      ),
+      Array(2).fill(expect.stringMatching(/1 row of the files of shop since that day could not be used/)),
     );
     const answer = async (line: string) => {
       shop.write('one.csv', `creator,order_id,amount,currency,day,code\n${line}\n`);
@@ -312,6 +310,35 @@ describe('a claim that an order was not credited', () => {
       Array(2).fill(expect.stringMatching(/1 file of shop is held, and may state it/)),
     );
   });
+});
+
+it('an order is in no export only if all exports that may state it are read, and of after its day', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.write('codes.csv', CODES);
+  shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+  const [header = ''] = ORDERS.split('\n');
+  const drop = async (name: string, rows: readonly string[]) => {
+    shop.drop(name, `${header}\n${rows.map((row) => `${row},paid,\n`).join('')}`);
+    await shop.run();
+  };
+  const answer = async (line: string) => {
+    shop.write('one.csv', `creator,order_id,amount,currency,day,code\n${line}\n`);
+    await shop.cli('claims', 'add', 'one.csv');
+    const [newest] = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
+    return newest?.answer.text;
+  };
+  // One export ends during the day, and the next begins after it.
+  await drop('orders-6.csv', ['6001,10.00,EUR,MIA10,2026-04-25T10:00:00Z']);
+  await drop('orders-7.csv', ['6002,10.00,EUR,MIA10,2026-04-26T00:10:00Z']);
+  expect(await answer('mia.test,6999,,,2026-04-25,')).toMatch(/not whole: .* is orders-6\.csv/);
+  const may = ['6003,11.00,EUR,MIA10,2026-05-01T09:00:00Z', '6004,12.00,EUR,BEN15,2026-05-01T10:00:00Z'];
+  await drop('orders-2026-05-02.csv', may);
+  expect(await answer('mia.test,7001,,,2026-05-01,')).toMatch(/do not have it: orders-2026-05-02\.csv/);
+  await drop('orders-2026-05-03.csv', [...may, 'Alle,23.00,EUR,,']);
+  expect(await answer('mia.test,7002,,,2026-05-01,')).toMatch(/1 row .* was taken for totals/);
+  // It states only orders that are known already, and one that could not be read.
+  await drop('orders-2026-05-04.csv', [...may, ',13.00,EUR,MIA10,2026-05-01T11:00:00Z']);
+  expect(await answer('mia.test,7003,,,2026-05-01,')).toMatch(/1 row .* could not be used/);
 });
 
 describe('a list of claims', () => {

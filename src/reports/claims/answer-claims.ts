@@ -9,6 +9,7 @@ import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
+import { isSettled } from '../files/list-rejected.ts';
 import {
   type Answer,
   answerOrder,
@@ -400,10 +401,13 @@ type Coverage = {
   readonly source: string;
   /** The newest file that states an order of the day. Null: none does. */
   readonly uri: string | null;
-  readonly rejected: number;
-  /** Whether an order of a later day is known. */
-  readonly isFollowed: boolean;
+  /** Whether that file was exported after the day: it states an order of a later day, or its name has a later date. */
+  readonly isWhole: boolean;
   readonly heldFiles: number;
+  /** Rows of files of the day or later that could not be used, and that no later file states. */
+  readonly rejected: number;
+  /** Rows of these files that were taken for totals because of their amounts. */
+  readonly totals: number;
 };
 
 /** An order that no export states: a no only if every source has the whole day; otherwise it is unknown. */
@@ -418,21 +422,34 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
       'The claim does not say the day, so it is not known whether the exports of that day have arrived. Add the claim again with its day.',
     );
   const { begin, end } = boundsOf(claim.day, rules);
+  // A file that was sealed before the day began cannot state an order of it.
+  const mayState = sql`f.source = s.source and f.read_for = 'orders' and f.state = 'sealed' and f.superseded_by is null and f.sealed_at >= ${begin}`;
   const { rows } = await sql<Coverage>`
-    select s.source, n.uri, coalesce(n.rejected, 0)::integer as rejected,
-      exists (
-        select from intake.orders o where ${ORDERED_AT} >= ${end} and ${IS_DATED} and o.source = s.source and ${IS_SEALED}) as "isFollowed",
+    select s.source, n.uri, coalesce(n.is_whole, false) as "isWhole",
       (select count(*) from intake.source_files f
-        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles"
+        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles",
+      (select coalesce(sum(r.row_count), 0) from intake.source_files f join intake.rejected_rows r using (source_file_id)
+        where ${mayState} and f.rejected_rows > 0 and not ${isSettled})::integer as rejected,
+      (select count(*) from intake.source_files f cross join jsonb_array_elements(f.footer) t (total)
+        where ${mayState} and t.total ->> 'by' <> 'label')::integer as totals
     from unnest(${[...rules.sources]}::text[]) s(source)
+    -- Orders of the day, by the files that introduced them; files that state them again refer to them.
+    cross join lateral (
+      select array_agg(distinct o.source_file_id) as files, range_agg(int8range(o.order_version_id, o.order_version_id, '[]')) as versions
+      from intake.orders o where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source) d
     left join lateral (
-      select max(f.rejected_rows) over () as rejected, f.uri from intake.source_files f
-      where f.state = 'sealed' and f.source_file_id in (
-        select o.source_file_id from intake.orders o
-        where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source)
-      order by f.sealed_at desc limit 1) n on true
+      select f.uri, (f.age_basis = 'date_in_name' and f.aged_at >= ${end})
+        or exists (select from intake.orders o where o.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED})
+        or exists (
+          select from intake.restated_orders x cross join lateral unnest(x.order_version_ids) v (ids)
+          join intake.orders o on o.order_version_id >= lower(v.ids) and o.order_version_id < upper(v.ids)
+          where x.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED}) as is_whole
+      from intake.source_files f
+      where f.source = s.source and f.state = 'sealed' and (f.source_file_id = any(d.files) or exists (
+        select from intake.restated_orders x where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
+      order by f.source_file_id desc limit 1) n on true
     order by s.source`.execute(db);
-  const lacking = rows.find(({ uri, isFollowed }) => uri === null || !isFollowed);
+  const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
       `Exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or not whole${lacking?.uri == null ? '' : `: the newest that states orders of that day is ${fileName(lacking.uri)}`}.`,
@@ -447,13 +464,15 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
         command: 'npx influencer-sync files --state held',
       },
     );
-  const rejected = rows.find((row) => row.rejected > 0);
-  if (rejected !== undefined)
+  const unread = rows.find((row) => row.rejected + row.totals > 0);
+  if (unread !== undefined)
     return unknown(
-      `${plural(rejected.rejected, 'row')} of a file of ${rejected.source} with orders of that day could not be used, and may state it.`,
+      unread.rejected > 0
+        ? `${plural(unread.rejected, 'row')} of the files of ${unread.source} since that day could not be used, and may state it.`
+        : `${plural(unread.totals, 'row')} of the files of ${unread.source} since that day ${unread.totals === 1 ? 'was' : 'were'} taken for totals because of their amounts, and may state it.`,
       {
         label: 'See the rows',
-        page: `/rejected?${new URLSearchParams({ source: rejected.source })}`,
+        page: `/rejected?${new URLSearchParams({ source: unread.source })}`,
         command: 'npx influencer-sync rejected',
       },
     );
