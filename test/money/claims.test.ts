@@ -223,29 +223,122 @@ describe('a claim that an order was not credited', () => {
     const { rows: audit } =
       await sql`select count(*)::integer as n from ops.audit where subject_kind = 'claim'`.execute(shop.db);
     expect(audit).toEqual([{ n: 6 }]);
+
+    // What became of an order after it was credited is part of the answer.
+    const [header = ''] = ORDERS.split('\n');
+    shop.drop(
+      '2-later.csv',
+      [
+        header,
+        '1008,45.00,EUR,MIA10,2026-04-11T22:30:00Z,cancelled,',
+        '1009,40.00,EUR,MIA10,2026-04-11T22:31:00Z,paid,',
+        '1010,46.00,EUR,BEN15,2026-04-11T22:32:00Z,paid,',
+        '',
+      ].join('\n'),
+    );
+    await shop.run();
+    const lines = ['mia.test,1008', 'mia.test,1009', 'mia.test,1010', 'ben.test,1010', 'nobody.else,1010'];
+    shop.write('later.csv', `creator,order_id\n${lines.join('\n')}\n`);
+    await shop.cli('claims', 'add', 'later.csv');
+    const later = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+      .slice(0, lines.length)
+      .toReversed();
+    expect(later.map(({ answer: { kind, credited } }) => [kind, credited])).toEqual([
+      ['no_longer_counted', null],
+      ['credited', { amount: '46.0000', currency: 'EUR' }],
+      ['credit_in_question', null],
+      ['credit_in_question', null],
+      ['owner_unknown', null],
+    ]);
+    expect(later.map(({ answer: { reply } }) => reply)).toEqual([
+      expect.stringMatching(
+        /^It was credited to you on .*: 45\.00 EUR\. It does not count any more: .* cancelled/,
+      ),
+      expect.stringMatching(/^Credited to you on .*: 46\.00 EUR\. .*: 40\.00 EUR counts now\./),
+      expect.stringMatching(/^It was credited to you on .*: 46\.00 EUR, but the order has changed since/),
+      expect.stringMatching(/^The order is being checked/),
+      expect.stringMatching(/^We are checking whether/),
+    ]);
+    // The answer names those to whom it was sent, and not those whom the new decision names.
+    for (const { answer } of later.slice(2, 4)) {
+      expect(answer.text).toMatch(/^Credited to (?:mia\.test \()?deal DEALMIA/);
+      expect(answer.text).not.toMatch(/ben\.test|BEN15/);
+    }
   });
 
   it('is answered with "unknown" where a file is held or a row could not be used, never with a no', async () => {
     const shop = await openWorkshop({ flow: FLOW });
-    shop.write('codes.csv', CODES);
+    shop.write('codes.csv', `${CODES}ZOE20,4819,,DEALZOE,,,\n`);
     shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
-    shop.drop('1-april.csv', ORDERS.replace('1007,24.00,EUR', '1007,24.00,EURO'));
+    shop.drop(
+      '1-april.csv',
+      `${ORDERS.replace('1007,24.00,EUR', '1007,24.00,EURO')}1015,13.00,EUR,ZOE20,2026-04-20T10:01:00Z,weird,
+`,
+    );
     await shop.run();
     shop.write('claims.csv', 'creator,order_id,day\nmia.test,99999,2026-04-10\nmia.test,99998,2026-04-12\n');
     await shop.cli('claims', 'add', 'claims.csv');
     const answers = async () =>
-      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim').map(({ answer }) => answer.text);
+      eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
+        .slice(-2)
+        .map((one) => one.answer.text);
     expect(await answers()).toEqual(
-      Array(2).fill(
-        expect.stringMatching(/1 row of a file of shop with orders of that day could not be used/),
-      ),
+      Array(2).fill(expect.stringMatching(/1 row of the files of shop since that day could not be used/)),
     );
+    const answer = async (line: string) => {
+      shop.write('one.csv', `creator,order_id,amount,currency,day,code\n${line}\n`);
+      await shop.cli('claims', 'add', 'one.csv');
+      const [newest] = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
+      return newest?.answer.kind;
+    };
+    // A code that nobody owns may be anyone's, and of a deal without a handle it is not known whose it is.
+    expect(await answer('ben.test,1006,,,,')).toBe('code_unknown');
+    expect(await answer('mia.test,1015,,,,')).toBe('held');
+    expect(await answer('mia.test,1014,,,,')).toBe('no_code');
+    // What states an order later could not be read.
+    const [header = ''] = ORDERS.split('\n');
+    shop.drop(
+      '2-bad.csv',
+      `${header}\n1014,15.oo,EUR,MIA10,2026-04-20T10:00:00Z,paid,\n1001,45.oo,EUR,MIA10,2026-04-10T10:00:00Z,cancelled,\n1016,1.00,EUR,,2026-04-21T10:00:00Z,paid,\n`,
+    );
+    await shop.run();
+    expect(await answer('mia.test,1001,,,,')).toBe('row_rejected');
+    expect(await answer('ben.test,1014,,,,')).toBe('row_rejected');
     shop.drop('2-held.csv', 'something,else\n1,2\n');
     await shop.run();
     expect(await answers()).toEqual(
       Array(2).fill(expect.stringMatching(/1 file of shop is held, and may state it/)),
     );
   });
+});
+
+it('an order is in no export only if all exports that may state it are read, and of after its day', async () => {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.write('codes.csv', CODES);
+  shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
+  const [header = ''] = ORDERS.split('\n');
+  const drop = async (name: string, rows: readonly string[]) => {
+    shop.drop(name, `${header}\n${rows.map((row) => `${row},paid,\n`).join('')}`);
+    await shop.run();
+  };
+  const answer = async (line: string) => {
+    shop.write('one.csv', `creator,order_id,amount,currency,day,code\n${line}\n`);
+    await shop.cli('claims', 'add', 'one.csv');
+    const [newest] = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
+    return newest?.answer.text;
+  };
+  // One export ends during the day, and the next begins after it.
+  await drop('orders-6.csv', ['6001,10.00,EUR,MIA10,2026-04-25T10:00:00Z']);
+  await drop('orders-7.csv', ['6002,10.00,EUR,MIA10,2026-04-26T00:10:00Z']);
+  expect(await answer('mia.test,6999,,,2026-04-25,')).toMatch(/not whole: .* is orders-6\.csv/);
+  const may = ['6003,11.00,EUR,MIA10,2026-05-01T09:00:00Z', '6004,12.00,EUR,BEN15,2026-05-01T10:00:00Z'];
+  await drop('orders-2026-05-02.csv', may);
+  expect(await answer('mia.test,7001,,,2026-05-01,')).toMatch(/do not have it: orders-2026-05-02\.csv/);
+  await drop('orders-2026-05-03.csv', [...may, 'Alle,23.00,EUR,,']);
+  expect(await answer('mia.test,7002,,,2026-05-01,')).toMatch(/1 row .* was taken for totals/);
+  // It states only orders that are known already, and one that could not be read.
+  await drop('orders-2026-05-04.csv', [...may, ',13.00,EUR,MIA10,2026-05-01T11:00:00Z']);
+  expect(await answer('mia.test,7003,,,2026-05-01,')).toMatch(/1 row .* could not be used/);
 });
 
 describe('a list of claims', () => {

@@ -436,8 +436,10 @@ function claimsOf(orders: readonly Order[]): SyntheticYear['claims'] {
     const { code, cancelled, conflict } = order;
     const isNamed = conflict === 'named' && creator === 'MIA10';
     const isHeld = conflict === 'codes' && cancelled !== 'before';
-    if (code !== null && cancelled !== 'before' && !isHeld)
-      return code === creator ? 'credited' : 'credited_to_another';
+    if (code !== null && cancelled !== 'before' && !isHeld) {
+      if (code !== creator) return 'credited_to_another';
+      return cancelled === 'after' ? 'no_longer_counted' : 'credited';
+    }
     if (!isNamed && !codesOf(order).includes(creator)) return 'no_code';
     return isHeld && cancelled === 'never' ? 'held' : 'excluded';
   };

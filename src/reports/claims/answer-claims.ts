@@ -9,10 +9,18 @@ import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
-import { type Answer, answerOrder, decisiveOf, type OrderAnswer } from '../lives/answer-order.ts';
-import type { EntryLife } from '../lives/entry-lives.ts';
+import { isSettled } from '../files/list-rejected.ts';
+import {
+  type Answer,
+  answerOrder,
+  decisiveOf,
+  isDecisionOf,
+  type OrderAnswer,
+  sayRefunded,
+} from '../lives/answer-order.ts';
+import { creditedBy, type EntryLife } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
-import { type Claimant, creditedBy, isOf, readClaimant } from './read-claimant.ts';
+import { type Claimant, isOf, ownsEvidence, readClaimant } from './read-claimant.ts';
 
 /*
  * The answer to a claim that an order was not credited. An order that is found gets the answer that `explain` gives,
@@ -23,6 +31,8 @@ import { type Claimant, creditedBy, isOf, readClaimant } from './read-claimant.t
 export type ClaimAnswerKind =
   | Exclude<OrderAnswer['kind'], 'no_owner' | 'undecided'>
   | 'credited_to_another'
+  | 'no_longer_counted'
+  | 'credit_in_question'
   | 'owner_unknown'
   | 'code_unknown'
   | 'code_not_valid'
@@ -36,6 +46,7 @@ export type ClaimAnswerKind =
 export const FINAL_ANSWERS: readonly ClaimAnswerKind[] = [
   'credited',
   'credited_to_another',
+  'no_longer_counted',
   'excluded',
   'code_not_valid',
   'no_code',
@@ -92,7 +103,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   for (const life of lives)
     for (const entry of life.entries)
       if (entry.state === 'accepted' && (await isOf(db, claimant, creditedBy(entry))) === true)
-        return answerCredited(db, { ...life, entries: [entry] }, entry);
+        return unlessUnread(life, await answerCredited(db, { ...life, entries: [entry] }, entry));
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
@@ -102,7 +113,19 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
       reply: 'Several orders have this id. Please say in which shop it was placed.',
       ...{ next: seeOrder(life), ...NOTHING },
     };
-  return answerLife(claim, life, asking);
+  return unlessUnread(life, await answerLife(claim, life, asking));
+}
+
+/** A final answer stays open while a held file, or a row that could not be used, states the order otherwise, perhaps. */
+function unlessUnread(life: OrderLife, answer: ClaimAnswer): ClaimAnswer {
+  const unread = answerOrder({ ...life, entries: [], attributions: [] });
+  if (!FINAL_ANSWERS.includes(answer.kind) || (unread.kind !== 'file_held' && unread.kind !== 'row_rejected'))
+    return answer;
+  return {
+    kind: unread.kind,
+    text: `${answer.text} But what states it later is not read. ${unread.text}`,
+    ...{ reply: REPLIES[unread.kind], next: unread.next, ...NOTHING },
+  };
 }
 
 function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): Answer['next'] {
@@ -113,26 +136,88 @@ function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): A
   };
 }
 
+/** How an order differs now from what was sent, if it does. */
+type Change = {
+  readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
+  readonly newAmount: string | null;
+  readonly detail: string | null;
+};
+
+/** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
+async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
+  const { rows } = await sql<Change & { readonly isAsSent: boolean }>`
+    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments
+    where entry_id = ${entryId}::bigint and not is_elsewhere
+      -- Earlier versions recorded what other sources state only in the words of the detail. It counts if it is less.
+      and (detail is null or detail not like 'Source % states the order otherwise.' or new_amount < old_amount)
+    order by adjustment_id desc limit 1`.execute(db);
+  const [change] = rows;
+  return change === undefined || change.isAsSent ? null : change;
+}
+
+/** Whether it is open what, and to whom, an order that was credited counts now. */
+function isInQuestion(change: Change | null): boolean {
+  return (
+    change !== null &&
+    (change.kind === 'held' ||
+      change.kind === 'reattributed' ||
+      (change.newAmount === null && change.kind !== 'cancelled' && change.kind !== 'excluded'))
+  );
+}
+
+const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
+  changed: 'It is not known what it comes to now.',
+  refunded: 'It is not known what it comes to now.',
+  cancelled: '',
+  excluded: '',
+  held: 'It is held since, so it is not known what it comes to now, and for whom.',
+  reattributed:
+    'It names another creator since. The service cannot move it: settle the difference between the two.',
+};
+
 async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
   const { rows } = await sql<{ month: string; earned: string; currency: string }>`
     select to_char(min(s.month), 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`.execute(db);
   const [counted] = rows;
-  const credited = entry.amount === null ? null : { amount: entry.amount, currency: entry.currency };
-  const sum = credited === null ? '' : `: ${formatMoney(credited.amount, credited.currency)}`;
+  const change = await readChange(db, entry);
+  const day = formatInstant(entry.stateChangedAt).slice(0, 10);
+  const sum = entry.amount === null ? '' : `: ${formatMoney(entry.amount, entry.currency)}`;
   const statement =
     counted === undefined
       ? 'It is in no closed statement yet.'
       : `It counts in the statement of ${counted.month} and earned ${formatMoney(counted.earned, counted.currency)}.`;
+  const { text } = answerOrder(life);
+  const of = { next: seeOrder(life), ...NOTHING, statementMonth: counted?.month ?? null };
+  if (change !== null && isInQuestion(change))
+    return {
+      kind: 'credit_in_question',
+      text: `${text} ${IN_QUESTION[change.kind]} ${statement}`,
+      reply: `It was credited to you on ${day}${sum}, but the order has changed since. We are checking what it comes to now.`,
+      ...of,
+    };
+  if (change?.kind === 'cancelled' || change?.kind === 'excluded')
+    return {
+      kind: 'no_longer_counted',
+      text: `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,
+      reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind === 'cancelled' ? 'cancelled' : 'excluded'} afterwards.${counted === undefined ? '' : ` ${statement}`}`,
+      ...of,
+    };
+  const now =
+    change?.newAmount == null || change.newAmount === entry.amount
+      ? ''
+      : ` ${change.kind === 'refunded' ? 'It was refunded' : 'The order has changed'} since: ${formatMoney(change.newAmount, entry.currency)} counts now.`;
   return {
     kind: 'credited',
-    text: `${answerOrder(life).text} ${statement}`,
-    reply: `Credited to you on ${formatInstant(entry.stateChangedAt).slice(0, 10)}${sum}. ${statement}`,
-    next: seeOrder(life),
+    text: `${text}${now} ${statement}`,
+    reply: `Credited to you on ${day}${sum}.${now}${sayRefunded(life)} ${statement}`,
+    ...of,
     // An order without its currency has no amount that could be added up.
-    credited: credited?.currency === null ? null : credited,
-    statementMonth: counted?.month ?? null,
+    credited:
+      entry.amount === null || entry.currency === null
+        ? null
+        : { amount: entry.amount, currency: entry.currency },
   };
 }
 
@@ -144,11 +229,14 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
   const kind = await kindOf(claim, life, { answer, codes, asking });
   const notes = [
     answer.text,
-    entry?.state === 'accepted' && decided !== undefined ? sayRule(decided) : '',
+    entry?.state === 'accepted' && decided !== undefined && isDecisionOf(entry, decided)
+      ? sayRule(decided)
+      : '',
+    kind === 'credit_in_question' ? 'The order has changed since, and may be of another creator now.' : '',
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
     kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
     kind === 'owner_unknown'
-      ? `It is not known whether that concerns ${claim.creator}: no deal, code or credited order says so.`
+      ? `It is not known whether that concerns ${claim.creator}: what it carries, or carried before, may be of the creator.`
       : '',
   ];
   const reason = decided?.reason?.replaceAll('_', ' ');
@@ -172,23 +260,26 @@ async function kindOf(
   }: { readonly answer: OrderAnswer; readonly codes: readonly string[]; readonly asking: Asking },
 ): Promise<ClaimAnswerKind> {
   const { entry, decided } = decisiveOf(life);
-  if (kind === 'credited' && entry !== undefined)
+  if (kind === 'credited' && entry !== undefined) {
     // An entry of the claimant was looked for before, so this is another's, or not known.
-    return (await isOf(db, claimant, creditedBy(entry))) === false ? 'credited_to_another' : 'owner_unknown';
-  const isTied = codes.some((code) => code === foldCode(claim.code ?? '') || claimant.codes.has(code));
-  const current = life.versions.find(({ isCurrent }) => isCurrent);
-  const owners = [decided, current].map((named) => ({
-    dealId: named?.dealId ?? null,
-    handle: named?.influencerHandle ?? null,
-  }));
-  const isOwn = await Promise.all(owners.map((owner) => isOf(db, claimant, owner)));
-  // Of a link, a collaboration and a file that is not read, it is not known whether they are the claimant's.
-  const mayBeOwn = current === undefined || current.links.length > 0 || current.collabId !== null;
-  if (!isTied && !isOwn.includes(true) && (!mayBeOwn || isOwn.includes(false)) && kind !== 'no_code')
-    return claimant.isKnown ? 'no_code' : 'owner_unknown';
-  if (kind === 'undecided') return 'waiting';
-  if (kind !== 'no_owner') return kind as Exclude<typeof kind, 'no_owner' | 'undecided'>;
-  return /_(?:expired|not_yet_valid)$/.test(decided?.reason ?? '') ? 'code_not_valid' : 'code_unknown';
+    if ((await isOf(db, claimant, creditedBy(entry))) !== false) return 'owner_unknown';
+    const now = { dealId: decided?.dealId ?? null, handle: decided?.influencerHandle ?? null };
+    return isInQuestion(await readChange(db, entry)) && (await isOf(db, claimant, now)) !== false
+      ? 'credit_in_question'
+      : 'credited_to_another';
+  }
+  const owns = await ownsEvidence(db, claimant, life, decided);
+  const isTied = owns.includes(true) || (claim.code !== null && codes.includes(foldCode(claim.code)));
+  if (!isTied && owns.every((isOwn) => isOwn === false)) {
+    if (life.versions.some(({ isCurrent, doubt }) => isCurrent && doubt !== null)) return 'owner_unknown';
+    return claimant.isKnown || kind === 'no_code' ? 'no_code' : 'owner_unknown';
+  }
+  // It carries nothing now, but an earlier version carried something.
+  if (kind === 'no_code') return 'owner_unknown';
+  if (kind === 'undecided' || kind === 'waiting') return isTied ? 'waiting' : 'owner_unknown';
+  if (kind !== 'no_owner') return kind;
+  const isNotValid = /_(?:expired|not_yet_valid)$/.test(decided?.reason ?? '');
+  return isNotValid && !owns.includes(null) ? 'code_not_valid' : 'code_unknown';
 }
 
 /** The rule by which an order was credited, with what would have named others. */
@@ -206,7 +297,9 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
 const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   credited: 'Credited to you.',
   credited_to_another: 'The order is credited to another creator, by what it carries.',
-  owner_unknown: 'The order is credited. We are checking whether to you.',
+  no_longer_counted: 'It was credited to you, and does not count any more.',
+  credit_in_question: 'The order is being checked. You get another answer when that is done.',
+  owner_unknown: 'We are checking whether the order is yours.',
   waiting: 'The order is being processed. It is not decided yet whom it is credited to.',
   held: 'The order is being checked. You get another answer when that is done.',
   in_doubt: 'The order is being checked. You get another answer when that is done.',
@@ -308,10 +401,13 @@ type Coverage = {
   readonly source: string;
   /** The newest file that states an order of the day. Null: none does. */
   readonly uri: string | null;
-  readonly rejected: number;
-  /** Whether an order of a later day is known. */
-  readonly isFollowed: boolean;
+  /** Whether that file was exported after the day: it states an order of a later day, or its name has a later date. */
+  readonly isWhole: boolean;
   readonly heldFiles: number;
+  /** Rows of files of the day or later that could not be used, and that no later file states. */
+  readonly rejected: number;
+  /** Rows of these files that were taken for totals because of their amounts. */
+  readonly totals: number;
 };
 
 /** An order that no export states: a no only if every source has the whole day; otherwise it is unknown. */
@@ -326,21 +422,34 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
       'The claim does not say the day, so it is not known whether the exports of that day have arrived. Add the claim again with its day.',
     );
   const { begin, end } = boundsOf(claim.day, rules);
+  // A file that was sealed before the day began cannot state an order of it.
+  const mayState = sql`f.source = s.source and f.read_for = 'orders' and f.state = 'sealed' and f.superseded_by is null and f.sealed_at >= ${begin}`;
   const { rows } = await sql<Coverage>`
-    select s.source, n.uri, coalesce(n.rejected, 0)::integer as rejected,
-      exists (
-        select from intake.orders o where ${ORDERED_AT} >= ${end} and ${IS_DATED} and o.source = s.source and ${IS_SEALED}) as "isFollowed",
+    select s.source, n.uri, coalesce(n.is_whole, false) as "isWhole",
       (select count(*) from intake.source_files f
-        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles"
+        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles",
+      (select coalesce(sum(r.row_count), 0) from intake.source_files f join intake.rejected_rows r using (source_file_id)
+        where ${mayState} and f.rejected_rows > 0 and not ${isSettled})::integer as rejected,
+      (select count(*) from intake.source_files f cross join jsonb_array_elements(f.footer) t (total)
+        where ${mayState} and t.total ->> 'by' <> 'label')::integer as totals
     from unnest(${[...rules.sources]}::text[]) s(source)
+    -- Orders of the day, by the files that introduced them; files that state them again refer to them.
+    cross join lateral (
+      select array_agg(distinct o.source_file_id) as files, range_agg(int8range(o.order_version_id, o.order_version_id, '[]')) as versions
+      from intake.orders o where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source) d
     left join lateral (
-      select max(f.rejected_rows) over () as rejected, f.uri from intake.source_files f
-      where f.state = 'sealed' and f.source_file_id in (
-        select o.source_file_id from intake.orders o
-        where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source)
-      order by f.sealed_at desc limit 1) n on true
+      select f.uri, (f.age_basis = 'date_in_name' and f.aged_at >= ${end})
+        or exists (select from intake.orders o where o.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED})
+        or exists (
+          select from intake.restated_orders x cross join lateral unnest(x.order_version_ids) v (ids)
+          join intake.orders o on o.order_version_id >= lower(v.ids) and o.order_version_id < upper(v.ids)
+          where x.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED}) as is_whole
+      from intake.source_files f
+      where f.source = s.source and f.state = 'sealed' and (f.source_file_id = any(d.files) or exists (
+        select from intake.restated_orders x where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
+      order by f.source_file_id desc limit 1) n on true
     order by s.source`.execute(db);
-  const lacking = rows.find(({ uri, isFollowed }) => uri === null || !isFollowed);
+  const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
       `Exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or not whole${lacking?.uri == null ? '' : `: the newest that states orders of that day is ${fileName(lacking.uri)}`}.`,
@@ -355,13 +464,15 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
         command: 'npx influencer-sync files --state held',
       },
     );
-  const rejected = rows.find((row) => row.rejected > 0);
-  if (rejected !== undefined)
+  const unread = rows.find((row) => row.rejected + row.totals > 0);
+  if (unread !== undefined)
     return unknown(
-      `${plural(rejected.rejected, 'row')} of a file of ${rejected.source} with orders of that day could not be used, and may state it.`,
+      unread.rejected > 0
+        ? `${plural(unread.rejected, 'row')} of the files of ${unread.source} since that day could not be used, and may state it.`
+        : `${plural(unread.totals, 'row')} of the files of ${unread.source} since that day ${unread.totals === 1 ? 'was' : 'were'} taken for totals because of their amounts, and may state it.`,
       {
         label: 'See the rows',
-        page: `/rejected?${new URLSearchParams({ source: rejected.source })}`,
+        page: `/rejected?${new URLSearchParams({ source: unread.source })}`,
         command: 'npx influencer-sync rejected',
       },
     );

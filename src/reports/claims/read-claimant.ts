@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { foldHandle } from '../../core/text/fold.ts';
+import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { spellingsOf } from '../find-handles.ts';
-import type { EntryLife } from '../lives/entry-lives.ts';
+import type { Credited } from '../lives/entry-lives.ts';
+import type { OrderAttribution, OrderLife } from '../lives/explain-order.ts';
 
 /** A creator who claims orders, with everything that is known to belong to the same person. */
 export type Claimant = {
@@ -48,15 +49,6 @@ export async function readClaimant(db: Database, creator: string): Promise<Claim
   };
 }
 
-/** To whom something is credited, as far as it is known. */
-export type Credited = { readonly dealId: string | null; readonly handle: string | null };
-
-/** Returns to whom an entry was sent, or to whom the service credited it. */
-export function creditedBy({ dealId, body }: EntryLife): Credited {
-  const sent = JSON.parse(body) as { readonly deal_id?: string; readonly influencer_handle?: string };
-  return { dealId: dealId ?? sent.deal_id ?? null, handle: sent.influencer_handle ?? null };
-}
-
 /**
  * Tells whether something is credited to the claimant. Null: it is not known, because the claimant, or whose the deal
  * is, is unknown. Another spelling, or another deal of the same creator, is the claimant.
@@ -74,4 +66,45 @@ export async function isOf(
   const handles = [...rows.map((row) => row.handle), ...(handle === null ? [] : [handle])].map(foldHandle);
   if (handles.some((one) => claimant.handles.has(one))) return true;
   return handles.length > 0 && claimant.isKnown && claimant.handles.size > 0 ? false : null;
+}
+
+/**
+ * Tells of everything that the versions of an order carry whether it is the claimant's: true, false if it belongs to a
+ * known other creator, and null if it is not known whose it is. Empty: the order carries nothing.
+ *
+ * @param decided the decision, which says whose a link is.
+ */
+export async function ownsEvidence(
+  db: Database,
+  claimant: Claimant,
+  { versions, attributions }: Pick<OrderLife, 'versions' | 'attributions'>,
+  decided: OrderAttribution | undefined,
+): Promise<readonly (boolean | null)[]> {
+  const counted = versions.filter(({ fileState }) => fileState === 'sealed');
+  const found: (boolean | null)[] = counted.some(({ isCurrent }) => isCurrent) ? [] : [null];
+  const jobs = new Set(attributions.map(({ job }) => job));
+  const codes = new Set(counted.flatMap((version) => version.codes.map(foldCode)));
+  const { rows } = await sql<Credited & { readonly code: string; readonly job: string }>`
+    select code_folded as code, job, deal_id as "dealId", influencer_handle as handle from intake.codes
+    where code_folded = any(${[...codes]}::text[])`.execute(db);
+  for (const code of codes) {
+    // What a code of another job says is no proof that it belongs to nobody else.
+    const owners = rows.filter((row) => row.code === code && jobs.has(row.job));
+    const isOwner = await Promise.all(owners.map((owner) => isOf(db, claimant, owner)));
+    if (claimant.codes.has(code) || isOwner.includes(true)) found.push(true);
+    else found.push(isOwner.length > 0 && !isOwner.includes(null) ? false : null);
+  }
+  const links = new Set(counted.flatMap((version) => version.links));
+  const winner = { dealId: decided?.dealId ?? null, handle: decided?.influencerHandle ?? null };
+  // Only of the link that decided it is known whose it is.
+  const isDecided = links.size === 1 && decided?.matchedBy === 'link';
+  if (links.size > 0) found.push(isDecided ? await isOf(db, claimant, winner) : null);
+  for (const { dealId, influencerHandle: handle, collabId } of counted) {
+    if (dealId === null && handle === null && collabId === null) continue;
+    const isOwn = await isOf(db, claimant, { dealId, handle });
+    // A handle that nothing else names may be the claimant's, misspelt.
+    const isStranger = dealId === null && handle !== null && (await spellingsOf(db, handle)).length === 0;
+    found.push(isStranger && isOwn === false ? null : isOwn);
+  }
+  return found;
 }

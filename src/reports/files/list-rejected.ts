@@ -117,7 +117,7 @@ type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
  * exported again. The version in force tells its own file, and `restated_orders` the files that state it again. Of two
  * files of which only one has an age, nothing says which is older.
  */
-const isSettled = sql<boolean>`(r.order_id is not null and exists (
+export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
   join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
   join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'

@@ -5,7 +5,7 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import { type Block, say } from '../../render/block.ts';
 import { markLookAlikes } from '../../render/text.ts';
-import type { EntryLife } from './entry-lives.ts';
+import { creditedBy, type EntryLife } from './entry-lives.ts';
 import type { CodeOwner, OrderAttribution, OrderLife } from './explain-order.ts';
 
 /** What became of something, in one or two sentences, and what a person can do about it. */
@@ -97,6 +97,17 @@ export function decisiveOf({ entries, attributions }: Pick<OrderLife, 'entries' 
   return { entry, decided: attributions.find(({ outcome }) => outcome !== 'organic') ?? attributions[0] };
 }
 
+/** Tells whether a decision names those to whom the entry was sent. The order may be another creator's by now. */
+export function isDecisionOf(entry: EntryLife, decided: OrderAttribution | undefined): boolean {
+  const sent = JSON.parse(entry.body) as Readonly<Record<string, unknown>>;
+  return (
+    decided !== undefined &&
+    (sent.deal_id ?? decided.dealId) === decided.dealId &&
+    (sent.collab_id ?? decided.collabId) === decided.collabId &&
+    (sent.influencer_handle ?? decided.influencerHandle) === decided.influencerHandle
+  );
+}
+
 const RANKS = ['in_doubt', 'sending', 'accepted', 'rejected', 'ready', 'held', 'written_off'];
 
 function rankOf({ state }: EntryLife): number {
@@ -105,8 +116,10 @@ function rankOf({ state }: EntryLife): number {
 
 function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, life: OrderLife): OrderAnswer {
   const { entryId, state, stateReason, stateChangedAt, amount, currency } = entry;
-  const dealId = entry.dealId ?? decided?.dealId ?? null;
-  const who = decided?.influencerHandle ?? null;
+  const sent = creditedBy(entry);
+  const decidedSo = isDecisionOf(entry, decided) ? decided : undefined;
+  const dealId = sent.dealId ?? decidedSo?.dealId ?? null;
+  const who = sent.handle ?? decidedSo?.influencerHandle ?? null;
   const whom = who ?? (dealId === null ? 'its creator' : `deal ${dealId}`);
   const deal = who === null || dealId === null ? '' : ` (deal ${dealId})`;
   const money = amount === null ? '' : `: ${formatMoney(amount, currency)}`;
@@ -167,7 +180,7 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
 }
 
 /** What was refunded by now, according to the version in force. */
-function sayRefunded({ versions }: OrderLife): string {
+export function sayRefunded({ versions }: OrderLife): string {
   const current = versions.find(({ isCurrent }) => isCurrent);
   return current?.refunded == null || !isMore(current.refunded, '0')
     ? ''

@@ -12,6 +12,15 @@ export const entrySubject = sql<string>`(case e.effect ${sql.join(
   sql` `,
 )} end)`;
 
+/** To whom something is credited, as far as it is known. */
+export type Credited = { readonly dealId: string | null; readonly handle: string | null };
+
+/** Returns to whom an entry was sent, or to whom the service credited it. */
+export function creditedBy({ dealId, body }: Pick<EntryLife, 'dealId' | 'body'>): Credited {
+  const sent = JSON.parse(body) as { readonly deal_id?: string; readonly influencer_handle?: string };
+  return { dealId: dealId ?? sent.deal_id ?? null, handle: sent.influencer_handle ?? null };
+}
+
 /** One event in the history of an entry, or one finding about it. */
 export type EntryEvent = {
   readonly at: Date;
