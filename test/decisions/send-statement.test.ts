@@ -94,7 +94,7 @@ describe('sending a statement by mail', () => {
     // In the console, the same page sent eight times at once is one mail, and never shows the address.
     const { get, post } = await startTestConsole(shop);
     const page = (await get('/statements/2026-04/document?deal=DEALMIA')).text;
-    expect(textOf(page)).toContain('Send it once more');
+    expect(textOf(page)).toContain('Send it again');
     expect(page).not.toContain('mia@mail.example');
     const form = { ...hiddenFields(page, '/statements/send'), reason: 'lost' };
     expect((await post('/statements/send', { ...form, after: '' })).status).toBe(409);

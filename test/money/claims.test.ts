@@ -243,7 +243,7 @@ describe('a claim that an order was not credited', () => {
     shop.drop('2-held.csv', 'something,else\n1,2\n');
     await shop.run();
     expect(await answers()).toEqual(
-      Array(2).fill(expect.stringMatching(/1 file of shop is held, and may state it/)),
+      Array(2).fill(expect.stringMatching(/1 file of shop is held\. The order may be in it\./)),
     );
   });
 });

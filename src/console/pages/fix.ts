@@ -71,7 +71,7 @@ ${table(
     none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
   },
 )}
-<p class="dim">Open a line to decide about one or many of it. ${anchor(visit.link('/bulk'), 'What was decided together so far')}</p>`,
+<p class="dim">Open a row to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
     };
   },
 };

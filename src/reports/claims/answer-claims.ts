@@ -98,7 +98,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   if (others.length > 0)
     return {
       kind: 'several_orders',
-      text: `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. It is not known which one is meant, and none is credited to the creator.`,
+      text: `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. The claim does not say which one, and none is credited to the creator.`,
       reply: 'Several orders have this id. Please say in which shop it was placed.',
       ...{ next: seeOrder(life), ...NOTHING },
     };
@@ -148,7 +148,7 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
     kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
     kind === 'owner_unknown'
-      ? `It is not known whether that concerns ${claim.creator}: no deal, code or credited order says so.`
+      ? `It is not known whether the order belongs to ${claim.creator}: no deal, code or credited order links it to this creator.`
       : '',
   ];
   const reason = decided?.reason?.replaceAll('_', ' ');
@@ -197,7 +197,7 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
     matchedBy === 'explicit'
       ? `the export itself names ${matchedValue ?? 'the creator'}`
       : matchedBy === null
-        ? 'not known any more'
+        ? 'no longer known'
         : `by its ${matchedBy} ${matchedValue ?? ''}`;
   return `Rule: ${rule}${claims === null ? '' : `; evidence for several owners: ${claims}`}.`;
 }
@@ -206,8 +206,8 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
 const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   credited: 'Credited to you.',
   credited_to_another: 'The order is credited to another creator, by what it carries.',
-  owner_unknown: 'The order is credited. We are checking whether to you.',
-  waiting: 'The order is being processed. It is not decided yet whom it is credited to.',
+  owner_unknown: 'The order was credited. We are checking whether it was credited to you.',
+  waiting: 'The order is being processed. Whom it is credited to is not decided yet.',
   held: 'The order is being checked. You get another answer when that is done.',
   in_doubt: 'The order is being checked. You get another answer when that is done.',
   refused: 'The order is being checked. You get another answer when that is done.',
@@ -323,7 +323,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   });
   if (claim.day === null)
     return unknown(
-      'The claim does not say the day, so it is not known whether the exports of that day have arrived. Add the claim again with its day.',
+      'The claim names no day, so it is not known whether the exports of its day have arrived. Add the claim again with its day.',
     );
   const { begin, end } = boundsOf(claim.day, rules);
   const { rows } = await sql<Coverage>`
@@ -343,12 +343,12 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const lacking = rows.find(({ uri, isFollowed }) => uri === null || !isFollowed);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
-      `Exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or not whole${lacking?.uri == null ? '' : `: the newest that states orders of that day is ${fileName(lacking.uri)}`}.`,
+      `The exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or only in part${lacking?.uri == null ? '' : `: the newest one with orders of that day is ${fileName(lacking.uri)}`}.`,
     );
   const held = rows.find(({ heldFiles }) => heldFiles > 0);
   if (held !== undefined)
     return unknown(
-      `${plural(held.heldFiles, 'file')} of ${held.source} ${held.heldFiles === 1 ? 'is' : 'are'} held, and may state it.`,
+      `${plural(held.heldFiles, 'file')} of ${held.source} ${held.heldFiles === 1 ? 'is' : 'are'} held. The order may be in ${held.heldFiles === 1 ? 'it' : 'one of them'}.`,
       {
         label: 'Decide about the file',
         page: '/files?state=held',
@@ -358,7 +358,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const rejected = rows.find((row) => row.rejected > 0);
   if (rejected !== undefined)
     return unknown(
-      `${plural(rejected.rejected, 'row')} of a file of ${rejected.source} with orders of that day could not be used, and may state it.`,
+      `${plural(rejected.rejected, 'row')} of a file of ${rejected.source} with orders of that day could not be used. The order may be in ${rejected.rejected === 1 ? 'it' : 'one of them'}.`,
       {
         label: 'See the rows',
         page: `/rejected?${new URLSearchParams({ source: rejected.source })}`,

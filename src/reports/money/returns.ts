@@ -142,7 +142,7 @@ export function describeReturns(
   const first = by === 'creator' ? column : whole;
   return section(`What each ${by} brought and cost`, {
     note: months,
-    why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
+    why: 'The figures say which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
     parts: [
       table(rows, [
         first(by, ({ key, name }) => (key === '' ? UNKNOWN : by === 'creator' ? (name ?? key) : key)),
