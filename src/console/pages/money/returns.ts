@@ -146,7 +146,7 @@ function returnTable(
       number('New customers', ({ said }) => said.newCustomers),
       number('Returning', ({ said }) => said.returning),
       number('Cost per new customer', ({ said }) => said.perNewCustomer),
-      column('Unknown', ({ said }) => said.why),
+      column('Not known', ({ said }) => said.why),
     ],
     { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
   );
