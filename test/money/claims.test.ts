@@ -81,13 +81,13 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
     /No order with a code or link of the creator of 45\.00 EUR/,
   ],
   ['mia.test,99999,,,2026-04-10,', 'not_in_exports', /No order has the id 99999\. The newest exports/],
-  ['mia.test,99998,,,2026-04-15,', 'day_not_exported', /Exports of 2026-04-15 of shop have not arrived/],
+  ['mia.test,99998,,,2026-04-15,', 'day_not_exported', /exports of 2026-04-15 of shop have not arrived/],
   [
     'mia.test,99997,,,2026-04-20,',
     'day_not_exported',
-    /not whole: the newest that states orders of that day is 1-april\.csv/,
+    /only in part: the newest one with orders of that day is 1-april\.csv/,
   ],
-  ['mia.test,99996,,,,', 'day_not_exported', /does not say the day/],
+  ['mia.test,99996,,,,', 'day_not_exported', /names no day/],
   [
     'nobody.here,,45.00,EUR,2026-04-12,',
     'owner_unknown',

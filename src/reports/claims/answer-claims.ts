@@ -146,7 +146,7 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
     answer.text,
     entry?.state === 'accepted' && decided !== undefined ? sayRule(decided) : '',
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
-    kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
+    kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries no code or link of the creator.' : '',
     kind === 'owner_unknown'
       ? `It is not known whether the order belongs to ${claim.creator}: no deal, code or credited order links it to this creator.`
       : '',

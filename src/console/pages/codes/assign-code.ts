@@ -58,7 +58,7 @@ export const assignCodePage: ConsolePage = {
             ? 'Nobody owns this code.'
             : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
           : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
-      } ${sums.length === 0 ? 'No order with it lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
+      } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
 ${leakEvidence(leak, visit)}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, visit)}

@@ -38,7 +38,7 @@ export const statementsPage: ConsolePage = {
 </form>
 ${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
 <h2>Open</h2>
-<p>As of the last refresh of the reports, and without fixed fees. A statement also contains what earlier open months have.</p>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.</p>
 ${table(
   open,
   [
@@ -47,7 +47,7 @@ ${table(
       label <= last ? 'can be closed' : 'not over: orders can still be returned',
     ),
     number('Orders', ({ orders }) => formatCount(orders)),
-    number('Earned', ({ amount, currency }) => formatMoney(amount, currency)),
+    number('Commission', ({ amount, currency }) => formatMoney(amount, currency)),
   ],
   { about: 'Open months', none: 'No open month has an order that counts.' },
 )}
