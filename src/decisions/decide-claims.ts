@@ -56,7 +56,7 @@ export async function addClaims(
   const known = lines.length - added.length;
   const auditId = await audit({
     ...{ action: 'add_claims', subjectKind: 'claim', subject: null, reason },
-    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${unusable.length === 0 ? '' : ` Not added: ${unusable.join(' ')}`}`,
+    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
     after: { added: added.length, known },
   });
   return { added, auditId };

@@ -104,7 +104,7 @@ describe('sending a statement by mail', () => {
     // In the console, the same page sent eight times at once is one mail, to the address that the page showed.
     const { get, post } = await startTestConsole(shop);
     const page = (await get('/statements/2026-04/document?deal=DEALMIA')).text;
-    expect(textOf(page)).toContain('Send it once more');
+    expect(textOf(page)).toContain('Send it again');
     const [, recipient = ''] = /name="recipient" value="([^"]*)"/.exec(page) ?? [];
     expect(recipient).toBe('mia@mail.example');
     shop.write('creators.csv', 'deal_id,name,email,language\nDEALMIA,Mia,changed@mail.example,nl\n');

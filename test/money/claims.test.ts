@@ -81,13 +81,13 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
     /No order with a code or link of the creator of 45\.00 EUR/,
   ],
   ['mia.test,99999,,,2026-04-10,', 'not_in_exports', /No order has the id 99999\. The newest exports/],
-  ['mia.test,99998,,,2026-04-15,', 'day_not_exported', /Exports of 2026-04-15 of shop have not arrived/],
+  ['mia.test,99998,,,2026-04-15,', 'day_not_exported', /exports of 2026-04-15 of shop have not arrived/],
   [
     'mia.test,99997,,,2026-04-20,',
     'day_not_exported',
-    /not whole: the newest that states orders of that day is 1-april\.csv/,
+    /only in part: the newest one with orders of that day is 1-april\.csv/,
   ],
-  ['mia.test,99996,,,,', 'day_not_exported', /does not say the day/],
+  ['mia.test,99996,,,,', 'day_not_exported', /names no day/],
   [
     'nobody.here,,45.00,EUR,2026-04-12,',
     'owner_unknown',
@@ -307,7 +307,7 @@ describe('a claim that an order was not credited', () => {
     shop.drop('2-held.csv', 'something,else\n1,2\n');
     await shop.run();
     expect(await answers()).toEqual(
-      Array(2).fill(expect.stringMatching(/1 file of shop is held, and may state it/)),
+      Array(2).fill(expect.stringMatching(/1 file of shop is held\. The order may be in it\./)),
     );
   });
 });
@@ -330,7 +330,7 @@ it('an order is in no export only if all exports that may state it are read, and
   // One export ends during the day, and the next begins after it.
   await drop('orders-6.csv', ['6001,10.00,EUR,MIA10,2026-04-25T10:00:00Z']);
   await drop('orders-7.csv', ['6002,10.00,EUR,MIA10,2026-04-26T00:10:00Z']);
-  expect(await answer('mia.test,6999,,,2026-04-25,')).toMatch(/not whole: .* is orders-6\.csv/);
+  expect(await answer('mia.test,6999,,,2026-04-25,')).toMatch(/only in part: .* is orders-6\.csv/);
   const may = ['6003,11.00,EUR,MIA10,2026-05-01T09:00:00Z', '6004,12.00,EUR,BEN15,2026-05-01T10:00:00Z'];
   await drop('orders-2026-05-02.csv', may);
   expect(await answer('mia.test,7001,,,2026-05-01,')).toMatch(/do not have it: orders-2026-05-02\.csv/);

@@ -109,6 +109,8 @@ describe('the statement for a creator', () => {
     const body = may.slice(may.indexOf('Entwurf:'), may.indexOf('Umsatzsteuer'));
     expect(shown).toContain(body);
     expect(shown).toContain('Mia Müller');
+    const closed = await get('/statements/2026-04/document?deal=DEALMIA&language=en');
+    expect(textOf(closed.text)).toMatch(/German .*French .* 33\.33 10% 3\.33 EUR/);
     const saved = await fetch(`${url}/statements/2026-04?deal=DEALMIA&download=pdf`);
     expect(Buffer.from(await saved.arrayBuffer()).equals(april.stdoutBytes)).toBe(true);
     expect((await get('/statements/2026-04/document?deal=NONE')).status).toBe(404);
@@ -151,6 +153,11 @@ describe('the statement for a creator', () => {
   });
 
   it('has every text in every language', () => {
+    const { title, mailSubject } = STATEMENT_TEXTS.fr;
+    expect([title('avril 2026'), mailSubject('Acme', 'mai 2026')]).toEqual([
+      'Relevé d’avril 2026',
+      'Acme : votre relevé de mai 2026',
+    ]);
     for (const language of LANGUAGES) {
       const texts = Object.entries(STATEMENT_TEXTS[language]).map(([name, text]) => [
         name,

@@ -118,12 +118,13 @@ function createWriter(language: Language) {
     );
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options });
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 4 });
   const ofDay = dates({ dateStyle: 'medium' });
   const ofMonth = dates({ month: 'long', year: 'numeric' });
   const write = {
     number: ({ amount, currency }: Money): string => numbers(amount, minorDigits(currency), 4),
     money: (money: Money): string => `${write.number(money)} ${money.currency ?? ''}`.trim(),
-    percent: (rate: DecimalText): string => `${numbers(rate, 0, 4)} %`,
+    percent: (rate: DecimalText): string => percents.format(`${rate}e-2` as Intl.StringNumericLiteral),
     count: (count: number): string => numbers(String(count), 0, 0),
     day: (day: string | null): string => (day === null ? '' : ofDay.format(new Date(`${day}T00:00:00Z`))),
     month: (month: string): string => ofMonth.format(new Date(`${month}-01T00:00:00Z`)),

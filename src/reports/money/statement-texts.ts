@@ -49,6 +49,11 @@ export type StatementTexts = {
   readonly mailBody: (month: string) => string;
 };
 
+/** French `de` before a month: `de mai 2026`, `d’avril 2026`. */
+function frenchOf(month: string): string {
+  return /^[aeiouhé]/i.test(month) ? `d’${month}` : `de ${month}`;
+}
+
 export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
   en: {
     title: (month) => `Statement for ${month}`,
@@ -84,7 +89,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'These were in an earlier statement, and something changed since.',
     refunded: (before, now) => `refunded or cancelled: net revenue ${before}, now ${now}`,
     raised: (before, now) => `corrected by the shop: net revenue ${before}, now ${now}`,
-    rateChanged: (before, now) => `another rate: ${before}, now ${now}`,
+    rateChanged: (before, now) => `rate changed from ${before} to ${now}`,
     feeChanged: 'the agreed fee changed',
     recalculated: 'calculated again',
     fee: 'Fixed fee',
@@ -100,7 +105,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     lossy: 'Some characters cannot be printed here and are shown as ?.',
     mailSubject: (brand, month) => `${brand}: your statement for ${month}`,
     mailBody: (month) =>
-      `Hello,\n\nattached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
+      `Hello,\n\nAttached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
   },
   de: {
     title: (month) => `Abrechnung für ${month}`,
@@ -136,7 +141,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Diese waren in einer früheren Abrechnung, und seitdem hat sich etwas geändert.',
     refunded: (before, now) => `erstattet oder storniert: Nettoumsatz ${before}, jetzt ${now}`,
     raised: (before, now) => `vom Shop berichtigt: Nettoumsatz ${before}, jetzt ${now}`,
-    rateChanged: (before, now) => `anderer Satz: ${before}, jetzt ${now}`,
+    rateChanged: (before, now) => `Satz geändert von ${before} auf ${now}`,
     feeChanged: 'das vereinbarte Honorar hat sich geändert',
     recalculated: 'neu berechnet',
     fee: 'Festes Honorar',
@@ -156,7 +161,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Guten Tag,\n\nanbei erhalten Sie Ihre Abrechnung für ${month}. Falls etwas fehlt oder nicht stimmt, antworten Sie auf diese Nachricht.`,
   },
   fr: {
-    title: (month) => `Relevé de ${month}`,
+    title: (month) => `Relevé ${frenchOf(month)}`,
     draft: 'Projet : les montants peuvent encore changer.',
     period: 'Période',
     closed: 'Clôturé le',
@@ -189,7 +194,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Ces éléments figuraient dans un relevé précédent et ont changé depuis.',
     refunded: (before, now) => `remboursée ou annulée : revenu net ${before}, maintenant ${now}`,
     raised: (before, now) => `corrigée par la boutique : revenu net ${before}, maintenant ${now}`,
-    rateChanged: (before, now) => `autre taux : ${before}, maintenant ${now}`,
+    rateChanged: (before, now) => `taux modifié de ${before} à ${now}`,
     feeChanged: 'le forfait convenu a changé',
     recalculated: 'recalculé',
     fee: 'Forfait',
@@ -204,9 +209,9 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     notice:
       'Ce relevé vous informe de ce que vous avez gagné. Il n’est ni une facture ni un conseil fiscal. Il ne contient ni TVA ni autre taxe.',
     lossy: 'Certains caractères ne peuvent pas être imprimés ici et apparaissent comme ?.',
-    mailSubject: (brand, month) => `${brand} : votre relevé de ${month}`,
+    mailSubject: (brand, month) => `${brand} : votre relevé ${frenchOf(month)}`,
     mailBody: (month) =>
-      `Bonjour,\n\nvous trouverez ci-joint votre relevé de ${month}. S’il manque quelque chose ou s’il y a une erreur, répondez à ce message.`,
+      `Bonjour,\n\nVous trouverez ci-joint votre relevé ${frenchOf(month)}. S’il manque quelque chose ou s’il y a une erreur, répondez à ce message.`,
   },
   es: {
     title: (month) => `Liquidación de ${month}`,
@@ -242,7 +247,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Estaban en una liquidación anterior y algo ha cambiado desde entonces.',
     refunded: (before, now) => `reembolsado o cancelado: ingresos netos ${before}, ahora ${now}`,
     raised: (before, now) => `corregido por la tienda: ingresos netos ${before}, ahora ${now}`,
-    rateChanged: (before, now) => `otra tasa: ${before}, ahora ${now}`,
+    rateChanged: (before, now) => `tasa cambiada de ${before} a ${now}`,
     feeChanged: 'han cambiado los honorarios acordados',
     recalculated: 'calculado de nuevo',
     fee: 'Honorario fijo',
@@ -294,7 +299,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Deze stonden in een eerdere afrekening, en sindsdien is er iets veranderd.',
     refunded: (before, now) => `terugbetaald of geannuleerd: netto-omzet ${before}, nu ${now}`,
     raised: (before, now) => `gecorrigeerd door de winkel: netto-omzet ${before}, nu ${now}`,
-    rateChanged: (before, now) => `ander percentage: ${before}, nu ${now}`,
+    rateChanged: (before, now) => `percentage gewijzigd van ${before} naar ${now}`,
     feeChanged: 'de afgesproken vergoeding is veranderd',
     recalculated: 'opnieuw berekend',
     fee: 'Vaste vergoeding',
@@ -311,6 +316,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     lossy: 'Sommige tekens kunnen hier niet worden afgedrukt en staan er als ?.',
     mailSubject: (brand, month) => `${brand}: uw afrekening van ${month}`,
     mailBody: (month) =>
-      `Hallo,\n\nbijgevoegd vindt u uw afrekening van ${month}. Ontbreekt er iets of klopt er iets niet, beantwoord dan dit bericht.`,
+      `Hallo,\n\nBijgevoegd vindt u uw afrekening van ${month}. Ontbreekt er iets of klopt er iets niet, beantwoord dan dit bericht.`,
   },
 };
