@@ -318,7 +318,10 @@ it('an order is in no export only if all exports that may state it are read, and
   shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\n');
   const [header = ''] = ORDERS.split('\n');
   const drop = async (name: string, rows: readonly string[]) => {
-    shop.drop(name, `${header}\n${rows.map((row) => `${row},paid,\n`).join('')}`);
+    shop.drop(
+      name,
+      `${header}\n${rows.map((row) => (row.startsWith('Alle') ? `${row},,\n` : `${row},paid,\n`)).join('')}`,
+    );
     await shop.run();
   };
   const answer = async (line: string) => {
