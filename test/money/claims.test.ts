@@ -334,6 +334,17 @@ it('an order is in no export only if all exports that may state it are read, and
   await drop('orders-6.csv', ['6001,10.00,EUR,MIA10,2026-04-25T10:00:00Z']);
   await drop('orders-7.csv', ['6002,10.00,EUR,MIA10,2026-04-26T00:10:00Z']);
   expect(await answer('mia.test,6999,,,2026-04-25,')).toMatch(/only in part: .* is orders-6\.csv/);
+  // Of an order that is held, and of a code that nobody owns, it is not known whose they are.
+  await drop('orders-8.csv', [
+    '6005,34.00,EUR,,2026-04-27T10:00:00Z,weird,DEALMIA\n6006,45.00,EUR,OLDMIA,2026-04-27T10:00:00Z',
+    '6007,46.00,EUR,BEN15,2026-04-27T10:00:00Z',
+    '6008,9.00,EUR,,2026-04-28T10:00:00Z',
+  ]);
+  expect(await answer('mia.test,,34.00,EUR,2026-04-27,')).toMatch(/^One order .*: 6005 of shop/);
+  expect(await answer('mia.test,,45.00,EUR,2026-04-27,')).toMatch(
+    /^No order .* but 1 order .*: 6006 of shop/,
+  );
+  expect(await answer('mia.test,,46.00,EUR,2026-04-27,')).toMatch(/do not have it: orders-8\.csv/);
   const may = ['6003,11.00,EUR,MIA10,2026-05-01T09:00:00Z', '6004,12.00,EUR,BEN15,2026-05-01T10:00:00Z'];
   await drop('orders-2026-05-02.csv', may);
   expect(await answer('mia.test,7001,,,2026-05-01,')).toMatch(/do not have it: orders-2026-05-02\.csv/);

@@ -18,7 +18,7 @@ import {
   type OrderAnswer,
   sayRefunded,
 } from '../lives/answer-order.ts';
-import { creditedBy, type EntryLife } from '../lives/entry-lives.ts';
+import { type Credited, creditedBy, type EntryLife } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
 import { type Claimant, isOf, ownsEvidence, readClaimant } from './read-claimant.ts';
 
@@ -345,7 +345,8 @@ async function answerUnseen(claim: Claimed, asking: Asking): Promise<ClaimAnswer
 type Candidate = { readonly source: string; readonly orderId: string };
 
 function listOrders(orders: readonly Candidate[]): string {
-  return orders.map(({ source, orderId }) => `${orderId} of ${source}`).join(', ');
+  const named = orders.slice(0, CANDIDATES).map(({ source, orderId }) => `${orderId} of ${source}`);
+  return `${named.join(', ')}${orders.length > CANDIDATES ? ', …' : ''}`;
 }
 
 function seeFirst([first]: readonly Candidate[]): Answer['next'] {
@@ -364,28 +365,55 @@ function boundsOf(day: string | null, { timeZone }: ClaimRules) {
   return { begin: startOf(0), end: startOf(1) };
 }
 
+/** SQL for the decisions about order `o`. */
+const DECISIONS = sql`from intake.attributions a where a.source = o.source and a.order_id = o.order_id`;
+
+/** SQL that is true if order `o` carries one of the codes, or it or its decision names one of the deals or handles. */
+function carries({ codes, deals, handles }: Pick<Claimant, 'codes' | 'deals' | 'handles'>) {
+  const names = (of: 'o' | 'a') => sql`(${sql.ref(`${of}.deal_id`)} = any(${[...deals]}::text[])
+    or lower(ltrim(${sql.ref(`${of}.influencer_handle`)}, '@')) = any(${[...handles]}::text[]))`;
+  return sql`(o.codes_folded && ${[...codes]}::text[] or ${names('o')} or exists (select ${DECISIONS} and ${names('a')}))`;
+}
+
+/** SQL that is true if it is not decided whose order `o` is: it is held, ownerless or excluded with an unknown owner. */
+const IS_OPEN = sql`(o.doubt is not null or not exists (select ${DECISIONS}) or exists (
+  select ${DECISIONS} and (a.outcome in ('held', 'unattributed') or (a.outcome = 'excluded' and (
+    cardinality(o.links) > 0 or o.collab_id is not null or exists (
+      select from unnest(o.codes_folded) c (code) where not exists (select from intake.codes k where k.code_folded = c.code)))))))`;
+
+type SameAmount = Candidate & {
+  /** Whether it carries the code of the claim; without one, what is the creator's. */
+  readonly isMeant: boolean;
+  readonly mayBeOwn: boolean;
+  /** To whom it is attributed. */
+  readonly owners: readonly Credited[];
+};
+
 /** A claim by amount and day: orders that carry what is the creator's are candidates, and none is taken by itself. */
 async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
   const { db, claimant, rules } = asking;
   const { begin, end } = boundsOf(claim.day, rules);
-  const codes = claim.code === null ? [...claimant.codes] : [foldCode(claim.code)];
-  const [deals, handles] = claim.code === null ? [[...claimant.deals], [...claimant.handles]] : [[], []];
-  const { rows } = await sql<Candidate>`
-    select o.source, o.order_id as "orderId" from intake.orders o
-    where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.is_current and ${IS_SEALED}
-      and o.currency = ${claim.currency} and (o.codes_folded && ${codes}::text[] or exists (
-        select from intake.attributions a where a.source = o.source and a.order_id = o.order_id
-          and (a.deal_id = any(${deals}::text[]) or lower(ltrim(a.influencer_handle, '@')) = any(${handles}::text[]))))
-      and (${claim.amount}::numeric in (o.total, o.subtotal) or exists (
-        select from intake.attributions a where a.source = o.source and a.order_id = o.order_id and a.amount = ${claim.amount}::numeric))
-    order by 1, 2 limit ${CANDIDATES}`.execute(db);
+  const meant =
+    claim.code === null
+      ? claimant
+      : { codes: new Set([foldCode(claim.code)]), deals: new Set<string>(), handles: new Set<string>() };
+  const { rows } = await sql<SameAmount>`
+    select o.source, o.order_id as "orderId", coalesce(bool_or(${carries(meant)}), false) as "isMeant",
+      coalesce(bool_or(${carries(claimant)} or ${IS_OPEN}), false) as "mayBeOwn",
+      coalesce((select jsonb_agg(distinct jsonb_build_object('dealId', a.deal_id, 'handle', a.influencer_handle)) ${DECISIONS}
+        and a.outcome = 'attributed'), '[]') as owners
+    from intake.orders o
+    where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and ${IS_SEALED} and o.currency = ${claim.currency}
+      and (${claim.amount}::numeric in (o.total, o.subtotal) or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
+    group by 1, 2 order by 1, 2`.execute(db);
+  const found = rows.filter(({ isMeant }) => isMeant);
   const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
   const whose = claim.code === null ? 'with a code or link of the creator' : `with the code ${claim.code}`;
-  if (rows.length > 0)
+  if (found.length > 0)
     return {
       kind: 'candidates',
-      text: `${rows.length === 1 ? 'One order' : `${rows.length === CANDIDATES ? 'At least ' : ''}${plural(rows.length, 'order')}`} ${whose} of ${what}: ${listOrders(rows)}. Amount and day do not prove that it is the one. If it is, add the claim again with its id.`,
-      ...{ reply: REPLIES.candidates, next: seeFirst(rows), ...NOTHING },
+      text: `${found.length === 1 ? 'One order' : plural(found.length, 'order')} ${whose} of ${what}: ${listOrders(found)}. Amount and day do not prove that it is the one. If it is, add the claim again with its id.`,
+      ...{ reply: REPLIES.candidates, next: seeFirst(found), ...NOTHING },
     };
   if (!claimant.isKnown && claim.code === null)
     return {
@@ -393,6 +421,17 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
       text: `No deal, code or credited order names ${claim.creator}, so no order can be found by amount and day. Check how the creator is written, or add the code.`,
       reply: 'Please send the id of the order, or its code.',
       ...{ next: null, ...NOTHING },
+    };
+  const possible: Candidate[] = [];
+  for (const row of rows) {
+    const isOwn = await Promise.all(row.owners.map((owner) => isOf(db, claimant, owner)));
+    if (row.mayBeOwn || isOwn.includes(null)) possible.push(row);
+  }
+  if (possible.length > 0)
+    return {
+      kind: 'candidates',
+      text: `No order ${whose} of ${what} was read, but ${plural(possible.length, 'order')} whose creator is not known yet: ${listOrders(possible)}. Decide about the order, or ask for its id.`,
+      ...{ reply: REPLIES.candidates, next: seeFirst(possible), ...NOTHING },
     };
   return answerByDay(claim, asking, `No order ${whose} of ${what} was read.`);
 }
