@@ -111,6 +111,7 @@ describe('sending a statement by mail', () => {
     const form = { ...hiddenFields(page, '/statements/send'), recipient, reason: 'lost' };
     expect((await post('/statements/send', { ...form, recipient: '' })).status).toBe(400);
     expect((await post('/statements/send', { ...form, after: '' })).status).toBe(409);
+    expect((await post('/statements/send', { ...form, deal: 'DEAL\u0000MIA' })).status).toBe(400);
     const all = await Promise.all(
       Array.from({ length: 8 }, async () => (await post('/statements/send', form)).status),
     );
