@@ -113,7 +113,7 @@ export async function requestStatementMail(
     action: 'send_statement',
     subjectKind: 'statement',
     subject: month,
-    summary: `The statement of ${month} for deal ${dealId} is sent to its creator${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
+    summary: `The statement of ${month} for deal ${dealId} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
     reason,
     after: { mail: written.id, deal: dealId, language: document.language, sha256: documentHash },
   });
@@ -121,8 +121,11 @@ export async function requestStatementMail(
 }
 
 /** What became of a mail, in a sentence. */
-export function describeMail({ state, requestedBy, requestedAt, failure }: StatementMail): string {
+export function describeMail({ state, requestedBy, requestedAt, failure, settledBy }: StatementMail): string {
   const when = `${formatInstant(requestedAt)} UTC`;
+  // A person found out; the mail server said nothing.
+  if (settledBy !== null && (state === 'sent' || state === 'failed'))
+    return `${requestedBy} sent it at ${when}, and ${settledBy} said that it has ${state === 'sent' ? '' : 'not '}arrived.`;
   switch (state) {
     case 'waiting':
       return `${requestedBy} sent it at ${when}; it waits for a process.`;

@@ -79,6 +79,9 @@ describe('sending a statement by mail', () => {
     expect((await shop.cli(...SEND, '--again', '--dry-run')).exitCode).toBe(0);
     expect(server.mails).toHaveLength(1);
     expect((await shop.cli(...SEND, '--again', '--to', 'other@mail.example')).exitCode).toBe(0);
+    expect((await listAudit(shop.db, { limit: 1 }))[0]?.summary).toContain(
+      'is sent to an address that was typed',
+    );
     expect(server.mails.map(({ to }) => to)).toEqual([['mia@mail.example'], ['other@mail.example']]);
     for (const to of [
       'mia',
@@ -111,6 +114,7 @@ describe('sending a statement by mail', () => {
     const form = { ...hiddenFields(page, '/statements/send'), recipient, reason: 'lost' };
     expect((await post('/statements/send', { ...form, recipient: '' })).status).toBe(400);
     expect((await post('/statements/send', { ...form, after: '' })).status).toBe(409);
+    expect((await post('/statements/send', { ...form, deal: 'DEAL\u0000MIA' })).status).toBe(400);
     const all = await Promise.all(
       Array.from({ length: 8 }, async () => (await post('/statements/send', form)).status),
     );
@@ -149,6 +153,9 @@ describe('sending a statement by mail', () => {
       reason: 'asked her',
     });
     expect(textOf(decided.text)).toContain('has not arrived');
+    expect((await shop.cli('statement', 'mails')).stdout).toContain(
+      ', and tester said that it has not arrived.',
+    );
     const settled = await shop.cli('statement', 'mails', '--arrived', '1', '--reason', 'asked her');
     expect([settled.exitCode, settled.stderr]).toEqual([2, expect.stringContaining('no unclear mail')]);
     expect((await shop.cli(...SEND)).exitCode).toBe(0);

@@ -125,6 +125,10 @@ describe('the statement for a creator', () => {
     // What was closed stays as it was sent, whatever the terms say now.
     shop.write('terms.csv', 'deal_id,rate\nOTHER,10\n');
     expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);
+    // The day of closing is that of the time zone of the statement.
+    await sql`alter table ops.statements disable trigger user`.execute(shop.db);
+    await sql`update ops.statements set closed_at = '2026-05-01T22:30:00Z'`.execute(shop.db);
+    expect(textOf((await print('2026-04', 'html')).stdout)).toContain('Abgeschlossen am 02.05.2026');
   });
 
   it('is refused with the file and the line if it may go to somebody else, or the logo is broken; never guessed', async () => {

@@ -127,6 +127,8 @@ function createWriter(language: Language) {
     percent: (rate: DecimalText): string => percents.format(`${rate}e-2` as Intl.StringNumericLiteral),
     count: (count: number): string => numbers(String(count), 0, 0),
     day: (day: string | null): string => (day === null ? '' : ofDay.format(new Date(`${day}T00:00:00Z`))),
+    dayOf: (at: Date, timeZone: string): string =>
+      new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' }).format(at),
     month: (month: string): string => ofMonth.format(new Date(`${month}-01T00:00:00Z`)),
     period: (month: string): string => {
       const [year = 0, number = 1] = month.split('-').map(Number);
@@ -151,7 +153,7 @@ function describeBody(
       kind: 'facts',
       facts: [
         [texts.period, write.period(month)],
-        [texts.closed, closed === null ? null : write.day(closed.at.toISOString().slice(0, 10))],
+        [texts.closed, closed === null ? null : write.dayOf(closed.at, timeZone)],
         [texts.brand, brandName],
         [texts.creator, handle],
         [texts.deal, dealId],
