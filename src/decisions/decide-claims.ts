@@ -56,9 +56,13 @@ export async function addClaims(
   const inserted = await insertClaims(trx, { lines, file, deadline, addedBy: decidedBy });
   const { added, completed, contradictions } = inserted;
   const known = lines.length - added.length;
+  const more =
+    completed.length + contradictions.length === 0
+      ? ''
+      : ` They completed ${plural(completed.length, 'claim')}, and ${plural(contradictions.length, 'value')} that an open claim states otherwise ${contradictions.length === 1 ? 'was' : 'were'} not taken.`;
   const auditId = await audit({
     ...{ action: 'add_claims', subjectKind: 'claim', subject: null, reason },
-    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already. Claims that they completed: ${completed.length}; values that claims state otherwise: ${contradictions.length}.${unusable.length === 0 ? '' : ` Not added: ${unusable.join(' ')}`}`,
+    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` Not added: ${unusable.join(' ')}`}`,
     after: { added: added.length, known, completed },
   });
   return { ...inserted, auditId };
