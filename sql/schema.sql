@@ -3895,9 +3895,10 @@ CREATE VIEW bi.rejected_rows AS
     ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
            FROM (intake.orders c
              JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
-          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND ((c.source_file_id > r.source_file_id) OR (EXISTS ( SELECT
-                   FROM intake.restated_orders s
-                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id))))))))) AS is_settled
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
+                   FROM (intake.restated_orders s
+                     JOIN intake.source_files again ON ((again.source_file_id = s.source_file_id)))
+                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id) AND COALESCE((again.aged_at >= f.aged_at), ((again.aged_at IS NULL) AND (f.aged_at IS NULL))))))))))) AS is_settled
    FROM (intake.rejected_rows r
      JOIN intake.source_files f ON ((f.source_file_id = r.source_file_id)))
   WHERE ((f.state <> 'reading'::text) AND (NOT (EXISTS ( SELECT
@@ -3932,7 +3933,7 @@ COMMENT ON COLUMN bi.rejected_rows.day_utc IS 'Day of rejected_at in UTC.';
 
 COMMENT ON COLUMN bi.rejected_rows.run_id IS 'Run that rejected it, see bi.runs.';
 
-COMMENT ON COLUMN bi.rejected_rows.is_settled IS 'Whether a file that was read later states the order.';
+COMMENT ON COLUMN bi.rejected_rows.is_settled IS 'Whether a file that was read later, and is not older, states the order.';
 
 CREATE TABLE reporting.return_fees (
     month_utc date NOT NULL,

@@ -19,8 +19,9 @@ const MOST_OF_A_NOTE = 50;
  *   no_deal                the service did not say which deal it credited
  *   waiting                no note contains it yet
  *
- * An order that is again as it was sent is left out, unless a note said otherwise. What another source states about an
- * order is no correction: its own source is responsible.
+ * An order that comes to what was sent is left out, unless a note said otherwise: also one that would be credited to
+ * another influencer by now, because statements go on paying the deal that the service credited. What another source
+ * states about an order is no correction: its own source is responsible.
  */
 export function correctionsOf(
   { jobs, fromDay, timeZone }: TellCorrectionsSettings,
@@ -29,7 +30,8 @@ export function correctionsOf(
   return sql`(
     with latest as (
       select distinct on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind, d.old_amount,
-        case when d.kind in ('changed', 'refunded', 'held') then d.new_amount else 0 end as new_amount, d.currency
+        case when d.kind in ('changed', 'refunded', 'held') then d.new_amount when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount)
+          else 0 end as new_amount, d.currency
       from ledger.adjustments d join ledger.entries e using (entry_id)
       where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and not d.is_elsewhere
         and d.noted_at >= (${fromDay}::date::timestamp at time zone ${timeZone}::text)
@@ -47,8 +49,8 @@ export function correctionsOf(
         else 'waiting' end) as standing
     from latest l
     left join told t on t.entry_id = l.entry_id and t.adjustment_id = l.adjustment_id
-    where t.standing is not null or l.kind <> 'changed' or l.new_amount is distinct from l.old_amount
-      or exists (select from told o where o.entry_id = l.entry_id))`;
+    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is distinct from l.old_amount
+      or exists (select from told o where o.entry_id = l.entry_id and o.standing <> 'rejected'))`;
 }
 
 /** Proposes a note or a task for each deal with corrections that wait, unless it has one of today. */
@@ -92,7 +94,6 @@ const LINE = sql`
     when 'cancelled' then 'cancelled'
     when 'refunded' then 'refunded'
     when 'excluded' then 'does not count any more'
-    when 'reattributed' then 'belongs to another influencer'
     else case when new_amount = old_amount then 'counts as it was credited, again' else 'changed' end end
   || ', ' || ${moneyText(sql`old_amount`, sql`currency`)} || ' to ' || ${moneyText(sql`new_amount`, sql`currency`)}`;
 

@@ -41,8 +41,11 @@ create view bi.rejected_rows as
     r.order_id is not null and exists (
       select from intake.orders c join intake.source_files stated on stated.source_file_id = c.source_file_id and stated.state = 'sealed'
       where c.source = f.source and c.order_id = r.order_id and c.is_current
-        and (c.source_file_id > r.source_file_id or exists (
-          select from intake.restated_orders s where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id))
+        and ((c.source_file_id > r.source_file_id and coalesce(stated.aged_at >= f.aged_at, stated.aged_at is null and f.aged_at is null))
+          or exists (
+            select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
+            where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id
+              and coalesce(again.aged_at >= f.aged_at, again.aged_at is null and f.aged_at is null)))
     ) as is_settled
   from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
   where f.state <> 'reading' and not exists (
@@ -61,7 +64,7 @@ comment on column bi.rejected_rows.order_name is 'Name of that order for people,
 comment on column bi.rejected_rows.rejected_at is 'When it was rejected.';
 comment on column bi.rejected_rows.day_utc is 'Day of rejected_at in UTC.';
 comment on column bi.rejected_rows.run_id is 'Run that rejected it, see bi.runs.';
-comment on column bi.rejected_rows.is_settled is 'Whether a file that was read later states the order.';
+comment on column bi.rejected_rows.is_settled is 'Whether a file that was read later, and is not older, states the order.';
 
 create view bi.run_amounts as
   select r.run_id, r.job, r.started_at, a.currency, a.accepted as accepted_amount

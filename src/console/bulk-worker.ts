@@ -28,7 +28,7 @@ export function startBulkWorker({
   readonly db: Database;
   readonly config: Pick<PipelineConfig, 'statements' | 'notify'>;
   readonly leaseMs: number;
-  /** Called before bulk actions are carried out; throws what forbids every decision. */
+  /** Called before anything is carried out or sent; throws what forbids every decision. */
   readonly mayDecide: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }): BulkWorker {
@@ -44,7 +44,7 @@ export function startBulkWorker({
       try {
         // `serve` migrates a new database while the console already answers.
         isMigrated ||= await hasTable(db, 'ops.statement_mails');
-        if (isMigrated) await sendStatementMails(db, { config, signal: stopping.signal });
+        if (isMigrated) await sendStatementMails(db, { config, mayDecide, signal: stopping.signal });
         if (isMigrated) await runBulks(db, { leaseMs, mayDecide, stopping: stopping.signal, onError });
         isTroubled = false;
       } catch (error) {

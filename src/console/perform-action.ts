@@ -60,6 +60,12 @@ async function performAction(
   const requireRight = (permission: string): void => {
     if (!permits(actor.role, permission)) throw new Refused(whyForbidden(actor, permission), 403);
   };
+  // No text of the database has this character, and the query that gets it would fail.
+  if (Object.entries(fields).some((field) => field.flat().some((text) => text.includes('\u0000'))))
+    return refuse(request, reply, {
+      status: 400,
+      why: 'A field contains a NUL character (%00): remove it.',
+    });
   const asked = action.read(fields);
   if ('problems' in asked)
     return refuse(request, reply, {

@@ -62,7 +62,7 @@ export async function addClaims(
       : ` They completed ${plural(completed.length, 'claim')}, and ${plural(contradictions.length, 'value')} that an open claim states otherwise ${contradictions.length === 1 ? 'was' : 'were'} not taken.`;
   const auditId = await audit({
     ...{ action: 'add_claims', subjectKind: 'claim', subject: null, reason },
-    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` Not added: ${unusable.join(' ')}`}`,
+    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
     after: { added: added.length, known, completed },
   });
   return { ...inserted, auditId };

@@ -83,7 +83,8 @@ export async function requestStatementMail(
     return refused(
       `Nobody wrote an address for deal ${dealId}. Type it, or add it to the file statements.creators.`,
     );
-  if (!isEmailAddress(recipient)) return refused('This is not one e-mail address without a name.');
+  const notAnAddress = refused('This is not one e-mail address without a name.');
+  if (!isEmailAddress(recipient)) return notAnAddress;
   await settleInterrupted(trx);
   const [last] = await listStatementMails(trx, { month, dealId, limit: 1 });
   if (last !== undefined && last.state !== 'failed' && last.mailId !== after)
@@ -100,6 +101,7 @@ export async function requestStatementMail(
     html: renderBlocksPage(document.blocks, document),
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
+  if (message === null) return notAnAddress;
   const { rows } = await sql<{ id: string }>`
     insert into ops.statement_mails (statement_id, deal_id, replaces, channel, language, document_hash, recipient, message, requested_by)
     values (${closed.statementId}::bigint, ${dealId}, ${last?.mailId ?? null}::bigint, ${channel.name}, ${document.language}, ${documentHash},
@@ -111,7 +113,7 @@ export async function requestStatementMail(
     action: 'send_statement',
     subjectKind: 'statement',
     subject: month,
-    summary: `The statement of ${month} for deal ${dealId} is sent to its creator${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
+    summary: `The statement of ${month} for deal ${dealId} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
     reason,
     after: { mail: written.id, deal: dealId, language: document.language, sha256: documentHash },
   });
@@ -119,8 +121,11 @@ export async function requestStatementMail(
 }
 
 /** What became of a mail, in a sentence. */
-export function describeMail({ state, requestedBy, requestedAt, failure }: StatementMail): string {
+export function describeMail({ state, requestedBy, requestedAt, failure, settledBy }: StatementMail): string {
   const when = `${formatInstant(requestedAt)} UTC`;
+  // A person found out; the mail server said nothing.
+  if (settledBy !== null && (state === 'sent' || state === 'failed'))
+    return `${requestedBy} sent it at ${when}, and ${settledBy} said that it has ${state === 'sent' ? '' : 'not '}arrived.`;
   switch (state) {
     case 'waiting':
       return `${requestedBy} sent it at ${when}; it waits for a process.`;
@@ -192,12 +197,25 @@ export async function settleInterrupted(db: Database): Promise<void> {
  * Sends the mails that wait, one after the other. Call it after the commit; any process may.
  *
  * @param options.signal begins no mail any more once it is aborted.
+ * @param options.mayDecide called before the first one; throws what forbids every decision: on a database that lost
+ *   claims, a mail that waits may have been sent, and what it says may be wrong.
  */
 export async function sendStatementMails(
   db: Database,
-  { config, signal }: { readonly config: MailConfig; readonly signal?: AbortSignal },
+  {
+    config,
+    signal,
+    mayDecide = async () => {},
+  }: {
+    readonly config: MailConfig;
+    readonly signal?: AbortSignal;
+    readonly mayDecide?: () => Promise<void>;
+  },
 ): Promise<void> {
   await settleInterrupted(db);
+  const waiting = await listStatementMails(db, { state: 'waiting', limit: 1 });
+  if (waiting.length === 0) return;
+  await mayDecide();
   for (const channel of config.notify.channels)
     while (channel.kind === 'email' && signal?.aborted !== true && (await sendNext(db, channel)));
 }

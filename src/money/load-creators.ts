@@ -19,8 +19,8 @@ export type Addressee = {
 const COLUMNS = ['deal_id', 'influencer_handle', 'name', 'address', 'email', 'language'] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** An address as SMTP takes it, without a display name, quotes or line ends. */
-const EMAIL = /^[^\s@<>"(),:;\\]{1,64}@[^\s@<>"(),:;\\]{1,190}$/;
+/** An address as SMTP takes it, without a display name, quotes or line ends, and nothing that a reader cannot see. */
+const EMAIL = /^[^\s\p{C}@<>"(),:;\\]{1,64}@[^\s\p{C}@<>"(),:;\\]{1,190}$/u;
 
 /** Whether a text is one e-mail address, which a mail server takes as it is. */
 export function isEmailAddress(text: string): boolean {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { DecimalText } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
-import { inSets, linesOf, readStatement, uncountedOrders } from './read-statement.ts';
-import type { Statement, StatementRules, UncountedOrders } from './statement.ts';
+import { readStatement } from './read-statement.ts';
+import type { Statement, StatementRules } from './statement.ts';
 
 /** What an earlier statement said about an order or a fee. */
 export type Earlier = {
@@ -18,10 +18,8 @@ export type CreatorStatement = {
   readonly brandId: string | null;
   /** As the account names it. Null: unknown. */
   readonly brandName: string | null;
-  /** Only the lines of the deal. */
+  /** Only what is about the deal. A closed one is what was stored, so its document never changes. */
   readonly statement: Statement;
-  /** Orders of the deal that are in no line. Null if they cannot be computed at present: the terms cannot be read. */
-  readonly uncounted: readonly UncountedOrders[] | null;
   /** What people call the orders, by entry, where an export says it. */
   readonly orderNames: ReadonlyMap<string, string>;
   /** What the last statement before said about what is corrected, by subject. */
@@ -31,7 +29,7 @@ export type CreatorStatement = {
 /**
  * Reads the statement of one deal for its creator.
  *
- * @param options.rules null if they cannot be read. Then only closed statements can be.
+ * @param options.rules not needed for a closed statement.
  * @returns null if nothing is known of such a deal.
  */
 export async function readCreatorStatement(
@@ -53,16 +51,13 @@ export async function readCreatorStatement(
     brandName: string | null;
   }>`
     select d.influencer_handle as handle, d.brand_id as "brandId", b.name as "brandName"
-    from mirror.deals d left join mirror.brands b using (brand_id) where d.deal_id = ${dealId}`.execute(db);
-  const uncounted =
-    rules === null
-      ? null
-      : await inSets(db, { month, rules }, async (trx) => {
-          const all = linesOf(rules, { month, dealId });
-          return (await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx)).rows;
-        });
+    from (select ${dealId}::text as deal_id) asked
+    left join mirror.deals d using (deal_id) left join mirror.brands b using (brand_id)
+    where d.deal_id is not null or exists (select from ledger.entries e where e.deal_id = asked.deal_id)`.execute(
+    db,
+  );
   const [deal] = deals;
-  if (deal === undefined && lines.length === 0 && (uncounted ?? []).length === 0) return null;
+  if (deal === undefined && lines.length === 0) return null;
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
   const { rows: names } = await sql<{ entryId: string; name: string }>`
     select e.entry_id as "entryId", max(o.order_name) as name
@@ -74,15 +69,24 @@ export async function readCreatorStatement(
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
     order by l.subject, s.month desc`.execute(db);
-  const stated = lines.find(({ influencerHandle }) => influencerHandle !== null);
   return {
     dealId,
-    influencerHandle: deal?.handle ?? stated?.influencerHandle ?? null,
+    influencerHandle: deal?.handle ?? (await handleOfCodes(db, dealId)),
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
     brandName: deal?.brandName ?? null,
     statement: { ...statement, held: statement.held.filter((one) => one.dealId === dealId) },
-    uncounted,
     orderNames: new Map(names.map(({ entryId, name }) => [entryId, name])),
     earlier: new Map(earlier.map((one) => [one.subject, one])),
   };
+}
+
+/**
+ * The creator who has a deal according to the codes that people assigned to it; null if these name none or several. The
+ * lines of a statement do not tell: an order may be another creator's by now, and the service goes on paying the deal.
+ */
+async function handleOfCodes(db: Database, dealId: string): Promise<string | null> {
+  const { rows } = await sql<{ handle: string }>`
+    select min(influencer_handle) as handle from intake.codes
+    where deal_id = ${dealId} and handle_folded <> '' group by handle_folded limit 2`.execute(db);
+  return rows.length === 1 ? (rows[0]?.handle ?? null) : null;
 }

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { EXIT } from '../core/exit-code.ts';
+import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
@@ -277,6 +279,29 @@ export async function findClosed(db: Database, month: string): Promise<Closed | 
       return_window_days as "returnWindowDays"
     from ops.statements where month = ${`${month}-01`}::date`.execute(db);
   return rows[0] ?? null;
+}
+
+/**
+ * Of an open month before a closed one, no statement can be made: the closed one has its orders, and would be paid twice.
+ *
+ * @throws KnownError `statement_contained` (exit 2) that names the closed one.
+ */
+export async function refuseContained(db: Database, month: string): Promise<void> {
+  const { rows } = await sql<{ later: string | null }>`
+    select to_char(min(month), 'YYYY-MM') as later from ops.statements
+    where month > ${`${month}-01`}::date and not exists (select from ops.statements where month = ${`${month}-01`}::date)`.execute(
+    db,
+  );
+  const later = rows[0]?.later ?? null;
+  if (later !== null)
+    throw new KnownError({
+      code: 'statement_contained',
+      message: `The statement of ${later} is closed, and it includes the orders of ${month}.`,
+      where: month,
+      help: `See it with  npx influencer-sync statement --month ${later}`,
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
 }
 
 /** Reads the exchange rates with which a statement was closed. Null if it has no total of all currencies. */

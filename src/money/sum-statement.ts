@@ -279,6 +279,33 @@ export async function listStatements(
   return rows;
 }
 
+/** What no closed statement contains yet, of one month and currency. Fixed fees are not in it. */
+export type OpenMonth = {
+  /** Month of the first statement that can contain it. */
+  readonly month: string;
+  readonly orders: number;
+  /** Commission of the orders, and corrections of closed statements. */
+  readonly amount: DecimalText;
+  readonly currency: string;
+};
+
+/**
+ * Lists the months that have something to pay and are not closed, as of the last refresh of the reports; newest first.
+ * What came too late for a closed month is in the month after the last closed one.
+ */
+export async function listOpenMonths(
+  db: Database,
+  { limit }: { readonly limit: number },
+): Promise<readonly OpenMonth[]> {
+  const { rows } = await sql<OpenMonth>`
+    select to_char(greatest(e.due_month, c.next), 'YYYY-MM') as month, (sum(e.orders) filter (where e.standing = 'new'))::integer as orders,
+      sum(e.earned_amount - e.closed_amount)::text as amount, e.currency
+    from reporting.deal_earnings e, (select (max(month) + interval '1 month')::date as next from ops.statements) c
+    where e.standing in ('new', 'correction')
+    group by 1, e.currency order by 1 desc, e.currency limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, orders: row.orders ?? 0 }));
+}
+
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */
 const isLine = (due: RawBuilder<unknown>) => sql`(standing = 'correction' or standing = 'new' and ${due})`;
 const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>

@@ -7,7 +7,8 @@ export type ListedOrder = {
   readonly orderId: string;
   readonly orderName: string | null;
   readonly orderedAt: Date;
-  readonly day: string;
+  /** When it was ordered, to the microsecond, for the key of the next page. */
+  readonly at: string;
   readonly disposition: string;
   readonly reason: string | null;
   readonly matchedBy: string | null;
@@ -33,7 +34,7 @@ export type OrderFilter = {
 
 /** Key of an order, with which the next page begins. */
 export type OrderKey = {
-  readonly day: string;
+  readonly at: string;
   readonly job: string;
   readonly source: string;
   readonly orderId: string;
@@ -45,7 +46,7 @@ export type OrderKey = {
  */
 const OPEN = ['ready', 'in_doubt', 'rejected'];
 
-/** Lists the orders of all jobs as of the last refresh of the reports, newest day first. */
+/** Lists the orders of all jobs as of the last refresh of the reports, newest first. */
 export async function listOrders(
   db: Database,
   {
@@ -56,17 +57,17 @@ export async function listOrders(
 ): Promise<readonly ListedOrder[]> {
   const { rows } = await sql<ListedOrder>`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
-      to_char(s.day_utc, 'YYYY-MM-DD') as day, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
+      to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
       s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
     from (
       select * from reporting.order_dispositions d
       where ${matches(filter)}
-        and (${after === null} or (d.day_utc <= ${after?.day ?? null}::date and (d.day_utc, d.job, d.source, d.order_id)
-          < (${after?.day ?? null}::date, ${after?.job ?? null}::text, ${after?.source ?? null}::text, ${after?.orderId ?? null}::text)))
-      order by d.day_utc desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
+        and (${after === null} or (d.day_utc <= ${after?.at.slice(0, 10) ?? null}::date and (d.ordered_at, d.job, d.source, d.order_id)
+          < (${after?.at ?? null}::timestamptz, ${after?.job ?? null}::text, ${after?.source ?? null}::text, ${after?.orderId ?? null}::text)))
+      order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
-    order by s.day_utc desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
+    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
   return rows;
 }
 

@@ -166,7 +166,11 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     };
 
     await task('Why was an order not credited?', () => search('A3'), /^Not credited: .*NOBODY/);
-    await task('What did a creator earn, and what is pending?', () => search('mia.test'), 'Pending now');
+    await task(
+      'What did a creator earn, and what is pending?',
+      () => search('mia.test'),
+      'In open statements',
+    );
     await task('Which codes have no owner?', () => click('link', 'Assign the codes'), 'NOBODY');
     await task('Did a code leak?', () => search('MIA10'), 'It may have leaked');
     await task('What failed last night?', () => click('link', 'See the run'), 'failed');
@@ -194,7 +198,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         await click('link', 'PDF');
         await file;
       },
-      'Pending now',
+      'In open statements',
     );
     await task(
       'Close a month.',

@@ -5,7 +5,7 @@ import { openConsoleShop } from './console-shop.ts';
 it('the console adds pasted claims, shows the answer to each with the next step, and gives the reply to a creator', async () => {
   const { shop } = await openConsoleShop();
   const { get, post } = await startTestConsole(shop);
-  expect(textOf((await get('/claims')).text)).toContain('No creator has claimed an order.');
+  expect(textOf((await get('/claims')).text)).toContain('There are no claims.');
   const lines = [
     'creator,order_id,amount,currency,day,code',
     'mia.test,A1,,,,',
@@ -17,19 +17,21 @@ it('the console adds pasted claims, shows the answer to each with the next step,
   const added = await post('/claims/add', {
     ...{ lines, deadline: '2026-05-31', reason: 'mail of the agency', return_to: '/claims' },
   });
-  expect(textOf(added.text)).toContain('Added 4 claims; 0 lines were known already. Not added: line:6 day:');
+  expect(textOf(added.text)).toContain(
+    'Added 4 claims; 0 lines were known already. These lines were not added. Line 6 day: This is not a day.',
+  );
   const again = await post('/claims/add', { lines, deadline: '', reason: 'again', return_to: '/claims' });
   expect(textOf(again.text)).toContain('Added 0 claims; 4 lines were known already.');
   const page = await get('/claims?state=open');
   expect(textOf(page.text)).toMatch(/mia\.test order A1 Credited Credited to mia\.test .*12\.50 EUR/);
   expect(textOf(page.text)).toMatch(
-    /order A2 Carries nothing of the creator Unclear: .*Settle it 2026-05-31 open/,
+    /order A2 No code or link of the creator Unclear: .*Settle it 2026-05-31 open/,
   );
   expect(page.text).toContain('/codes/assign?job=orders&amp;code=NOBODY');
   expect(page.text).not.toContain('<script>alert');
   // Whoever adds a list that nobody can use is told why, and nothing is added.
   for (const [bad, why] of [
-    ['mia.test,A1\n', 'line:1 creator: The column is missing.'],
+    ['mia.test,A1\n', 'Line 1 creator: The column is missing.'],
     ['creator,order_id\n', 'There is no line below the header.'],
   ] as const)
     expect(textOf((await post('/claims/add', { lines: bad, deadline: '', reason: 'x' })).text)).toContain(

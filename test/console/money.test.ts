@@ -72,12 +72,12 @@ describe('the pages about money', () => {
     const page = textOf((await get('/money?by=deal&from=2026-04&to=2026-04')).text);
     expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 1 1 16.00 EUR');
     expect(page).toMatch(
-      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown 0 unknown commission rate, who is a new customer .* commission rate, because neither your terms nor the service state/,
     );
     // By default it shows the newest month that is over, beside the month before, and a year as bars that lead to their months.
     const newest = await get('/money');
     expect(textOf(newest.text)).toMatch(
-      /Money in 2026-05 .*; 2026-05\. .* Net revenue, EUR 30\.00 EUR −85 % on 2026-04 Cost 3\.00 EUR Orders 1 −67 % on 2026-04 .* mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 0 1 none/,
+      /Money in 2026-05 .* Credited orders of 2026-05, .* Net revenue, EUR 30\.00 EUR −85 % on 2026-04 Cost 3\.00 EUR Orders 1 −67 % on 2026-04 .* mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 0 1 none/,
     );
     expect(newest.text).toContain('href="/money?from=2026-04&amp;to=2026-04" tabindex="-1"');
     const months = textOf((await get('/money?by=month&from=2025-12')).text);

@@ -64,6 +64,10 @@ describe('a statement', () => {
     expect(csv).toBe((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout);
     for (const none of ['/statements/2026-13', '/statements/x']) expect((await get(none)).status).toBe(404);
     expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);
+    // Without typing a month: each that has something to pay.
+    expect(textOf((await get('/statements')).text)).toMatch(
+      /2026-05 can be closed 1 5\.00 EUR 2026-04 can be closed 2 13\.33 EUR 2026-04 can be closed 1 1\.00 USD 2026-03 can be closed 1 10\.00 EUR Closed/,
+    );
   });
 
   it('can be saved as PDF: the whole month, or one deal for its creator', async () => {

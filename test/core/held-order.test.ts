@@ -24,7 +24,9 @@ it('a reason that a layout or another version gave is explained too', () => {
 });
 
 it('every reason for which the ledger holds an entry has words', () => {
-  const lines = globSync('src/ledger/*.ts').flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  const lines = globSync('src/ledger/{,evidence/}*.ts').flatMap((file) =>
+    readFileSync(file, 'utf8').split('\n'),
+  );
   const written = lines.filter((line) => /set state = 'held'|^\s*state_reason = case/.test(line));
   const reasons = new Set(
     written.flatMap((line) => [...line.matchAll(/'([a-z]+_[a-z_]+)'/g)].map(([, reason]) => reason ?? '')),

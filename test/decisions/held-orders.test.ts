@@ -51,6 +51,10 @@ it('an order with a status that nobody knows is held with its amount, and one de
   expect((await shop.cli('status')).stdout).toContain('Held orders (4)');
   expect((await shop.cli('review')).exitCode).toBe(3);
 
+  // What is suggested about one order is about that order, and can be pasted.
+  const one = (await shop.cli('review', '--held', '--order', '103', '--job', 'orders')).stdout;
+  expect(one).toContain('--why unknown_status --status wc-shipped --job orders --order 103 --credit');
+
   const which = ['--source', 'shop', '--status', 'wc-shipped'];
   const unsure = await shop.cli('review', '--held', ...which, '--credit', '--yes');
   expect(unsure.exitCode).toBe(2);

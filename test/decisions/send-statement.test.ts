@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../jobs/index.ts';
+import { startBulkWorker } from '../../src/console/bulk-worker.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { listStatementMails } from '../../src/reports/money/statement-mails.ts';
 import { hiddenFields } from '../console/bulk-shop.ts';
@@ -76,8 +79,18 @@ describe('sending a statement by mail', () => {
     expect((await shop.cli(...SEND, '--again', '--dry-run')).exitCode).toBe(0);
     expect(server.mails).toHaveLength(1);
     expect((await shop.cli(...SEND, '--again', '--to', 'other@mail.example')).exitCode).toBe(0);
+    expect((await listAudit(shop.db, { limit: 1 }))[0]?.summary).toContain(
+      'is sent to an address that was typed',
+    );
     expect(server.mails.map(({ to }) => to)).toEqual([['mia@mail.example'], ['other@mail.example']]);
-    for (const to of ['mia', 'a@b.example, c@d.example', 'a@b.example\r\nBcc: x@y.example'])
+    for (const to of [
+      'mia',
+      'a@b.example, c@d.example',
+      'a@b.example\r\nBcc: x@y.example',
+      'a\u0001b@c.example',
+      '.a@c.example.',
+      'a@@c',
+    ])
       expect([to, (await shop.cli(...SEND, '--again', '--to', to)).exitCode]).toEqual([to, 2]);
     const open = await shop.cli(
       'statement',
@@ -91,13 +104,17 @@ describe('sending a statement by mail', () => {
     );
     expect([open.exitCode, open.stderr]).toEqual([2, expect.stringContaining('not closed')]);
 
-    // In the console, the same page sent eight times at once is one mail, and never shows the address.
+    // In the console, the same page sent eight times at once is one mail, to the address that the page showed.
     const { get, post } = await startTestConsole(shop);
     const page = (await get('/statements/2026-04/document?deal=DEALMIA')).text;
-    expect(textOf(page)).toContain('Send it once more');
-    expect(page).not.toContain('mia@mail.example');
-    const form = { ...hiddenFields(page, '/statements/send'), reason: 'lost' };
+    expect(textOf(page)).toContain('Send it again');
+    const [, recipient = ''] = /name="recipient" value="([^"]*)"/.exec(page) ?? [];
+    expect(recipient).toBe('mia@mail.example');
+    shop.write('creators.csv', 'deal_id,name,email,language\nDEALMIA,Mia,changed@mail.example,nl\n');
+    const form = { ...hiddenFields(page, '/statements/send'), recipient, reason: 'lost' };
+    expect((await post('/statements/send', { ...form, recipient: '' })).status).toBe(400);
     expect((await post('/statements/send', { ...form, after: '' })).status).toBe(409);
+    expect((await post('/statements/send', { ...form, deal: 'DEAL\u0000MIA' })).status).toBe(400);
     const all = await Promise.all(
       Array.from({ length: 8 }, async () => (await post('/statements/send', form)).status),
     );
@@ -125,6 +142,7 @@ describe('sending a statement by mail', () => {
     const { get, post } = await startTestConsole(shop);
     await waitFor(async () => JSON.stringify(await kept(shop)) === '[["unclear","interrupted",null,true]]');
     expect(server.mails).toHaveLength(1);
+    expect(textOf((await get('/')).text)).toContain('unclear whether a mail with a statement has arrived');
     expect(textOf((await get('/statements')).text)).toContain('Unclear whether these mails arrived: 2026-04');
     expect(textOf((await get('/statements/2026-04/document?deal=DEALMIA')).text)).toContain(
       'It is never sent again by itself.',
@@ -135,6 +153,9 @@ describe('sending a statement by mail', () => {
       reason: 'asked her',
     });
     expect(textOf(decided.text)).toContain('has not arrived');
+    expect((await shop.cli('statement', 'mails')).stdout).toContain(
+      ', and tester said that it has not arrived.',
+    );
     const settled = await shop.cli('statement', 'mails', '--arrived', '1', '--reason', 'asked her');
     expect([settled.exitCode, settled.stderr]).toEqual([2, expect.stringContaining('no unclear mail')]);
     expect((await shop.cli(...SEND)).exitCode).toBe(0);
@@ -152,6 +173,23 @@ describe('sending a statement by mail', () => {
     ]);
     expect(refused.stdout + refused.stderr).not.toContain('mia@');
     refusal = null;
+    // Nothing is sent by a process that may not decide.
+    await sql`
+      update ops.statement_mails set state = 'waiting', failure = null, settled_at = null, recipient = 'mia@mail.example', message = 'x'`.execute(
+      shop.db,
+    );
+    const config = loadConfig(join(shop.folder, 'pipeline.yaml'), { ...process.env, ...shop.env });
+    const errors: unknown[] = [];
+    const mayDecide = async () => Promise.reject(new Error('the ledger lost claims'));
+    const onError = (error: unknown) => void errors.push(error);
+    const worker = startBulkWorker({ db: shop.db, config, leaseMs: 1_000, mayDecide, onError });
+    await waitFor(() => errors.length === 1);
+    await worker.stop();
+    expect(await kept(shop)).toEqual([['waiting', null, 'mia@mail.example', false]]);
+    expect(server.mails).toHaveLength(1);
+    await sql`update ops.statement_mails set state = 'failed', failure = 'x', settled_at = now(), recipient = null, message = null`.execute(
+      shop.db,
+    );
     expect((await shop.cli(...SEND)).exitCode).toBe(0);
     const away = await openClosed(await findFreePort());
     const unreached = await away.cli(...SEND);

@@ -170,7 +170,9 @@ describe('run --report', () => {
     const result = await shop.cli('run', 'orders', '--report', file);
     const page = readFileSync(file, 'utf8');
     expect(await problemsOf(page)).toEqual([]);
-    expect(page, result.stderr).toMatch(/<th scope="row">mia.test<\/th><td class="number">1<\/td>/i);
+    expect(page, result.stderr).toMatch(
+      /<th scope="row" class="text">mia.test<\/th><td class="number">1<\/td>/i,
+    );
     expect(page).toContain('100.00 EUR');
     expect(page).toContain('&lt;b&gt;SPRING&lt;/b&gt;');
     expect(page).toContain('orders.csv line 4');

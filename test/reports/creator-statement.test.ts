@@ -109,16 +109,38 @@ describe('the statement for a creator', () => {
     const body = may.slice(may.indexOf('Entwurf:'), may.indexOf('Umsatzsteuer'));
     expect(shown).toContain(body);
     expect(shown).toContain('Mia Müller');
+    const closed = await get('/statements/2026-04/document?deal=DEALMIA&language=en');
+    expect(textOf(closed.text)).toMatch(/German .*French .* 33\.33 10% 3\.33 EUR/);
     const saved = await fetch(`${url}/statements/2026-04?deal=DEALMIA&download=pdf`);
     expect(Buffer.from(await saved.arrayBuffer()).equals(april.stdoutBytes)).toBe(true);
     expect((await get('/statements/2026-04/document?deal=NONE')).status).toBe(404);
     expect((await print('2026-04', 'html', '--deal', 'NONE')).exitCode).toBe(2);
+    // The orders of an open month before a closed one are in that, and are not shown as to be paid once more.
+    const march = [await print('2026-03', 'html'), await print('2026-03', 'table')];
+    for (const { exitCode, stdout, stderr } of march)
+      expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining('2026-04 is closed')]);
+    for (const path of ['/statements/2026-03', '/statements/2026-03/document?deal=DEALMIA'])
+      expect(textOf((await get(path)).text)).toContain('The statement of 2026-04 is closed, and it includes');
+    expect(text.join(' ')).toContain('die bis Ende April 2026 zählten');
+    // What was closed stays as it was sent, whatever the terms say now.
+    shop.write('terms.csv', 'deal_id,rate\nOTHER,10\n');
+    expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);
+    // The day of closing is that of the time zone of the statement.
+    await sql`alter table ops.statements disable trigger user`.execute(shop.db);
+    await sql`update ops.statements set closed_at = '2026-05-01T22:30:00Z'`.execute(shop.db);
+    expect(textOf((await print('2026-04', 'html')).stdout)).toContain('Abgeschlossen am 02.05.2026');
   });
 
   it('is refused with the file and the line if it may go to somebody else, or the logo is broken; never guessed', async () => {
     const shop = await openCorrected();
     const print = () => shop.cli('statement', '--month', '2026-04', '--deal', 'DEALMIA', '--format', 'html');
-    const rows = ['DEALMIA,,Mia,,mia,', 'DEALMIA,mia.test,Mia,,,', ',,Mia,,,', 'DEALMIA,,Mia,,,xx'];
+    const rows = [
+      'DEALMIA,,Mia,,m\u0001ia@mail.example,',
+      'DEALMIA,,Mia,,mia,',
+      'DEALMIA,mia.test,Mia,,,',
+      ',,Mia,,,',
+      'DEALMIA,,Mia,,,xx',
+    ];
     for (const row of rows) {
       shop.write('creators.csv', `deal_id,influencer_handle,name,address,email,language\n${row}\n`);
       const { exitCode, stderr } = await print();
@@ -135,6 +157,11 @@ describe('the statement for a creator', () => {
   });
 
   it('has every text in every language', () => {
+    const { title, mailSubject } = STATEMENT_TEXTS.fr;
+    expect([title('avril 2026'), mailSubject('Acme', 'mai 2026')]).toEqual([
+      'Relevé d’avril 2026',
+      'Acme : votre relevé de mai 2026',
+    ]);
     for (const language of LANGUAGES) {
       const texts = Object.entries(STATEMENT_TEXTS[language]).map(([name, text]) => [
         name,

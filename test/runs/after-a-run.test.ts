@@ -153,6 +153,13 @@ describe('rejected', () => {
     expect((await shop.cli('rejected', '--all')).stdout).toContain('orders.csv line 22');
     expect((await shop.cli('explain', 'bad1')).stdout).toContain('not used, and settled by a later file');
     expect((await shop.cli('status')).stdout).not.toContain('Rejected rows');
+    // An older file that is read later says nothing about a newer row.
+    await sql`update intake.source_files set aged_at = '2020-01-01' where uri like '%fixed.csv'`.execute(
+      shop.db,
+    );
+    expect((await shop.cli('rejected')).stdout).toContain('orders.csv line 22');
+    const { rows: open } = await sql`select from bi.rejected_rows where not is_settled`.execute(shop.db);
+    expect(open).toHaveLength(2);
   });
 });
 

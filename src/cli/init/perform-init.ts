@@ -10,7 +10,7 @@ import type { KnownError } from '../../core/known-error.ts';
 import { foldCode, foldHandle, foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import { toPrintableLine } from '../../core/text/printable.ts';
+import { shellWord, toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { searchBrands, searchDealflows } from '../../service/account.ts';
@@ -360,7 +360,7 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
       .slice(0, PROPOSALS_SHOWN)
       .map(
         ({ code, handle, dealId, evidence }) =>
-          `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, ${handle === null ? '' : `write --owner ${toPrintableLine(maskAddresses(code))}=${toPrintableLine(handle)}, or `}move its row into codes.csv, without the last two columns.`,
+          `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, ${handle === null ? '' : `write --owner ${shellWord(`${toPrintableLine(maskAddresses(code))}=${toPrintableLine(handle)}`)}, or `}move its row into codes.csv, without the last two columns.`,
       ),
     looked !== null &&
       looked.left > 0 &&

@@ -35,7 +35,7 @@ export const returnsCommand: CommandDefinition = {
     ['returns customers --from 2026-01', 'new customers of this year, and what they have ordered since'],
   ],
   notes:
-    'It says which orders carried a code or link, not what a creator caused. A number that cannot be known is shown as unknown, never as 0.',
+    'The figures say which orders carried a code or link, not what a creator caused. A number that cannot be known is shown as unknown, never as 0.',
   action: showReturns,
   commands: [
     {

@@ -79,6 +79,7 @@ export const statementCommand: CommandDefinition = {
     },
     {
       name: 'mails',
+      changes: true,
       description: 'list what was sent, or say what became of an unclear mail',
       takes: (command) =>
         command
@@ -99,7 +100,7 @@ export const statementCommand: CommandDefinition = {
 async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
   const { convertLines } = await import('../../money/convert-lines.ts');
   const { findBrokenRules, loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
-  const { readClosed, readStatement } = await import('../../money/read-statement.ts');
+  const { readClosed, readStatement, refuseContained } = await import('../../money/read-statement.ts');
   const { renderBlocksPage } = await import('../../render/html/report-page.ts');
   const { describeStatement, narrowStatement, renderStatementCsv } = await import(
     '../../reports/money/statement.ts'
@@ -117,6 +118,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     // What cannot be read of the configuration comes before a database that does not exist yet.
     throw broken[0] ?? error;
   });
+  await read((db) => refuseContained(db, month));
   const { closed } = whole;
   const exchange = closed === null ? loadExchange(config.statements) : whole.exchange;
   const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });

@@ -43,8 +43,9 @@ export async function reviewHeld(
     const orders = await listHeldOrders(db, { ...filter, limit: SHOWN_ORDERS });
     for (const group of groups) output.emit({ event: 'held_orders', ...group });
     for (const { contentHash: _, ...order } of orders) output.emit({ event: 'held_order', ...order });
-    if (groups.length === 0) output.print('No order is held.');
-    output.show(describeHeldOrders({ groups, orders }));
+    const isFiltered = Object.values(filter).some((one) => one !== null);
+    if (groups.length === 0) output.print(isFiltered ? 'No held order matches.' : 'No order is held.');
+    output.show(describeHeldOrders({ groups, orders, filter }));
     return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   }
   const reason = requireReason(options.reason);

@@ -218,7 +218,8 @@ export function createProviderSignIn(
     const name = claims[settings.nameClaim];
     if (typeof name !== 'string' || name.trim() === '') return null;
     const given = claims[settings.groupsClaim];
-    const groups = Array.isArray(given) ? given.filter((group) => typeof group === 'string') : [];
+    // Some providers send one group as a text.
+    const groups = [given].flat().filter((group) => typeof group === 'string');
     const named = [...settings.operatorGroups, ...settings.marketingGroups, ...settings.viewerGroups];
     return { name: name.trim(), groups: groups.filter((group) => named.includes(group)) };
   }

@@ -61,7 +61,7 @@ async function checkOwner(
         : null;
   if (unknown !== null)
     throw new Refused(
-      `Neither the mirror nor a code knows the ${unknown}. Check how it is written. If it is new, tick that you know, and assign the code again.`,
+      `Neither the mirror nor a code knows the ${unknown}. Check how it is written. If it is new, tick the box, and assign the code again.`,
     );
 }
 

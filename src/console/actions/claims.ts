@@ -27,8 +27,8 @@ export const addClaimsAction = defineAction({
     // The audit, which shows them, keeps no values of lines.
     const named = describeProblems(
       problems.map((problem) => ({ ...problem, value: null })),
-      'line',
-    ).map(({ where, message, help }) => `${where}: ${message} ${help}`);
+      'Line',
+    ).map(({ where, message, help }) => `${where.replace(':', ' ')}: ${message} ${help}`);
     if (rows.length === 0)
       throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
     const { auditId } = await addClaims(trx, {
@@ -47,7 +47,7 @@ export const answerClaimsAction = defineAction({
     const answered = await answerCreator(trx, {
       ...{ creator, reason: why, rules: claimRulesOf(config), decidedBy: actor.name, audit },
     });
-    if (answered === null) throw new Refused('No claim is of this creator.');
+    if (answered === null) throw new Refused('This creator has no claims.');
     return answered.auditId;
   },
 });

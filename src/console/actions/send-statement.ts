@@ -17,7 +17,7 @@ export const sendStatementAction = defineAction({
       .string({ error: 'The form does not name a month.' })
       .refine(isMonth, 'The form does not name a month.'),
     deal: text.min(1, 'The form does not name a deal.'),
-    recipient: text.default(''),
+    recipient: text.min(1, 'Type the address of the creator.'),
     language: text.default(''),
     /** The last mail that the page showed. */
     after: text.default(''),
@@ -28,7 +28,7 @@ export const sendStatementAction = defineAction({
     { month, deal, recipient, language, after, reason: why },
   ) {
     const requested = await requestStatementMail(trx, {
-      ...{ month, dealId: deal, recipient: recipient || null, after: after || null },
+      ...{ month, dealId: deal, recipient, after: after || null },
       language: isLanguage(language) ? language : null,
       ...{ reason: why, config, decidedBy: actor.name, audit },
     });

@@ -50,7 +50,7 @@ export function chooseForm(
 <p>${about} Nothing changes before you confirm it.</p>
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields}
-<p><label for="${id}-reason">Why</label><br><textarea id="${id}-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each of them, with your name.</small></p>
+<p><label for="${id}-reason">Why</label><br><textarea id="${id}-reason" name="reason" rows="2" maxlength="500" required></textarea><br><small>Kept with each of them, with your name.</small></p>
 <p><button type="submit" name="scope" value="selected">Preview the ticked ${chosen}</button>
 <button type="submit" name="scope" value="all">Preview all ${all}</button></p>
 </form>

@@ -27,7 +27,7 @@ export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Ht
     ...compareCounts(before.counts, now.counts),
     ...compareAmounts(before, now),
   ];
-  const about = `Run ${now.runId} beside run ${before.runId}`;
+  const about = `Run ${now.runId} compared with run ${before.runId}`;
   return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
 ${table(
   rows,

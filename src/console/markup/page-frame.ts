@@ -81,7 +81,7 @@ function placeLink(
 ): Html {
   const path = tabsOf(place, visit)[0]?.path ?? '/';
   const badge =
-    place === 'Fix' && waiting !== null && waiting > 0
+    place === 'Home' && waiting !== null && waiting > 0
       ? html` <span class="waits" title="${formatCount(waiting)} waiting for a person">${formatCount(waiting)}</span>`
       : null;
   const inner = html`${place}${badge}`;

@@ -2,7 +2,7 @@ import type { Amount } from '../../core/notify/notice.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { markLookAlikes } from '../../render/text.ts';
+import { markLookAlikes, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import { listUnownedCodes } from '../../reports/codes/list-codes.ts';
 import { listDoubleCredits, sumDoubts } from '../../reports/doubts/list-doubts.ts';
@@ -25,7 +25,7 @@ type Group = {
   readonly what: string;
   readonly count: number;
   readonly amounts: readonly Amount[];
-  readonly since: Date | string | null;
+  readonly since: Date | null;
   /** Where they are decided, one or many. */
   readonly href: string;
 };
@@ -64,14 +64,14 @@ ${table(
     column('Kind', ({ kind }) => badge(kind)),
     number('How many', ({ count }) => countUpTo(count, COUNT_LIMIT)),
     number('Amount', ({ amounts }) => amountList(amounts)),
-    column('Since', ({ since }) => (typeof since === 'string' ? since : instant(since, visit))),
+    column('Since', ({ since }) => instant(since, visit)),
   ],
   {
     about: 'What can be decided or corrected',
     none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
   },
 )}
-<p class="dim">Open a line to decide about one or many of it. ${anchor(visit.link('/bulk'), 'What was decided together so far')}</p>`,
+<p class="dim">Open a row to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
     };
   },
 };
@@ -149,10 +149,10 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     return codes
       .filter(({ carriedAs }) => carriedAs === 'code')
       .map(({ code, folded, job, orders, amount, currency, lastDay }) => ({
-        what: `Nobody owns the code ${markLookAlikes(code)}`,
-        count: orders,
+        what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${lastDay}`,
+        count: 1,
         amounts: [{ amount, currency }],
-        since: `last order ${lastDay}`,
+        since: null,
         href: link('/codes/assign', { job, code: folded }),
       }));
   },

@@ -94,7 +94,7 @@ function revenueOf(
   { month, before: last }: { readonly month: string; readonly before: string },
   visit: Visit,
 ): Html {
-  const title = html`<h2>Credited revenue <small>${month} by day (bars), ${last} (line); days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
+  const title = html`<h2>Credited revenue <small>${month} by day${credited.some(({ day }) => day.startsWith(last)) ? ` (bars), ${last} (line)` : ''}; days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
   if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;
   return html`${title}
 ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) => {

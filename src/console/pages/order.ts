@@ -61,7 +61,7 @@ async function notFound(
   });
   return missing(
     `Order ${order}`,
-    html`No row of the files that were read and no entry of the ledger is this order.${rejected === 0 ? null : html` ${anchor(visit.link('/rejected', { source: source === '-' ? null : source }), `${countUpTo(rejected, COUNT_LIMIT)} ${rejected === 1 ? 'row' : 'rows'}`)} could not be used, and one of them may be.`}`,
+    html`No row of the files that were read and no entry of the ledger has this order.${rejected === 0 ? null : html` ${anchor(visit.link('/rejected', { source: source === '-' ? null : source }), `${countUpTo(rejected, COUNT_LIMIT)} ${rejected === 1 ? 'row' : 'rows'}`)} could not be used, and one of them may be.`}`,
   );
 }
 

@@ -72,12 +72,12 @@ ${filterForm(visit, PATH, [
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
-<p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest day first, as of the last refresh of the reports.</p>
+<p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest first, as of the last refresh of the reports.</p>
 ${pagedTable(rows, orderColumns(visit), {
   visit,
   about: 'Orders',
   none: 'There are no orders yet.',
-  keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
+  keyOf: ({ at, job, source, orderId }) => writeKey(at, job, source, orderId),
 })}`,
     };
   },
@@ -85,6 +85,6 @@ ${pagedTable(rows, orderColumns(visit), {
 
 /** Null if the query has no valid key; the list then starts at the beginning. */
 function readKey(visit: Visit): OrderKey | null {
-  const [day = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
-  return Number.isNaN(Date.parse(day)) ? null : { day, job, source, orderId };
+  const [at = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
+  return /^\d{4}-/.test(at) && !Number.isNaN(Date.parse(at)) ? { at, job, source, orderId } : null;
 }

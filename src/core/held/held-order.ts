@@ -33,7 +33,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   },
   refund_out_of_range: {
     what: 'The refunded amount is below zero, or above the total',
-    fix: 'Check the column of refunds in the layout, or export the orders again.',
+    fix: 'Check the column of refunds in the layout (`grouping.sum.refunded.minus` reads negative ones), or export the orders again.',
     confirms: null,
   },
   unknown_brand: {
@@ -93,12 +93,12 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
   },
   ambiguous_codes: {
     what: 'The codes belong to two owners',
-    fix: 'Give the codes one owner in codes.csv, or end the validity of one of them.',
+    fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the codes one owner.',
     confirms: null,
   },
   ambiguous_links: {
     what: 'The links belong to two owners',
-    fix: 'Give the links one owner, or end the validity of one of them.',
+    fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the links one owner.',
     confirms: null,
   },
   link_and_code: {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
+import { domainToASCII } from 'node:url';
 import type { SendMailOptions } from 'nodemailer';
 import type { ChannelSettings } from '../../config/notify-fields.ts';
 import { formatAmounts } from '../../core/money.ts';
@@ -336,6 +337,8 @@ export type Delivered =
  * Composes a mail to one person, with a document, as it goes over the wire.
  *
  * @param mail.fromName name beside the sender's address. Null: none.
+ * @returns null if it would go to another address than `mail.to`, because that is written in a way that SMTP reads
+ *   differently.
  */
 export async function composeMail(
   { from }: Pick<Email, 'from'>,
@@ -347,7 +350,7 @@ export async function composeMail(
     readonly html: string;
     readonly attachment: { readonly filename: string; readonly content: Buffer };
   },
-): Promise<Buffer> {
+): Promise<Buffer | null> {
   const { createTransport } = await import('nodemailer');
   const { to, fromName, subject, text, html, attachment } = mail;
   const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
@@ -361,7 +364,9 @@ export async function composeMail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return composed.message as Buffer;
+  const at = to.lastIndexOf('@');
+  const meant = `${to.slice(0, at)}@${domainToASCII(to.slice(at + 1))}`;
+  return composed.envelope.to.join() === meant ? (composed.message as Buffer) : null;
 }
 
 /** The address in `Name <address>`. */
@@ -369,21 +374,14 @@ function addressOf(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
-/** Codes of failures before the server was given the mail. */
-const BEFORE_DATA = [
-  'EDNS',
-  'ENOTFOUND',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETLS',
-  'EAUTH',
-  'EENVELOPE',
-];
-
 /**
  * Sends one mail. Never throws. The connection is ours, because nodemailer cannot cut its own: a server that answers
  * each command slowly would keep a mail under way after its time limit, while another process sends it again.
+ *
+ * The server certainly did not take the mail if it said no, or was never asked for it. Anything else is unclear: a
+ * connection that breaks or falls silent after that says nothing about the mail.
+ *
+ * @param signal the only limit of an answer, because servers may check a mail for a while before they answer.
  */
 export async function deliverMail(
   { host, port, encryption, user, password }: Email,
@@ -392,6 +390,7 @@ export async function deliverMail(
 ): Promise<Delivered> {
   const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
+  let wasGiven = false;
   const transport = createTransport({
     host,
     port,
@@ -401,9 +400,16 @@ export async function deliverMail(
     ...(user === '' ? {} : { auth: { user, pass: password } }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+    // Shows the commands whether or not the connection is encrypted.
+    transactionLog: true,
+    logger: {
+      ...SILENT,
+      debug(_entry, text) {
+        if (text === 'DATA') wasGiven = true;
+      },
+    },
     getSocket(_options, callback) {
       const socket = connect({ host, port, signal });
       sockets.push(socket);
@@ -418,25 +424,27 @@ export async function deliverMail(
     await Promise.race([transport.sendMail(mail), aborted(signal)]);
     return { kind: 'sent' };
   } catch (error) {
-    if (signal.aborted) return { kind: 'unclear', reason: 'no answer in time' };
-    return { kind: wasRefused(error) ? 'failed' : 'unclear', reason: reasonOfMail(error) };
+    const { responseCode } = error as { readonly responseCode?: unknown };
+    const wasRefused = typeof responseCode === 'number' && responseCode >= 400;
+    return {
+      kind: wasRefused || !wasGiven ? 'failed' : 'unclear',
+      reason: signal.aborted ? 'no answer in time' : reasonOfMail(error),
+    };
   } finally {
     for (const socket of sockets) socket.destroy();
     transport.close();
   }
 }
 
-/** Whether the server certainly did not take the mail: it said no, or was not given the mail. */
-function wasRefused(error: unknown): boolean {
-  const { code, command, responseCode } = error as Readonly<
-    Record<'code' | 'command' | 'responseCode', unknown>
-  >;
-  return (
-    command === 'CONN' ||
-    (typeof responseCode === 'number' && responseCode >= 400) ||
-    (typeof code === 'string' && BEFORE_DATA.includes(code))
-  );
-}
+const SILENT = {
+  level: () => {},
+  trace: () => {},
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  fatal: () => {},
+};
 
 /** Rejects once the signal is aborted. */
 async function aborted(signal: AbortSignal): Promise<never> {

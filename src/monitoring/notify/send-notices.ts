@@ -121,7 +121,7 @@ export async function* testChannels(
   { now, link }: { readonly now: Date; readonly link: string | null },
 ): AsyncGenerator<{ readonly channel: TestableChannel; readonly attempt: Attempt }> {
   for (const channel of channels) {
-    const { signal } = new AbortController();
+    const signal = AbortSignal.timeout(ATTEMPT_WITHIN_MS);
     const attempt =
       channel.kind === 'ping'
         ? await testPing(channel)

@@ -140,11 +140,12 @@ function titleMarkup({ title, align }: Column): Html {
 }
 
 function cellsMarkup(columns: readonly Column[], cells: readonly string[]): readonly Html[] {
-  return columns.map(({ align }, index) =>
-    index === 0
-      ? html`<th scope="row">${cells[index]}</th>`
-      : html`<td class="${align === 'right' ? 'number' : 'text'}">${cells[index]}</td>`,
-  );
+  return columns.map(({ align }, index) => {
+    const looks = align === 'right' ? 'number' : 'text';
+    return index === 0
+      ? html`<th scope="row" class="${looks}">${cells[index]}</th>`
+      : html`<td class="${looks}">${cells[index]}</td>`;
+  });
 }
 
 /** Renders commands collapsed, because the reader of the page may not be the person who runs them. */

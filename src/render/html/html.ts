@@ -10,3 +10,8 @@ import { toPrintable } from '../../core/text/printable.ts';
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return joinMarkup(strings, values, (text) => toPrintable(maskAddresses(text)));
 }
+
+/** Like `html`, for the addresses of people whom the reader writes to: e-mail addresses are not masked. */
+export function htmlWithAddresses(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return joinMarkup(strings, values, toPrintable);
+}

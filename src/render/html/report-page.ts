@@ -1,11 +1,10 @@
 import { formatInstant } from '../../core/text/format-instant.ts';
-import { type Html, type HtmlValue, joinMarkup } from '../../core/text/html.ts';
-import { toPrintable } from '../../core/text/printable.ts';
+import type { Html } from '../../core/text/html.ts';
 import type { Block } from '../block.ts';
 import type { Letterhead } from '../letterhead.ts';
 import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { blockMarkup } from './block-markup.ts';
-import { html } from './html.ts';
+import { html, htmlWithAddresses } from './html.ts';
 
 /** The summary of a run and its renderer. */
 export type ReportedSummary = {
@@ -65,11 +64,9 @@ ${content}</main>
 
 /** The lines are those of the sender and the addressee themselves, so addresses in them are not masked. */
 export function letterheadMarkup({ logo, sender, addressee }: Letterhead): Html {
-  const unmasked = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
-    joinMarkup(strings, values, toPrintable);
   const lines = (all: readonly string[]) =>
-    all.map((line, index) => (index === 0 ? line : unmasked`<br>${line}`));
-  return unmasked`${logo === null ? null : unmasked`<p><img src="data:${logo.type};base64,${logo.content.toString('base64')}" alt="${sender[0] ?? ''}" height="48"></p>\n`}<p>${lines(sender)}</p>
+    all.map((line, index) => (index === 0 ? line : htmlWithAddresses`<br>${line}`));
+  return htmlWithAddresses`${logo === null ? null : htmlWithAddresses`<p><img src="data:${logo.type};base64,${logo.content.toString('base64')}" alt="${sender[0] ?? ''}" height="48"></p>\n`}<p>${lines(sender)}</p>
 <p>${lines(addressee)}</p>
 `;
 }

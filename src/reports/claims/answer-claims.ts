@@ -109,7 +109,7 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   if (others.length > 0)
     return {
       kind: 'several_orders',
-      text: `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. It is not known which one is meant, and none is credited to the creator.`,
+      text: `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. The claim does not say which one, and none is credited to the creator.`,
       reply: 'Several orders have this id. Please say in which shop it was placed.',
       ...{ next: seeOrder(life), ...NOTHING },
     };
@@ -234,9 +234,9 @@ async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Prom
       : '',
     kind === 'credit_in_question' ? 'The order has changed since, and may be of another creator now.' : '',
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
-    kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries nothing of the creator.' : '',
+    kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries no code or link of the creator.' : '',
     kind === 'owner_unknown'
-      ? `It is not known whether that concerns ${claim.creator}: what it carries, or carried before, may be of the creator.`
+      ? `It is not known whether the order belongs to ${claim.creator}: what it carries, or carried before, may be a code or link of this creator.`
       : '',
   ];
   const reason = decided?.reason?.replaceAll('_', ' ');
@@ -288,7 +288,7 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
     matchedBy === 'explicit'
       ? `the export itself names ${matchedValue ?? 'the creator'}`
       : matchedBy === null
-        ? 'not known any more'
+        ? 'no longer known'
         : `by its ${matchedBy} ${matchedValue ?? ''}`;
   return `Rule: ${rule}${claims === null ? '' : `; evidence for several owners: ${claims}`}.`;
 }
@@ -300,7 +300,7 @@ const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   no_longer_counted: 'It was credited to you, and does not count any more.',
   credit_in_question: 'The order is being checked. You get another answer when that is done.',
   owner_unknown: 'We are checking whether the order is yours.',
-  waiting: 'The order is being processed. It is not decided yet whom it is credited to.',
+  waiting: 'The order is being processed. Whom it is credited to is not decided yet.',
   held: 'The order is being checked. You get another answer when that is done.',
   in_doubt: 'The order is being checked. You get another answer when that is done.',
   refused: 'The order is being checked. You get another answer when that is done.',
@@ -458,7 +458,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   });
   if (claim.day === null)
     return unknown(
-      'The claim does not say the day, so it is not known whether the exports of that day have arrived. Add the claim again with its day.',
+      'The claim names no day, so it is not known whether the exports of its day have arrived. Add the claim again with its day.',
     );
   const { begin, end } = boundsOf(claim.day, rules);
   // A file that was sealed before the day began cannot state an order of it.
@@ -491,12 +491,12 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
-      `Exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or not whole${lacking?.uri == null ? '' : `: the newest that states orders of that day is ${fileName(lacking.uri)}`}.`,
+      `The exports of ${claim.day}${lacking === undefined ? '' : ` of ${lacking.source}`} have not arrived, or only in part${lacking?.uri == null ? '' : `: the newest one with orders of that day is ${fileName(lacking.uri)}`}.`,
     );
   const held = rows.find(({ heldFiles }) => heldFiles > 0);
   if (held !== undefined)
     return unknown(
-      `${plural(held.heldFiles, 'file')} of ${held.source} ${held.heldFiles === 1 ? 'is' : 'are'} held, and may state it.`,
+      `${plural(held.heldFiles, 'file')} of ${held.source} ${held.heldFiles === 1 ? 'is' : 'are'} held. The order may be in ${held.heldFiles === 1 ? 'it' : 'one of them'}.`,
       {
         label: 'Decide about the file',
         page: '/files?state=held',
@@ -507,8 +507,8 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   if (unread !== undefined)
     return unknown(
       unread.rejected > 0
-        ? `${plural(unread.rejected, 'row')} of the files of ${unread.source} since that day could not be used, and may state it.`
-        : `${plural(unread.totals, 'row')} of the files of ${unread.source} since that day ${unread.totals === 1 ? 'was' : 'were'} taken for totals because of their amounts, and may state it.`,
+        ? `${plural(unread.rejected, 'row')} of the files of ${unread.source} since that day could not be used. The order may be among them.`
+        : `${plural(unread.totals, 'row')} of the files of ${unread.source} since that day ${unread.totals === 1 ? 'was' : 'were'} taken for totals because of their amounts. The order may be among them.`,
       {
         label: 'See the rows',
         page: `/rejected?${new URLSearchParams({ source: unread.source })}`,

@@ -61,9 +61,9 @@ const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: T
   waiting: ['Not posted yet', 'yellow'],
   credited: ['Credited', 'green'],
   no_longer_counted: ['Credited, and does not count any more', 'dim'],
-  credited_to_another: ['Credited to another', 'dim'],
+  credited_to_another: ['Credited to another creator', 'dim'],
   excluded: ['Excluded', 'dim'],
-  no_code: ['Carries nothing of the creator', 'dim'],
+  no_code: ['No code or link of the creator', 'dim'],
   not_in_exports: ['Not in any export', 'dim'],
 };
 const KINDS = Object.keys(ANSWERS) as ClaimAnswerKind[];
@@ -138,7 +138,7 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
           say('A claim credits nothing by itself.', {
             tone: 'dim',
             commands: {
-              about: 'to answer the creator; final answers are kept then',
+              about: 'to answer the creator, which keeps the final answers',
               lines: [`npx influencer-sync claims reply --creator <handle>`],
             },
           }),

@@ -113,15 +113,22 @@ const withFile = sql`
 type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
 
 /**
- * SQL that is true if a file that was read later states the order of row `r`: the row was corrected, or exported again.
- * The version in force tells its own file, and `restated_orders` the files that state it again.
+ * SQL that is true if a file that was read later, and is not older, states the order of row `r`: the row was corrected, or
+ * exported again. The version in force tells its own file, and `restated_orders` the files that state it again. Of two
+ * files of which only one has an age, nothing says which is older.
  */
 export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
   join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
   join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
-  where own.source_file_id = r.source_file_id and (c.source_file_id > r.source_file_id or exists (
-    select from intake.restated_orders s where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id))))`;
+  where own.source_file_id = r.source_file_id and ((c.source_file_id > r.source_file_id and ${isNotOlder('f')}) or exists (
+    select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
+    where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id and ${isNotOlder('again')}))))`;
+
+function isNotOlder(file: string): RawBuilder<boolean> {
+  const aged = sql.ref(`${file}.aged_at`);
+  return sql<boolean>`coalesce(${aged} >= own.aged_at, ${aged} is null and own.aged_at is null)`;
+}
 
 function isRow({
   runId = null,

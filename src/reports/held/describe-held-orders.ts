@@ -3,6 +3,7 @@ import { formatAmounts, formatMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import {
   column,
   item,
@@ -15,7 +16,7 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import type { HeldGroup, HeldOrder } from './held-orders.ts';
+import type { HeldFilter, HeldGroup, HeldOrder } from './held-orders.ts';
 
 const SHOWN_GROUPS = 12;
 
@@ -23,13 +24,15 @@ type Shown = {
   readonly groups: readonly HeldGroup[];
   /** The orders themselves, if they are listed. */
   readonly orders?: readonly HeldOrder[];
+  /** The orders and the job that a person asked for: what is suggested is about these alone. */
+  readonly filter?: Pick<HeldFilter, 'job' | 'orderIds'>;
 };
 
 /**
  * Describes held orders: why each group is held, how much money it is, and what to do. Orders that were posted before
  * are apart: they stay posted.
  */
-export function describeHeldOrders({ groups, orders = [] }: Shown): readonly Section[] {
+export function describeHeldOrders({ groups, orders = [], filter = {} }: Shown): readonly Section[] {
   const waiting = groups.filter((group) => group.orders > 0);
   const sent = groups.filter((group) => group.sent > 0);
   const rest = waiting.length - SHOWN_GROUPS;
@@ -49,7 +52,7 @@ export function describeHeldOrders({ groups, orders = [] }: Shown): readonly Sec
       commands: {
         about:
           orders.length === 0 ? 'to see the orders, and to decide about them' : 'to decide about one or many',
-        lines: orders.length === 0 ? ['npx influencer-sync review --held'] : commandsOf(waiting),
+        lines: orders.length === 0 ? ['npx influencer-sync review --held'] : commandsOf(waiting, filter),
       },
     }),
     ...section('Posted, and held by the rules of today', {
@@ -85,10 +88,14 @@ function tableOf(orders: readonly HeldOrder[]): Part {
 }
 
 /** Commands that decide about each group: what crediting confirms, or that it is excluded. */
-function commandsOf(groups: readonly HeldGroup[]): readonly string[] {
+function commandsOf(
+  groups: readonly HeldGroup[],
+  { job = null, orderIds = null }: Pick<HeldFilter, 'job' | 'orderIds'>,
+): readonly string[] {
+  const asked = `${job === null ? '' : ` --job ${shellWord(job)}`}${orderIds === null ? '' : ` --order ${orderIds.map(shellWord).join(' ')}`}`;
   return groups.slice(0, SHOWN_GROUPS).flatMap((group) => {
     const { confirms } = heldReason(group.reason);
-    const select = `npx influencer-sync review --held --source ${group.source} --why ${group.reason}${group.status === null ? '' : ` --status '${group.status.replaceAll("'", '')}'`}`;
+    const select = `npx influencer-sync review --held --source ${shellWord(group.source)} --why ${group.reason}${group.status === null ? '' : ` --status ${shellWord(group.status)}`}${asked}`;
     return [
       ...(confirms === null ? [] : [`${select} --credit --reason '…'   # you confirm: ${confirms}`]),
       `${select} --exclude --reason '…'   # they are never credited`,

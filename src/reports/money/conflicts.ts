@@ -69,8 +69,8 @@ export function describeConflicts(
   return [
     ...describeRuleSums(sums, {
       commands: {
-        about: 'to credit them by a rule, set `attribution` of the job, and look first',
-        lines: [`npx influencer-sync run ${shellWord(first.job)} --dry-run`],
+        about: 'what another rule would credit; to use it, set `attribution` of the job',
+        lines: [`npx influencer-sync conflicts preview last --job ${shellWord(first.job)}`],
       },
     }),
     ...section('Orders with evidence for several owners', {
@@ -87,7 +87,7 @@ export function describeConflicts(
       ],
       commands: {
         about: 'the history of one of them',
-        lines: [`npx influencer-sync explain order ${first.orderId}`],
+        lines: [`npx influencer-sync explain order ${shellWord(first.orderId)}`],
       },
     }),
   ];

@@ -4,9 +4,9 @@ import type { DecimalText } from '../../core/order.ts';
 import { type Language, LOCALES } from '../../core/text/language.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';
-import { findBrokenRules, loadStatementRules } from '../../money/load-rules.ts';
+import { loadStatementRules } from '../../money/load-rules.ts';
 import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
-import { findClosed } from '../../money/read-statement.ts';
+import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
 import { type Block, column, number, type Section, say, section, table } from '../../render/block.ts';
 import { type Letterhead, loadLogo } from '../../render/letterhead.ts';
@@ -40,14 +40,15 @@ export type DocumentOf = {
  * Reads the statement of one deal and describes it for its creator. A closed one needs no terms.
  *
  * @returns null if nothing is known of the deal.
- * @throws KnownError about the terms of an open month, about creators.csv or the logo.
+ * @throws KnownError about the terms of an open month, one that a closed statement includes, creators.csv or the logo.
  */
 export async function openCreatorStatement(
   db: Database,
   { month, dealId, language = null, config: { statements } }: DocumentOf,
 ): Promise<StatementDocument | null> {
+  await refuseContained(db, month);
   const isClosed = (await findClosed(db, month)) !== null;
-  const rules = isClosed && findBrokenRules(statements).length > 0 ? null : loadStatementRules(statements);
+  const rules = isClosed ? null : loadStatementRules(statements);
   const of = await readCreatorStatement(db, { month, dealId, rules });
   const { sender } = statements;
   const creators = loadCreators(statements);
@@ -117,14 +118,17 @@ function createWriter(language: Language) {
     );
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options });
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 4 });
   const ofDay = dates({ dateStyle: 'medium' });
   const ofMonth = dates({ month: 'long', year: 'numeric' });
   const write = {
     number: ({ amount, currency }: Money): string => numbers(amount, minorDigits(currency), 4),
     money: (money: Money): string => `${write.number(money)} ${money.currency ?? ''}`.trim(),
-    percent: (rate: DecimalText): string => `${numbers(rate, 0, 4)} %`,
+    percent: (rate: DecimalText): string => percents.format(`${rate}e-2` as Intl.StringNumericLiteral),
     count: (count: number): string => numbers(String(count), 0, 0),
     day: (day: string | null): string => (day === null ? '' : ofDay.format(new Date(`${day}T00:00:00Z`))),
+    dayOf: (at: Date, timeZone: string): string =>
+      new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' }).format(at),
     month: (month: string): string => ofMonth.format(new Date(`${month}-01T00:00:00Z`)),
     period: (month: string): string => {
       const [year = 0, number = 1] = month.split('-').map(Number);
@@ -141,7 +145,7 @@ function describeBody(
   const { statement, dealId, brandName } = of;
   const { lines, month, closed, returnWindowDays, timeZone } = statement;
   const currencies = [...new Set(lines.map(({ currency }) => currency))];
-  const inReview = (of.uncounted ?? []).filter(({ why }) => why !== 'pending');
+  const inReview = statement.uncounted.filter(({ why }) => why !== 'pending');
   const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
   return [
     ...(closed === null ? [say(texts.draft, { tone: 'bold' })] : []),
@@ -149,7 +153,7 @@ function describeBody(
       kind: 'facts',
       facts: [
         [texts.period, write.period(month)],
-        [texts.closed, closed === null ? null : write.day(closed.at.toISOString().slice(0, 10))],
+        [texts.closed, closed === null ? null : write.dayOf(closed.at, timeZone)],
         [texts.brand, brandName],
         [texts.creator, handle],
         [texts.deal, dealId],
@@ -176,9 +180,8 @@ function describeBody(
         }),
       ];
     }),
-    ...(of.uncounted === null ? [say(texts.pendingUnknown, { tone: 'dim' })] : []),
     ...uncounted(
-      (of.uncounted ?? []).filter(({ why }) => why === 'pending'),
+      statement.uncounted.filter(({ why }) => why === 'pending'),
       { texts, write, title: texts.pending, about: texts.pendingAbout(returnWindowDays) },
     ),
     ...uncounted(inReview, { texts, write, title: texts.review, about: texts.reviewAbout }),

@@ -30,6 +30,16 @@ const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
     'some orders have no customer key or are from the first 90 days of customer keys, so it is unknown whether their customers are new',
 };
 
+/** The same in a word or two, for a cell of a table. */
+const NOT_KNOWN: Readonly<Record<ReturnSum['unknown'][number], string>> = {
+  rate: 'commission rate',
+  products: 'products bought',
+  refunds: 'refunds',
+  margin: 'margin',
+  exchange: 'exchange rate',
+  customers: 'who is a new customer',
+};
+
 /** Describes the months that sums cover. Both limits are included; null means no limit on that side. */
 export function describeMonths({
   from,
@@ -77,7 +87,7 @@ export function describeReturn(sum: ReturnSum) {
           ? UNKNOWN
           : NONE
         : formatMoney(roundMoney(costPerNewCustomer, currency), currency),
-    why: unknown.join(', '),
+    why: unknown.map((one) => NOT_KNOWN[one]).join(', '),
   };
 }
 
@@ -95,7 +105,7 @@ const REMEDIES: Readonly<Partial<Record<ReturnSum['unknown'][number], string>>> 
 export function explainUnknown(sums: readonly ReturnSum[]): string | null {
   const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
   if (reasons.length === 0) return null;
-  const why = `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
+  const why = `Why numbers are unknown: ${reasons.map((one) => `${NOT_KNOWN[one]}, because ${REASONS[one]}`).join('; ')}.`;
   const remedies = reasons.flatMap((one) => REMEDIES[one] ?? []);
   const deals = [...new Set(sums.flatMap(({ uncostedDeals }) => uncostedDeals))].toSorted();
   if (remedies.length === 0 || deals.length === 0) return why;
@@ -142,7 +152,7 @@ export function describeReturns(
   const first = by === 'creator' ? column : whole;
   return section(`What each ${by} brought and cost`, {
     note: months,
-    why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
+    why: 'The figures say which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
     parts: [
       table(rows, [
         first(by, ({ key, name }) => (key === '' ? UNKNOWN : by === 'creator' ? (name ?? key) : key)),

@@ -41,7 +41,6 @@ export type StatementTexts = {
   readonly pendingAbout: (days: number) => string;
   readonly wouldEarn: string;
   readonly unknown: string;
-  readonly pendingUnknown: string;
   readonly review: string;
   readonly reviewAbout: string;
   readonly notice: string;
@@ -49,6 +48,11 @@ export type StatementTexts = {
   readonly mailSubject: (brand: string, month: string) => string;
   readonly mailBody: (month: string) => string;
 };
+
+/** French `de` before a month: `de mai 2026`, `d’avril 2026`. */
+function frenchOf(month: string): string {
+  return /^[aeiouhé]/i.test(month) ? `d’${month}` : `de ${month}`;
+}
 
 export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
   en: {
@@ -61,7 +65,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Currency',
     explained: (days, month, zone) =>
-      `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders for which that day was in ${month} (time zone ${zone}), and corrections of earlier statements.`,
+      `An order counts ${days} days after it was placed, when it can no longer be returned. This statement has the orders that counted by the end of ${month} (time zone ${zone}) and are in no earlier statement, and corrections of earlier statements.`,
     nothing: 'No order counts in this month, and there is nothing to correct.',
     summary: 'Summary',
     orders: 'Orders',
@@ -85,7 +89,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'These were in an earlier statement, and something changed since.',
     refunded: (before, now) => `refunded or cancelled: net revenue ${before}, now ${now}`,
     raised: (before, now) => `corrected by the shop: net revenue ${before}, now ${now}`,
-    rateChanged: (before, now) => `another rate: ${before}, now ${now}`,
+    rateChanged: (before, now) => `rate changed from ${before} to ${now}`,
     feeChanged: 'the agreed fee changed',
     recalculated: 'calculated again',
     fee: 'Fixed fee',
@@ -94,7 +98,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `These orders can still be returned. They count ${days} days after they were placed, in a later statement.`,
     wouldEarn: 'Would earn',
     unknown: 'unknown',
-    pendingUnknown: 'What is pending cannot be said at present.',
     review: 'Under review',
     reviewAbout: 'It is not settled yet what these orders earn. They will be in a later statement.',
     notice:
@@ -102,7 +105,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     lossy: 'Some characters cannot be printed here and are shown as ?.',
     mailSubject: (brand, month) => `${brand}: your statement for ${month}`,
     mailBody: (month) =>
-      `Hello,\n\nattached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
+      `Hello,\n\nAttached is your statement for ${month}. If something is missing or wrong, reply to this message.`,
   },
   de: {
     title: (month) => `Abrechnung für ${month}`,
@@ -114,7 +117,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Währung',
     explained: (days, month, zone) =>
-      `Eine Bestellung zählt ${days} Tage, nachdem sie aufgegeben wurde: Dann kann sie nicht mehr zurückgegeben werden. Diese Abrechnung enthält die Bestellungen, bei denen dieser Tag im ${month} lag (Zeitzone ${zone}), und Korrekturen früherer Abrechnungen.`,
+      `Eine Bestellung zählt ${days} Tage, nachdem sie aufgegeben wurde: Dann kann sie nicht mehr zurückgegeben werden. Diese Abrechnung enthält die Bestellungen, die bis Ende ${month} zählten (Zeitzone ${zone}) und in keiner früheren Abrechnung stehen, und Korrekturen früherer Abrechnungen.`,
     nothing: 'In diesem Monat zählt keine Bestellung, und es gibt nichts zu korrigieren.',
     summary: 'Zusammenfassung',
     orders: 'Bestellungen',
@@ -138,7 +141,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Diese waren in einer früheren Abrechnung, und seitdem hat sich etwas geändert.',
     refunded: (before, now) => `erstattet oder storniert: Nettoumsatz ${before}, jetzt ${now}`,
     raised: (before, now) => `vom Shop berichtigt: Nettoumsatz ${before}, jetzt ${now}`,
-    rateChanged: (before, now) => `anderer Satz: ${before}, jetzt ${now}`,
+    rateChanged: (before, now) => `Satz geändert von ${before} auf ${now}`,
     feeChanged: 'das vereinbarte Honorar hat sich geändert',
     recalculated: 'neu berechnet',
     fee: 'Festes Honorar',
@@ -147,7 +150,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Diese Bestellungen können noch zurückgegeben werden. Sie zählen ${days} Tage, nachdem sie aufgegeben wurden, in einer späteren Abrechnung.`,
     wouldEarn: 'Ergäbe',
     unknown: 'unbekannt',
-    pendingUnknown: 'Was noch aussteht, lässt sich zurzeit nicht sagen.',
     review: 'In Prüfung',
     reviewAbout:
       'Was diese Bestellungen ergeben, steht noch nicht fest. Sie kommen in eine spätere Abrechnung.',
@@ -159,7 +161,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Guten Tag,\n\nanbei erhalten Sie Ihre Abrechnung für ${month}. Falls etwas fehlt oder nicht stimmt, antworten Sie auf diese Nachricht.`,
   },
   fr: {
-    title: (month) => `Relevé de ${month}`,
+    title: (month) => `Relevé ${frenchOf(month)}`,
     draft: 'Projet : les montants peuvent encore changer.',
     period: 'Période',
     closed: 'Clôturé le',
@@ -168,7 +170,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Contrat',
     currency: 'Devise',
     explained: (days, month, zone) =>
-      `Une commande compte ${days} jours après avoir été passée, quand elle ne peut plus être retournée. Ce relevé contient les commandes pour lesquelles ce jour était en ${month} (fuseau horaire ${zone}) et les corrections de relevés précédents.`,
+      `Une commande compte ${days} jours après avoir été passée, quand elle ne peut plus être retournée. Ce relevé contient les commandes qui comptaient avant la fin du mois (${month}, fuseau horaire ${zone}) et ne figurent dans aucun relevé précédent, et les corrections de relevés précédents.`,
     nothing: 'Aucune commande ne compte ce mois-ci, et il n’y a rien à corriger.',
     summary: 'Récapitulatif',
     orders: 'Commandes',
@@ -192,7 +194,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Ces éléments figuraient dans un relevé précédent et ont changé depuis.',
     refunded: (before, now) => `remboursée ou annulée : revenu net ${before}, maintenant ${now}`,
     raised: (before, now) => `corrigée par la boutique : revenu net ${before}, maintenant ${now}`,
-    rateChanged: (before, now) => `autre taux : ${before}, maintenant ${now}`,
+    rateChanged: (before, now) => `taux modifié de ${before} à ${now}`,
     feeChanged: 'le forfait convenu a changé',
     recalculated: 'recalculé',
     fee: 'Forfait',
@@ -201,16 +203,15 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Ces commandes peuvent encore être retournées. Elles comptent ${days} jours après avoir été passées, dans un relevé ultérieur.`,
     wouldEarn: 'Donnerait',
     unknown: 'inconnu',
-    pendingUnknown: 'Ce qui est en attente n’est pas connu à présent.',
     review: 'En cours de vérification',
     reviewAbout:
       'Ce que rapportent ces commandes n’est pas encore établi. Elles figureront dans un relevé ultérieur.',
     notice:
       'Ce relevé vous informe de ce que vous avez gagné. Il n’est ni une facture ni un conseil fiscal. Il ne contient ni TVA ni autre taxe.',
     lossy: 'Certains caractères ne peuvent pas être imprimés ici et apparaissent comme ?.',
-    mailSubject: (brand, month) => `${brand} : votre relevé de ${month}`,
+    mailSubject: (brand, month) => `${brand} : votre relevé ${frenchOf(month)}`,
     mailBody: (month) =>
-      `Bonjour,\n\nvous trouverez ci-joint votre relevé de ${month}. S’il manque quelque chose ou s’il y a une erreur, répondez à ce message.`,
+      `Bonjour,\n\nVous trouverez ci-joint votre relevé ${frenchOf(month)}. S’il manque quelque chose ou s’il y a une erreur, répondez à ce message.`,
   },
   es: {
     title: (month) => `Liquidación de ${month}`,
@@ -222,7 +223,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Acuerdo',
     currency: 'Moneda',
     explained: (days, month, zone) =>
-      `Un pedido cuenta ${days} días después de realizarse, cuando ya no se puede devolver. Esta liquidación contiene los pedidos para los que ese día fue en ${month} (zona horaria ${zone}) y correcciones de liquidaciones anteriores.`,
+      `Un pedido cuenta ${days} días después de realizarse, cuando ya no se puede devolver. Esta liquidación contiene los pedidos que contaban hasta el final de ${month} (zona horaria ${zone}) y no están en ninguna liquidación anterior, y correcciones de liquidaciones anteriores.`,
     nothing: 'Ningún pedido cuenta este mes y no hay nada que corregir.',
     summary: 'Resumen',
     orders: 'Pedidos',
@@ -246,7 +247,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Estaban en una liquidación anterior y algo ha cambiado desde entonces.',
     refunded: (before, now) => `reembolsado o cancelado: ingresos netos ${before}, ahora ${now}`,
     raised: (before, now) => `corregido por la tienda: ingresos netos ${before}, ahora ${now}`,
-    rateChanged: (before, now) => `otra tasa: ${before}, ahora ${now}`,
+    rateChanged: (before, now) => `tasa cambiada de ${before} a ${now}`,
     feeChanged: 'han cambiado los honorarios acordados',
     recalculated: 'calculado de nuevo',
     fee: 'Honorario fijo',
@@ -255,7 +256,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Estos pedidos aún se pueden devolver. Cuentan ${days} días después de realizarse, en una liquidación posterior.`,
     wouldEarn: 'Generaría',
     unknown: 'desconocido',
-    pendingUnknown: 'Por ahora no se puede decir qué está pendiente.',
     review: 'En revisión',
     reviewAbout: 'Aún no está claro lo que generan estos pedidos. Estarán en una liquidación posterior.',
     notice:
@@ -275,7 +275,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     deal: 'Deal',
     currency: 'Valuta',
     explained: (days, month, zone) =>
-      `Een bestelling telt ${days} dagen nadat zij is geplaatst, als zij niet meer kan worden geretourneerd. Deze afrekening bevat de bestellingen waarvoor die dag in ${month} viel (tijdzone ${zone}), en correcties van eerdere afrekeningen.`,
+      `Een bestelling telt ${days} dagen nadat zij is geplaatst, als zij niet meer kan worden geretourneerd. Deze afrekening bevat de bestellingen die tot eind ${month} telden (tijdzone ${zone}) en in geen eerdere afrekening staan, en correcties van eerdere afrekeningen.`,
     nothing: 'In deze maand telt geen bestelling, en er valt niets te corrigeren.',
     summary: 'Samenvatting',
     orders: 'Bestellingen',
@@ -299,7 +299,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     correctionsAbout: 'Deze stonden in een eerdere afrekening, en sindsdien is er iets veranderd.',
     refunded: (before, now) => `terugbetaald of geannuleerd: netto-omzet ${before}, nu ${now}`,
     raised: (before, now) => `gecorrigeerd door de winkel: netto-omzet ${before}, nu ${now}`,
-    rateChanged: (before, now) => `ander percentage: ${before}, nu ${now}`,
+    rateChanged: (before, now) => `percentage gewijzigd van ${before} naar ${now}`,
     feeChanged: 'de afgesproken vergoeding is veranderd',
     recalculated: 'opnieuw berekend',
     fee: 'Vaste vergoeding',
@@ -308,7 +308,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
       `Deze bestellingen kunnen nog worden geretourneerd. Zij tellen ${days} dagen nadat zij zijn geplaatst, in een latere afrekening.`,
     wouldEarn: 'Zou opleveren',
     unknown: 'onbekend',
-    pendingUnknown: 'Wat in afwachting is, is op dit moment niet te zeggen.',
     review: 'In onderzoek',
     reviewAbout:
       'Het staat nog niet vast wat deze bestellingen opleveren. Zij komen in een latere afrekening.',
@@ -317,6 +316,6 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     lossy: 'Sommige tekens kunnen hier niet worden afgedrukt en staan er als ?.',
     mailSubject: (brand, month) => `${brand}: uw afrekening van ${month}`,
     mailBody: (month) =>
-      `Hallo,\n\nbijgevoegd vindt u uw afrekening van ${month}. Ontbreekt er iets of klopt er iets niet, beantwoord dan dit bericht.`,
+      `Hallo,\n\nBijgevoegd vindt u uw afrekening van ${month}. Ontbreekt er iets of klopt er iets niet, beantwoord dan dit bericht.`,
   },
 };

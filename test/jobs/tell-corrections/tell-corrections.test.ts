@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openWorkshop, type Workshop } from '../../runs/workshop.ts';
+import { CODES, openWorkshop, type Workshop } from '../../runs/workshop.ts';
 
 const FLOW = (told: string, zone = 'UTC') => `
 sources:
@@ -89,6 +89,14 @@ it('a refund, an edit and a cancellation after posting are told in one note a de
     '\n- order A1: counts as it was credited, again, 50.00 EUR to 50.00 EUR\n',
   );
   expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 3, held: 1 });
+  // Another owner of the code is no correction: the service goes on crediting the deal, and statements pay it.
+  shop.write('codes.csv', CODES.replace('BEN15,4819,ben.test,DEALBEN', 'BEN15,4819,mia.test,DEALMIA'));
+  await state(shop, 'A5,paid,10.00,,EUR,');
+  const { rows } = await sql<{ kind: string }>`
+    select kind from ledger.adjustments order by adjustment_id desc limit 1`.execute(shop.db);
+  expect(rows).toEqual([{ kind: 'reattributed' }]);
+  expect((await tell(shop, 'note', EAST)).counts).toMatchObject({ held: 1 });
+  expect((await written(shop)).filter(({ note_description: text }) => text?.includes('A3'))).toHaveLength(1);
   const log = await (await fetch(`${shop.sandbox.url}/_sandbox/log/requests`)).text();
   expect(log.split('\n').filter((line) => line.includes('create_note'))).toHaveLength(3);
 });

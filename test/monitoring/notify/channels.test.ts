@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChannelSettings } from '../../../src/config/notify-fields.ts';
 import type { Notice } from '../../../src/core/notify/notice.ts';
-import { type Attempt, sendToChannel } from '../../../src/monitoring/notify/channels.ts';
+import { type Attempt, deliverMail, sendToChannel } from '../../../src/monitoring/notify/channels.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Received, SECRET, startReceiver, webhookTo } from './receivers.ts';
@@ -318,5 +318,49 @@ describe('an email channel', () => {
     const attempt = await send(channel(server.port, { encryption: 'starttls' }));
     expect(attempt.kind).toBe('failed');
     expect(server.mails).toEqual([]);
+  });
+
+  it('says that a mail was not taken only if the server refused it or was never given it', async () => {
+    type End = (socket: Socket) => unknown;
+    /** What becomes of a mail if the server ends the connection so, at the beginning or after the whole mail. */
+    const deliver = async (when: 'greeting' | 'mail', end: End) => {
+      const sockets = new Set<Socket>();
+      const server = createServer((socket) => {
+        sockets.add(socket.on('error', () => {}));
+        let got = '';
+        if (when === 'greeting') return void end(socket);
+        socket.write('220 ready\r\n');
+        socket.on('data', (chunk) => {
+          got += chunk;
+          if (got.endsWith('\r\n.\r\n')) end(socket);
+          else if (got.endsWith('DATA\r\n')) socket.write('354 go\r\n');
+          else if (/^(EHLO|MAIL|RCPT)/.test(String(chunk))) socket.write('250 ok\r\n');
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const envelope = { from: 'a@shop.example', to: 'b@shop.example' };
+      const { kind } = await deliverMail(
+        channel(port) as Extract<ChannelSettings, { kind: 'email' }>,
+        { envelope, raw: 'Subject: x\r\n\r\nx\r\n' },
+        AbortSignal.timeout(300),
+      );
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      return kind;
+    };
+    const ends = {
+      close: (socket) => socket.end(),
+      reset: (socket) => socket.resetAndDestroy(),
+      silence: () => {},
+      cut: (socket) => socket.end('250'),
+      refusal: (socket) => socket.end('550 no\r\n'),
+    } satisfies Record<string, End>;
+    const of = async (when: 'greeting' | 'mail') =>
+      Promise.all(Object.entries(ends).map(async ([name, end]) => [name, await deliver(when, end)]));
+    expect(Object.fromEntries(await of('mail'))).toEqual({
+      ...{ close: 'unclear', reset: 'unclear', silence: 'unclear', cut: 'unclear', refusal: 'failed' },
+    });
+    expect(new Set((await of('greeting')).map(([, kind]) => kind))).toEqual(new Set(['failed']));
   });
 });

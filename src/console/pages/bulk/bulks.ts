@@ -13,11 +13,11 @@ const PATH = '/bulk';
 export const bulksPage: ConsolePage = {
   path: PATH,
   place: 'Fix',
-  tab: 'Decided together',
+  tab: 'Bulk decisions',
   async show(visit) {
     const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
     return {
-      title: 'Decided together',
+      title: 'Bulk decisions',
       content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Unclear')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${pagedTable(
   bulks,

@@ -58,9 +58,9 @@ export const assignCodePage: ConsolePage = {
             ? 'Nobody owns this code.'
             : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
           : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
-      } ${sums.length === 0 ? 'No order with it lacks an owner, as of the last refresh of the reports.' : html`Without an owner are ${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')}, ${formatMoney(amount, currency)}`)}.`}</p></div>
+      } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
 ${leakEvidence(leak, visit)}
-<h2>Orders by day <small>${SHOWN_DAYS} days to the newest order; yellow: with a link of the creator</small></h2>
+<h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
 ${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, visit)}
 ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
@@ -75,14 +75,14 @@ ${table(orders, orderColumns(visit), { about: `Newest orders with ${code}`, none
 `;
       return actionForm(visit, '/codes/assign', {
         hidden: { job: job ?? '', code: name },
-        fields: html`<p>Name one of deal, collaboration and handle. A deal is the safest: a handle may have several.</p>
+        fields: html`<p>Fill in one of deal, collaboration and handle. A deal is the safest, because one handle can have several deals.</p>
 ${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
 ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
 ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
 ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
-<p><label><input type="checkbox" name="understood" value="yes"> I know: the deal or handle may be new, and the mirror need not know it.</label></p>`,
+<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if the mirror does not know the deal or handle, because it may be new.</label></p>`,
         reasonLabel: 'Why',
         button: 'Assign',
       });

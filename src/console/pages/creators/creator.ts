@@ -52,7 +52,7 @@ export const creatorPage: ConsolePage = {
       listCreatorDeals(db, { spellings, limit: SHOWN }),
       listDeals(db, { spellings, limit: SHOWN }),
     ]);
-    // The mirror need not know a deal whose orders were credited.
+    // The mirror may not know a deal whose orders were credited.
     const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
     const [codes, statements, ...orders] = await Promise.all([
       listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
@@ -84,7 +84,7 @@ ${table(
     number('Net revenue', ({ said }) => said.net),
     number('Earned', ({ said }) => said.cost),
     number('New customers', ({ said }) => said.newCustomers),
-    column('Unknown', ({ said }) => said.why),
+    column('Not known', ({ said }) => said.why),
   ],
   { about: 'By month', none: 'No order was credited yet.' },
 )}
@@ -118,7 +118,7 @@ type Known = {
   readonly deals: readonly ListedDeal[];
 };
 
-/** What a creator asks for: brought, earned, pending and paid. */
+/** What a creator asks for: revenue, earned, open and paid. */
 function figures({ sums, statements, deals }: Known, visit: Visit): Html {
   const open = statements.filter(({ closedAt }) => closedAt === null);
   const closed = statements.filter(({ closedAt }) => closedAt !== null);
@@ -129,20 +129,27 @@ function figures({ sums, statements, deals }: Known, visit: Visit): Html {
     list.length === 0 ? 'nothing' : formatAmounts(list).split(', ');
   const paid = deals.flatMap(({ totalPayouts }) => totalPayouts ?? []);
   const clicks = deals.reduce((sum, { totalClicks }) => sum + Number(totalClicks ?? 0), 0);
+  const orders = sums.map(({ orders: count }) => count).join(' + ') || '0';
   return html`<div class="figures">
-${figure('Brought', said('net'), { note: `net of refunds, ${sums.map(({ orders }) => orders).join(' + ') || '0'} orders` })}
+${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
 ${figure('Earned', said('cost'), { note: 'commission and fees' })}
-${figure('Pending now', total(open), {
-  note:
-    open.length === 0
-      ? undefined
-      : `can be paid, because its month is over: ${[total(ready)].flat().join(', ')}`,
-})}
+${figure('In open statements', total(open), { note: readiness(open, ready) })}
 ${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
 ${paid.length === 0 ? null : figure('Paid out', sumMoney(paid), { note: "the service's count, in the currency of the account" })}
 ${deals.length === 0 ? null : figure('Clicks', formatCount(clicks), { note: "the service's count" })}
 </div>
 `;
+}
+
+/** How much of what is open can be paid: that of months that are over. */
+function readiness(
+  open: readonly CreatorStatement[],
+  ready: readonly CreatorStatement[],
+): string | undefined {
+  if (open.length === 0) return undefined;
+  if (ready.length === 0) return 'cannot be paid yet: the months are not over';
+  if (ready.length === open.length) return 'can be closed and paid: the months are over';
+  return `of that, ${formatAmounts(ready)} can be closed and paid: the months are over`;
 }
 
 /** Net revenue by month, one picture for each currency. */
@@ -164,8 +171,13 @@ function monthChart(months: Awaited<ReturnType<typeof listReturns>>, visit: Visi
 
 function statementTable(statements: readonly CreatorStatement[], visit: Visit): Html {
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  // A document has every currency of its deal, so the first of its rows has the link.
+  const rows = statements.map((one, index) => {
+    const before = statements[index - 1];
+    return { ...one, isFirst: before?.month !== one.month || before.dealId !== one.dealId };
+  });
   return table(
-    statements,
+    rows,
     [
       column('Month', ({ month, dealId }) =>
         anchor(visit.link(`/statements/${month}`, { deal: dealId }), month),
@@ -180,8 +192,8 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
       number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),
-      column('Document', ({ month, dealId }) =>
-        dealId === ''
+      column('Document', ({ month, dealId, isFirst }) =>
+        dealId === '' || !isFirst
           ? null
           : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
       ),

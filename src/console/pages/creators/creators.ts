@@ -32,7 +32,7 @@ export const creatorsPage: ConsolePage = {
       filter.to === null ? [] : monthsUntil(filter.to, 36).filter((month) => month >= (from ?? ''));
     return {
       title: 'Creators',
-      content: html`<p>Credited orders less refunds and cancellations, the most revenue first in each currency; ${months}.</p>
+      content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
 ${filterForm(visit, PATH, [
   { name: 'handle', label: 'Creator' },
   { name: 'from', label: 'From month' },

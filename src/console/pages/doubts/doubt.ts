@@ -160,6 +160,6 @@ function shownFields({ entryId, state, attempt }: OpenEntry, visit: Visit): Html
 }
 
 function reasonField(id: string): Html {
-  return html`<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" cols="60" required></textarea><br><small>Kept with the decision, with your name.</small></p>
+  return html`<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" required></textarea><br><small>Kept with the decision, with your name.</small></p>
 `;
 }

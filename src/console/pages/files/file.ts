@@ -91,7 +91,7 @@ function form(
 <input type="hidden" name="file" value="${sourceFileId}">
 <input type="hidden" name="state" value="${state}">
 <input type="hidden" name="return_to" value="${visit.link(`/files/${sourceFileId}`)}">
-<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" cols="60" required></textarea></p>
+<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" required></textarea></p>
 <p><button type="submit">${title}</button></p>
 </form>
 `;

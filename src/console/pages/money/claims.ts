@@ -37,7 +37,7 @@ export const claimsPage: ConsolePage = {
     const shown = rows.slice(0, PAGE_ROWS);
     return {
       title: 'Claims of creators',
-      content: html`<p>Orders that creators and agencies say were not credited. While a claim is open, its answer is decided whenever this page is shown. A claim credits nothing by itself: its answer leads to what you can do.</p>
+      content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
 ${filterForm(visit, PATH, [
   { name: 'state', label: 'State', options: CLAIM_STATES },
   { name: 'creator', label: 'Creator' },
@@ -63,12 +63,12 @@ ${pagedTable(
     column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
     column('Close', (claim) => closeForm(claim, visit)),
   ],
-  { visit, about: 'Claims', none: 'No creator has claimed an order.', keyOf: ({ claimId }) => claimId },
+  { visit, about: 'Claims', none: 'There are no claims.', keyOf: ({ claimId }) => claimId },
 )}
 <h2>Add claims</h2>
 ${actionForm(visit, '/claims/add', {
   hidden: {},
-  fields: html`<p><label>Lines, with the names of the columns first<br><textarea name="lines" rows="6" cols="80" required maxlength="200000" placeholder="${CLAIM_COLUMNS.join(',')}"></textarea></label><br><small>Each line names a creator, and an order by its id, or by amount, currency and day. The same line twice is one claim.</small></p>
+  fields: html`<p><label class="block">Lines of the list, with the column names in the first line<textarea name="lines" rows="6" required maxlength="200000" placeholder="${CLAIM_COLUMNS.join(',')}"></textarea></label><small>Each line names a creator, and an order by its id, or by amount, currency and day. A repeated line counts once.</small></p>
 <p><label>Answer by <input type="date" name="deadline"></label></p>`,
   reasonLabel: 'Where the list comes from',
   button: 'Add',
@@ -96,11 +96,11 @@ function closeForm({ claimId, state, creator }: AnsweredClaim, visit: Visit): Ht
 function replyForm(visit: Visit, creator: string): Html {
   const link = (format: string, label: string) => anchor(visit.link(PATH, { creator, reply: format }), label);
   return html`<h2>Reply to ${anchor(creatorLink(visit, creator), creator)}</h2>
-<p>It names no other creator. ${link('csv', 'Reply as CSV')} ${link('html', 'Reply as a page')}</p>
+<p>Download the reply as ${link('csv', 'CSV')} or ${link('html', 'HTML')}. It names no other creator. When you have sent it, record that: its final answers then stay as they are.</p>
 ${actionForm(visit, '/claims/reply', {
   hidden: { creator },
-  reasonLabel: 'To whom it was sent',
-  button: 'Keep the final answers',
+  reasonLabel: 'How you sent it',
+  button: 'Record the reply as sent',
 })}`;
 }
 

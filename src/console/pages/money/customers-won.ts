@@ -29,7 +29,7 @@ export const customersWonPage: ConsolePage = {
     const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
     return {
       title: 'Customers won',
-      content: html`<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${months}. Customers are known only if a source has <code>customer_key</code>.</p>
+      content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
 ${filterForm(visit, PATH, RETURN_FIELDS)}
 ${table(
   described,

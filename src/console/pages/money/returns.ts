@@ -56,10 +56,10 @@ export const returnsPage: ConsolePage = {
     const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
     return {
       title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
-      content: html`<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
+      content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
 <p><a class="button" href="${visit.link(`/statements/${over}`)}">Statement of ${over}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
-<nav class="facets" aria-label="For each">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
+<nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
 ${filterForm(visit, PATH, [
   { name: 'by', label: '', type: 'hidden' },
   ...RETURN_FIELDS,
@@ -136,7 +136,7 @@ function returnTable(
   return table(
     described,
     [
-      column(`For each ${by}`, ({ sum }) => nameOf(sum, { by, visit })),
+      column(`${by.charAt(0).toUpperCase()}${by.slice(1)}`, ({ sum }) => nameOf(sum, { by, visit })),
       ...(by === 'deal' ? [column('Creator', ({ sum }: (typeof described)[number]) => sum.name)] : []),
       number('Orders', ({ said }) => said.orders),
       number('Net revenue', ({ said }) => said.net),
@@ -145,8 +145,8 @@ function returnTable(
       number('ROI', ({ said }) => said.roi),
       number('New customers', ({ said }) => said.newCustomers),
       number('Returning', ({ said }) => said.returning),
-      number('Cost per new one', ({ said }) => said.perNewCustomer),
-      column('Unknown', ({ said }) => said.why),
+      number('Cost per new customer', ({ said }) => said.perNewCustomer),
+      column('Not known', ({ said }) => said.why),
     ],
     { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
   );

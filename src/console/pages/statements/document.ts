@@ -1,10 +1,10 @@
 import { KnownError } from '../../../core/known-error.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { isLanguage, LANGUAGES } from '../../../core/text/language.ts';
+import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
-import { html } from '../../../render/html/html.ts';
+import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
@@ -45,8 +45,8 @@ export const statementDocumentPage: ConsolePage = {
       visit.link(path, { deal: dealId, download: name, language: document.language });
     return {
       title: `Statement of ${month}: deal ${dealId}`,
-      content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Its lines')}, ${anchor(file('pdf'), 'save as PDF')}, ${anchor(file('html'), 'save as a page')}.</p>
-<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, language: other }), other)}`)}.</p>
+      content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
+<p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, language: other }), nameOf(other))}`)}.</p>
 ${await mails(visit, document, { month, dealId })}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
@@ -54,6 +54,12 @@ ${document.blocks.map(blockMarkup)}</article>`,
     };
   },
 };
+
+const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+function nameOf(language: Language): string {
+  return NAMES.of(language) ?? language;
+}
 
 const SHOWN_MAILS = 10;
 
@@ -106,12 +112,13 @@ function sendForm(
   if (!isClosed) return html`<p class="none">Close the month first: until then, it may change.</p>`;
   return actionForm(visit, '/statements/send', {
     hidden: { month, deal: dealId, language, after: last?.mailId ?? '' },
-    fields: html`<label>To <input type="email" name="recipient" maxlength="254" autocomplete="off"${email === null ? html` required` : null}></label>
-<small>${email === null ? 'Nobody wrote an address into statements.creators.' : html`Empty: ${email}, as in statements.creators.`}</small>`,
+    // What the person sees is what is sent to, even if the file changes meanwhile.
+    fields: htmlWithAddresses`<label>To <input type="email" name="recipient" value="${email ?? ''}" maxlength="254" autocomplete="off" required></label>
+<small>${email === null ? 'statements.creators has no address for this deal.' : 'As in statements.creators.'}</small>`,
     reasonLabel: 'Why',
     reason: `Statement of ${month}`,
-    button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it once more',
-    ...(last?.state === 'sent' ? { confirm: 'I know that it was sent before, and send it once more.' } : {}),
+    button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it again',
+    ...(last?.state === 'sent' ? { confirm: 'It was sent before. Send it again.' } : {}),
   });
 }
 

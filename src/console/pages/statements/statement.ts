@@ -4,7 +4,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
-import { findClosed, readStatement } from '../../../money/read-statement.ts';
+import { findClosed, readStatement, refuseContained } from '../../../money/read-statement.ts';
 import type { StatementRules } from '../../../money/statement.ts';
 import {
   type CurrencySum,
@@ -42,6 +42,8 @@ export const statementPage: ConsolePage = {
   async show(visit) {
     const { month = '' } = visit.params;
     if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
+    const contained = await refuseContained(visit.db, month).then(() => null, describeKnown);
+    if (contained !== null) return { title: `Statement of ${month}`, content: contained };
     const read = readRules(visit);
     // A closed statement is shown as it was stored, even if the terms cannot be read now.
     const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
@@ -82,13 +84,16 @@ function readRules({ config }: Visit): StatementRules | { readonly problem: Html
   try {
     return loadStatementRules(config.statements);
   } catch (error) {
-    if (!(error instanceof KnownError)) throw error;
-    const { message, where, help, problems = [] } = error.details;
-    return {
-      problem: html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
-<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`,
-    };
+    return { problem: describeKnown(error) };
   }
+}
+
+/** @throws an error of any other kind. */
+function describeKnown(error: unknown): Html {
+  if (!(error instanceof KnownError)) throw error;
+  const { message, where, help, problems = [] } = error.details;
+  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
+<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
 }
 
 /**

@@ -1,16 +1,17 @@
+import { formatMoney } from '../../../core/money.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
-import { listStatements } from '../../../money/sum-statement.ts';
+import { listOpenMonths, listStatements } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import type { ConsolePage } from '../../console-page.ts';
-import { anchor, instant, pagedTable } from '../../markup/parts.ts';
+import { anchor, instant, pagedTable, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
 
-/** Page that lists the closed monthly statements, and opens the statement of any month. */
+/** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
 export const statementsPage: ConsolePage = {
   path: PATH,
   place: 'Money',
@@ -23,6 +24,7 @@ export const statementsPage: ConsolePage = {
       limit: PAGE_ROWS + 1,
       after: after !== null && isMonth(after) ? after : null,
     });
+    const open = after === null ? await listOpenMonths(visit.db, { limit: PAGE_ROWS }) : [];
     const unclear = await listStatementMails(visit.db, { state: 'unclear', limit: PAGE_ROWS });
     const { timeZone } = visit.config.statements;
     const last = monthBefore(visit.now, timeZone);
@@ -35,6 +37,20 @@ export const statementsPage: ConsolePage = {
 <button type="submit">Open</button>
 </form>
 ${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
+<h2>Open</h2>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.</p>
+${table(
+  open,
+  [
+    column('Month', ({ month: label }) => month(label)),
+    column('State', ({ month: label }) =>
+      label <= last ? 'can be closed' : 'not over: orders can still be returned',
+    ),
+    number('Orders', ({ orders }) => formatCount(orders)),
+    number('Commission', ({ amount, currency }) => formatMoney(amount, currency)),
+  ],
+  { about: 'Open months', none: 'No open month has an order that counts.' },
+)}
 <h2>Closed</h2>
 <p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
 ${pagedTable(

@@ -1,4 +1,4 @@
-import type { MoneyFormat } from '../../../core/layout.ts';
+import type { LayoutField, MoneyFormat } from '../../../core/layout.ts';
 import type { DecimalText, StagedOrder } from '../../../core/order.ts';
 import type { FooterRow } from '../../../core/record.ts';
 import { type Fault, footerRow } from '../../map/fault.ts';
@@ -14,8 +14,8 @@ export const MAX_TOTALS_ROWS = 5;
  * Recognises rows that add up the rows above, whatever they are called: as an order, such a row would count everything
  * twice. It has neither a time nor a digit in its id, though all orders have both. If its amount is the sum or the number
  * of what stands above and no order follows, it is a footer; otherwise it may be anything, so it is rejected. A row that
- * lacks only one of them and has the sum may be an order by chance: it is rejected as well, unless it has the time, and
- * the status or the code of an order.
+ * lacks only one of them and has the sum may be an order by chance: it is rejected as well, unless it says what only an
+ * order says. So is a row that lacks both and says that.
  */
 export class TotalsRows {
   readonly #plan: ColumnPlan;
@@ -69,28 +69,30 @@ export class TotalsRows {
     const amount = this.#amountOf(row);
     // Of two orders, one may have the amount of the other by chance.
     if (amount === null || this.#orders < (isUnlike ? 1 : 2) || !(lacksTime || lacksDigit)) return null;
-    const sums = [...new Map([...this.#sums, [this.#currency, this.#sum]]).values()];
-    const isSum = [...sums, sums.reduce((all, one) => all + one, 0)].includes(amount);
+    const sum = this.#sumFor(row);
+    const isSum = sum !== null && sum === amount;
     const isCount = isUnlike && amount === unitsOf(String(this.#orders));
-    if (isLast && isUnlike && (isSum || isCount))
-      return footerRow(row.line, [row.key, ...row.values], isSum ? 'sum' : 'count');
-    if (isUnlike) return mayBeTotal('no time, and its id has no digit');
-    if (isLast && isSum && lacksTime) return mayBeTotal('no time, and the amount of all of them');
-    if (isLast && isSum && this.#statesNothingElse(row))
-      return mayBeTotal('no digit in its id, and the amount of all of them');
-    return null;
+    if (isUnlike)
+      return isLast && (isSum || isCount) && !this.#isStated(row, [...ONLY_ORDERS, 'codes'])
+        ? footerRow(row.line, [row.key, ...row.values], isSum ? 'sum' : 'count')
+        : mayBeTotal('no time, and its id has no digit');
+    // Without a time, the label of a total may stand among the codes.
+    if (!isLast || !isSum || this.#isStated(row, lacksTime ? ONLY_ORDERS : [...ONLY_ORDERS, 'codes']))
+      return null;
+    return mayBeTotal(`${lacksTime ? 'no time' : 'no digit in its id'}, and the amount of all of them`);
   }
 
-  #statesNothingElse({ values }: OpenOrder): boolean {
-    const {
-      status,
-      codes,
-      links,
-      influencer_handle: handle,
-      deal_id: deal,
-      collab_id: collab,
-    } = this.#plan.fields;
-    return [status, codes, links, handle, deal, collab].flat().every((slot) => isBlank(values[slot] ?? ''));
+  /** The sum in the currency of the row, or in that of all orders. Null if the row does not say which of several. */
+  #sumFor({ values }: OpenOrder): number | null {
+    const sums = new Map([...this.#sums, [this.#currency, this.#sum]]);
+    sums.delete('');
+    const slot = this.#plan.fields.currency.find((one) => !isBlank(values[one] ?? ''));
+    if (slot !== undefined) return sums.get((values[slot] ?? '').trim().toUpperCase()) ?? null;
+    return sums.size === 1 ? this.#sum : null;
+  }
+
+  #isStated({ values }: OpenOrder, fields: readonly LayoutField[]): boolean {
+    return fields.some((field) => this.#plan.fields[field].some((slot) => !isBlank(values[slot] ?? '')));
   }
 
   #lacksTime({ values }: OpenOrder): boolean {
@@ -108,6 +110,17 @@ export class TotalsRows {
     return typeof amount === 'string' ? unitsOf(amount) : null;
   }
 }
+
+/** What an order says of itself, and no total. */
+const ONLY_ORDERS = [
+  'status',
+  'cancelled_at',
+  'links',
+  'influencer_handle',
+  'deal_id',
+  'collab_id',
+  'email',
+] as const;
 
 function mayBeTotal(what: string): Fault {
   return {

@@ -9,7 +9,11 @@ import { describeReason } from '../../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
 import { listKeptReconciliation } from '../../../reports/money/reconcile-deals.ts';
+import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import { addUp, countOf, type Found, nounsOf, type ProblemFinder } from './problem-finder.ts';
+
+/** More unclear mails than anybody has: a limit of what is read. */
+const MAX_MAILS = 1_000;
 
 export const doubts: ProblemFinder = {
   kind: 'doubts',
@@ -35,9 +39,22 @@ export const doubts: ProblemFinder = {
         page: `/doubts?job=${encodeURIComponent(name)}`,
       });
     }
+    const mails = await listStatementMails(db, { state: 'unclear', limit: MAX_MAILS });
+    const first = mails.at(-1);
+    if (first !== undefined)
+      found.push({
+        job: null,
+        since: first.requestedAt,
+        summary: `It is unclear whether ${mails.length === 1 ? 'a mail with a statement has' : `${mails.length} mails with statements have`} arrived. ${mails.length === 1 ? 'It is' : 'They are'} not sent again until you decide.`,
+        command: 'npx influencer-sync statement mails',
+        page: '/statements',
+      });
     return found;
   },
-  over: (job) => `No request of ${job} is in doubt any more.`,
+  over: (job) =>
+    job === null
+      ? 'No mail with a statement is unclear any more.'
+      : `No request of ${job} is in doubt any more.`,
 };
 
 export const creditedTwice: ProblemFinder = {

@@ -69,6 +69,9 @@ test.each<readonly [readonly string[], readonly string[], readonly string[]]>([
   [['Suma,2026-05-04,,16.50,'], [], ['5 may_be_total']],
   [['zoe,2026-05-04,paid,16.50,'], [], []],
   [['zoe,2026-05-04,,16.50,ZOE20'], [], []],
+  [['6,,paid,16.50,'], [], []],
+  [['GIFT,,paid,16.50,MIRA10'], [], ['5 may_be_total']],
+  [['GIFT,,,16.50,MIRA10'], [], ['5 may_be_total']],
   // Nothing shows what it is.
   [['Average,,,5.50,'], [], ['5 may_be_total']],
   // An order follows, so that it is no footer.
