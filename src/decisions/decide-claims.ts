@@ -5,6 +5,7 @@ import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import {
   type ClaimState,
+  type InsertedClaims,
   insertClaims,
   keepAnswers,
   lockClaim,
@@ -51,15 +52,20 @@ export async function addClaims(
     /** What is wrong with lines that are not among them, for the summary. */
     readonly unusable?: readonly string[];
   },
-): Promise<{ readonly added: readonly string[]; readonly auditId: string }> {
-  const added = await insertClaims(trx, { lines, file, deadline, addedBy: decidedBy });
+): Promise<InsertedClaims & { readonly auditId: string }> {
+  const inserted = await insertClaims(trx, { lines, file, deadline, addedBy: decidedBy });
+  const { added, completed, contradictions } = inserted;
   const known = lines.length - added.length;
+  const more =
+    completed.length + contradictions.length === 0
+      ? ''
+      : ` They completed ${plural(completed.length, 'claim')}, and ${plural(contradictions.length, 'value')} that an open claim states otherwise ${contradictions.length === 1 ? 'was' : 'were'} not taken.`;
   const auditId = await audit({
     ...{ action: 'add_claims', subjectKind: 'claim', subject: null, reason },
-    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
-    after: { added: added.length, known },
+    summary: `Added ${plural(added.length, 'claim')}; ${plural(known, 'line')} ${known === 1 ? 'was' : 'were'} known already.${more}${unusable.length === 0 ? '' : ` These lines were not added. ${unusable.join(' ')}`}`,
+    after: { added: added.length, known, completed },
   });
-  return { added, auditId };
+  return { ...inserted, auditId };
 }
 
 /**

@@ -161,6 +161,17 @@ describe('a claim that an order was not credited', () => {
       expect(again.stdout).toContain(`again.csv:${bad}`);
     expect(again.stdout).not.toContain('jane');
 
+    // A line that says more completes the open claim; what the claim states stays as it is.
+    shop.write('more.csv', text(['mia.test,99996,12.00,EUR,2026-04-10,', 'mia.test,99999,,,2026-04-11,']));
+    const more = await shop.cli('claims', 'add', 'more.csv');
+    expect(more.stdout).toMatch(/^Added 0 claims\. 2 lines known already, which completed 1 claim\./);
+    expect(more.stdout).toMatch(/more\.csv:3 day: "2026-04-11": Claim \d+ of this order states another one/);
+    expect(more.exitCode).toBe(3);
+    const completed = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
+    expect(completed.find(({ order_id }) => order_id === '99996')).toMatchObject({
+      ...{ day: '2026-04-10', amount: '12.0000', answer: { kind: 'not_in_exports' } },
+    });
+
     // The code is assigned: the answer of an open claim is decided anew.
     shop.write('codes.csv', `${CODES}MIA1O,4819,mia.test,DEALMIA,,,\n`);
     await shop.run();
@@ -222,7 +233,7 @@ describe('a claim that an order was not credited', () => {
     expect(stdout).toMatch(/Candidates by amount and day +2 +91\.00 EUR/);
     const { rows: audit } =
       await sql`select count(*)::integer as n from ops.audit where subject_kind = 'claim'`.execute(shop.db);
-    expect(audit).toEqual([{ n: 6 }]);
+    expect(audit).toEqual([{ n: 7 }]);
 
     // What became of an order after it was credited is part of the answer.
     const [header = ''] = ORDERS.split('\n');

@@ -127,7 +127,7 @@ async function performAdding(output: Output, path: string, options: AddOptions):
       cause,
     }),
   );
-  const { rows, problems, missingColumns } = parseClaims(text);
+  const { rows, problems: unusable, missingColumns } = parseClaims(text);
   if (missingColumns.length > 0)
     throw new KnownError({
       code: 'claims_unreadable',
@@ -135,26 +135,28 @@ async function performAdding(output: Output, path: string, options: AddOptions):
       where: path,
       help: 'Its first line names the columns: creator,order_id,amount,currency,day,code,deadline. docs/claims.md has other names that count.',
       safe: 'Nothing was changed.',
-      problems: describeProblems(problems, file),
+      problems: describeProblems(unusable, file),
       exitCode: EXIT.configuration,
     });
   const { decide } = await openCommand(output, options);
   const deadline = options.deadline ?? null;
-  const { added } = await decide((trx, here) =>
+  const { added, completed, contradictions } = await decide((trx, here) =>
     addClaims(trx, { lines: rows, file, deadline, reason: null, ...here }),
   );
+  const problems = [...unusable, ...contradictions];
   output.emit({
     event: 'claims_added',
     file,
     added: added.length,
     known: rows.length - added.length,
+    completed: completed.length,
     problems,
   });
   output.print(
-    `Added ${plural(added.length, 'claim')}. ${plural(rows.length - added.length, 'line')} known already. To see the answers:  npx influencer-sync claims --state open`,
+    `Added ${plural(added.length, 'claim')}. ${plural(rows.length - added.length, 'line')} known already${completed.length === 0 ? '' : `, which completed ${plural(completed.length, 'claim')}`}. To see the answers:  npx influencer-sync claims --state open`,
   );
   output.show(
-    section('Lines that cannot be used', {
+    section('Lines that cannot be used, or that a claim contradicts', {
       count: problems.length,
       tone: 'yellow',
       parts: [
@@ -163,7 +165,7 @@ async function performAdding(output: Output, path: string, options: AddOptions):
         ),
         ...more(problems.length > NAMED, `and ${problems.length - NAMED} more`),
       ],
-      help: 'The other lines are added. Correct these and add the file again: what is known stays as it is.',
+      help: 'The other lines are added. Correct these and add the file again: what an open claim states stays as it is.',
     }),
   );
   return problems.length > 0 ? EXIT.rowsRejected : EXIT.ok;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { RowProblem } from '../../core/known-error.ts';
 import type { Money } from '../../core/money.ts';
-import { foldHandle } from '../../core/text/fold.ts';
+import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
@@ -41,10 +42,19 @@ export type KeptClaim = Omit<ClaimLine, 'key' | 'line'> & {
   readonly closeReason: string | null;
 };
 
+/** What became of the lines of a list. */
+export type InsertedClaims = {
+  /** Ids of the new claims. */
+  readonly added: readonly string[];
+  /** Ids of open claims to which lines added what they did not state, such as the day. */
+  readonly completed: readonly string[];
+  /** Values of lines that an open claim states otherwise. The claim keeps its own. */
+  readonly contradictions: readonly RowProblem[];
+};
+
 /**
- * Adds claims. A line that is one that is known already, in whatever state, changes nothing.
- *
- * @returns the ids of the new ones.
+ * Adds claims. A line that is one that is known already adds what that claim does not state, while it is open, and
+ * otherwise changes nothing.
  */
 export async function insertClaims(
   trx: DatabaseTransaction,
@@ -60,9 +70,9 @@ export async function insertClaims(
     readonly deadline: string | null;
     readonly addedBy: string;
   },
-): Promise<readonly string[]> {
+): Promise<InsertedClaims> {
   const given = lines.map((line) => ({ ...line, folded: foldHandle(line.creator) }));
-  const { rows } = await sql<{ id: string }>`
+  const { rows: added } = await sql<{ id: string }>`
     insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, claimed_on, code, deadline_on, file_name, line_no, added_by)
     select key, creator, folded, "orderId", amount, currency, day, code, coalesce(deadline, ${deadline}::date), ${file === null ? null : maskAddresses(file)}::text,
       case when ${file}::text is not null then line end, ${maskAddresses(addedBy)}
@@ -71,7 +81,59 @@ export async function insertClaims(
     order by line
     on conflict (claim_key) do nothing
     returning claim_id as id`.execute(trx);
-  return rows.map(({ id }) => id);
+  const first = (value: string, stated = value) =>
+    sql`(array_agg(${sql.ref(value)} order by line) filter (where ${sql.ref(stated)} is not null))[1]`;
+  const { rows: completed } = await sql<{ id: string }>`
+    with given as (
+      select key, ${first('amount')} as amount, ${first('currency', 'amount')} as currency, ${first('day')} as day, ${first('code')} as code,
+        coalesce(${first('deadline')}, ${deadline}::date) as deadline
+      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
+        as g (key text, amount numeric, currency text, day date, code text, deadline date, line integer)
+      group by key
+    )
+    update ops.credit_claims c
+    set amount = coalesce(c.amount, g.amount), currency = coalesce(c.currency, g.currency), claimed_on = coalesce(c.claimed_on, g.day),
+      code = coalesce(c.code, g.code), deadline_on = coalesce(c.deadline_on, g.deadline)
+    from given g
+    where c.claim_key = g.key and c.state = 'open' and (c.amount is null and g.amount is not null or c.claimed_on is null and g.day is not null
+      or c.code is null and g.code is not null or c.deadline_on is null and g.deadline is not null)
+    returning c.claim_id as id`.execute(trx);
+  const { rows: contradicted } = await sql<Contradicted>`
+    select g.line, c.claim_id as "claimId", g.day as "lineDay", g.code as "lineCode", g.amount || ' ' || g.currency as "lineMoney",
+      ${day('c.claimed_on')} as day, c.code, (c.amount, c.currency) <> (g.amount::numeric, g.currency) as "isOtherMoney"
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (key text, amount text, currency text, day text, code text, line integer)
+    join ops.credit_claims c on c.claim_key = g.key and c.state = 'open'
+    order by g.line`.execute(trx);
+  return {
+    ...{ added: added.map(({ id }) => id), completed: completed.map(({ id }) => id) },
+    contradictions: contradicted.flatMap(contradictionsOf),
+  };
+}
+
+type Contradicted = {
+  readonly line: number;
+  readonly claimId: string;
+  readonly lineDay: string | null;
+  readonly lineCode: string | null;
+  readonly lineMoney: string | null;
+  readonly day: string | null;
+  readonly code: string | null;
+  readonly isOtherMoney: boolean | null;
+};
+
+function contradictionsOf(of: Contradicted): readonly RowProblem[] {
+  const { line, claimId, lineDay, lineCode, lineMoney } = of;
+  const problem = (column: string, value: string): RowProblem => ({
+    ...{ line, column, value, reason: `Claim ${claimId} of this order states another one, and keeps it.` },
+    help: 'Ask the creator which one is right. If it is this one, answer by what the order itself says.',
+  });
+  return [
+    ...(lineDay !== null && of.day !== null && lineDay !== of.day ? [problem('day', lineDay)] : []),
+    ...(lineMoney !== null && of.isOtherMoney === true ? [problem('amount', lineMoney)] : []),
+    ...(lineCode !== null && of.code !== null && foldCode(lineCode) !== foldCode(of.code)
+      ? [problem('code', lineCode)]
+      : []),
+  ];
 }
 
 export type ClaimFilter = {
