@@ -106,7 +106,7 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
     await shop.run();
     // No rate is known for 8 March.
     const unknown = (await shop.cli('returns', '--one-currency')).stdout;
-    expect(unknown).toMatch(/DEALMIA +mia\.test +3 +unknown +unknown +unknown [\s\S]*exchange, because/);
+    expect(unknown).toMatch(/DEALMIA +mia\.test +3 +unknown +unknown +unknown [\s\S]*exchange rate, because/);
     const due = (await shop.cli('statement', '--month', '2026-03')).stdout.replace(/\s+/g, ' ');
     expect(due).toContain('The total in EUR is unknown: statements.fx has no rate for USD on 2026-03-09.');
     shop.write('fx.csv', `${rates}2026-03-08,USD,EUR,0.7\n2026-03-09,USD,EUR,0.6\n`);

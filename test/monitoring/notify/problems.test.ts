@@ -23,7 +23,7 @@ it.each(problemFinders.map((finder) => [finder.kind, finder] as const))(
 );
 
 it('every kind of problem has a drill, which sees it opened and resolved at a real receiver', () => {
-  const drills = ['each-problem.long.test.ts', 'drills.test.ts', 'serve.long.test.ts']
+  const drills = ['each-problem.long.test.ts', 'drills.long.test.ts', 'serve.long.test.ts']
     .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
     .join('\n');
   // `provokeEach` expects both notices of each `problem`.

@@ -14,7 +14,7 @@
  * a delimiter or a line break after a closing quote, without a line break at its end, or too long to be scanned again
  * with each piece. So only csv-parse decides what is wrong with a record. `RecordReader` then resumes with the scanner.
  *
- * test/intake/csv/record-scanner.test.ts compares the scanner with csv-parse on random texts and every fixture.
+ * test/intake/csv/record-scanner.long.test.ts compares the scanner with csv-parse on random texts and every fixture.
  */
 
 const LF = 10;
