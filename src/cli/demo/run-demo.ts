@@ -248,7 +248,6 @@ ${terminal.style('bold', 'With your own exports')}:            npx influencer-sy
 ${terminal.style('bold', 'Look around')}:                      cd ${folder}
   npx influencer-sync console --open
   npx influencer-sync explain order 5601000000101
-  npx influencer-sync rejected
   npx influencer-sync statement --month 2026-05
   npx influencer-sync status
 `;
