@@ -10,7 +10,6 @@ import { notifyAfter } from '../run/notify-after.ts';
 import { listenForStop, type Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { warnOfPlainConnections, withMigratedDatabase, withPlanDatabase } from './open-config.ts';
-import { openClient } from './open-service.ts';
 import { type OpenTelemetry, openTelemetry } from './open-telemetry.ts';
 import { openWork } from './open-workers.ts';
 
@@ -80,6 +79,8 @@ export async function withRunSurroundings<Settings extends JobSettings, Result>(
 ): Promise<Result> {
   const api = isPlan ? null : requireService(config);
   if (api !== null && !isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
+  // `serve` opens processes too, and loads the client of the service only for a run.
+  const { openClient } = await import('./open-service.ts');
   const client = api === null ? null : openClient(api, { connections: api.concurrency });
   const sourceClients = openSourceClients();
   const progress = output.createProgress();

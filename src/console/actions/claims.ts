@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { describeProblems } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
 import { addClaims, answerCreator, claimRulesOf, closeClaim } from '../../decisions/decide-claims.ts';
-import { parseClaims } from '../../money/claims/parse-claims.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
@@ -23,6 +22,7 @@ export const addClaimsAction = defineAction({
     reason,
   }),
   async perform({ trx, actor, audit }, { lines, deadline, reason: why }) {
+    const { parseClaims } = await import('../../money/claims/parse-claims.ts');
     const { rows, problems } = parseClaims(lines);
     // The audit, which shows them, keeps no values of lines.
     const named = describeProblems(

@@ -1,7 +1,6 @@
 import type { Html } from '../../../core/text/html.ts';
 import { claimRulesOf, readReply } from '../../../decisions/decide-claims.ts';
 import { CLAIM_STATES } from '../../../money/claims/keep-claims.ts';
-import { CLAIM_COLUMNS } from '../../../money/claims/parse-claims.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { renderBlocksPage } from '../../../render/html/report-page.ts';
@@ -35,6 +34,8 @@ export const claimsPage: ConsolePage = {
     const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
     const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
     const shown = rows.slice(0, PAGE_ROWS);
+    // Reading lists needs packages that no other page does.
+    const { CLAIM_COLUMNS } = await import('../../../money/claims/parse-claims.ts');
     return {
       title: 'Claims of creators',
       content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
