@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { moneyText } from '../../src/db/money-text.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
-import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
 import { isOfRun } from '../../src/reports/runs/run-report.ts';
 import type { TellCorrectionsSettings } from './settings.ts';
 
@@ -33,7 +33,7 @@ export function correctionsOf(
         case when d.kind in ('changed', 'refunded', 'held') then d.new_amount when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount)
           else 0 end as new_amount, d.currency
       from ledger.adjustments d join ledger.entries e using (entry_id)
-      where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and not d.is_elsewhere
+      where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and ${isOwnAdjustment('d')}
         and d.noted_at >= (${fromDay}::date::timestamp at time zone ${timeZone}::text)
       order by d.entry_id, d.adjustment_id desc
     ),
@@ -49,7 +49,7 @@ export function correctionsOf(
         else 'waiting' end) as standing
     from latest l
     left join told t on t.entry_id = l.entry_id and t.adjustment_id = l.adjustment_id
-    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is distinct from l.old_amount
+    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is null or l.new_amount is distinct from l.old_amount
       or exists (select from told o where o.entry_id = l.entry_id and o.standing <> 'rejected'))`;
 }
 

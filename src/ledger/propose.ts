@@ -196,6 +196,16 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
 }
 
 /**
+ * SQL that is true if the source that is responsible for the order states adjustment `row`. Earlier versions recorded
+ * what other sources state only in the words of the detail; that counts if it is less.
+ */
+export function isOwnAdjustment(row: string): RawBuilder<boolean> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return sql<boolean>`(not ${column('is_elsewhere')} and (${column('detail')} is null
+    or ${column('detail')} not like 'Source % states the order otherwise.' or ${column('new_amount')} < ${column('old_amount')}))`;
+}
+
+/**
  * Records how an order now differs from what was sent, or may have been sent. Nothing is sent, because the
  * service has no operation to correct an order. Each adjustment states the current difference and replaces
  * the one before it. An adjustment that would repeat the previous one is not stored.

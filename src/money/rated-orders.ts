@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { isOwnAdjustment } from '../ledger/propose.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -40,9 +41,7 @@ export function ratedOrders(
     changes as (
       select d.*, v.currency as stated_in from ledger.adjustments d
       left join lateral (select v.currency from intake.orders v where v.order_version_id = d.order_version_id limit 1) v on true
-      where not d.is_elsewhere ${only(sql`d.entry_id`)}
-        -- Earlier versions recorded what other sources state only in the words of the detail. It counts if it is less.
-        and (d.detail is null or d.detail not like 'Source % states the order otherwise.' or d.new_amount < d.old_amount)
+      where ${isOwnAdjustment('d')} ${only(sql`d.entry_id`)}
     ),
     accepted as materialized (
       select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,

@@ -7,6 +7,7 @@ import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
+import { isOwnAdjustment } from '../../ledger/propose.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
 import { isSettled } from '../files/list-rejected.ts';
@@ -146,10 +147,8 @@ type Change = {
 /** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
   const { rows } = await sql<Change & { readonly isAsSent: boolean }>`
-    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments
-    where entry_id = ${entryId}::bigint and not is_elsewhere
-      -- Earlier versions recorded what other sources state only in the words of the detail. It counts if it is less.
-      and (detail is null or detail not like 'Source % states the order otherwise.' or new_amount < old_amount)
+    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments d
+    where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
     order by adjustment_id desc limit 1`.execute(db);
   const [change] = rows;
   return change === undefined || change.isAsSent ? null : change;
@@ -293,20 +292,22 @@ function sayRule({ matchedBy, matchedValue, claims }: OrderAttribution): string 
   return `Rule: ${rule}${claims === null ? '' : `; evidence for several owners: ${claims}`}.`;
 }
 
+const BEING_CHECKED = 'The order is being checked. You get another answer when that is done.';
+
 /** Answers to the creator that depend on nothing else. */
 const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   credited: 'Credited to you.',
   credited_to_another: 'The order is credited to another creator, by what it carries.',
   no_longer_counted: 'It was credited to you, and does not count any more.',
-  credit_in_question: 'The order is being checked. You get another answer when that is done.',
+  credit_in_question: BEING_CHECKED,
   owner_unknown: 'We are checking whether the order is yours.',
   waiting: 'The order is being processed. Whom it is credited to is not decided yet.',
-  held: 'The order is being checked. You get another answer when that is done.',
-  in_doubt: 'The order is being checked. You get another answer when that is done.',
-  refused: 'The order is being checked. You get another answer when that is done.',
-  not_sent: 'The order is being checked. You get another answer when that is done.',
-  row_rejected: 'The order is being checked. You get another answer when that is done.',
-  file_held: 'The order is being checked. You get another answer when that is done.',
+  held: BEING_CHECKED,
+  in_doubt: BEING_CHECKED,
+  refused: BEING_CHECKED,
+  not_sent: BEING_CHECKED,
+  row_rejected: BEING_CHECKED,
+  file_held: BEING_CHECKED,
   written_off: 'It is not known whether the order was credited. We are checking it.',
   excluded: 'The order does not count.',
   code_unknown: 'The code of the order belongs to no creator. We are checking whose it is.',
