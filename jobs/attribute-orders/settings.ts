@@ -8,6 +8,7 @@ import {
   sourceNames,
   timing,
 } from '../../src/config/job-fields.ts';
+import { ATTRIBUTIONS } from '../../src/core/money/conflicts.ts';
 
 export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
   return job.kind === 'attribute-orders';
@@ -20,10 +21,6 @@ export const CREDIT_DEFAULTS = {
   drafts: 'exclude',
   renewals: 'credit',
 } as const;
-
-/** Which codes and links decide about an order that several owners claim: see `attribution`. */
-const ATTRIBUTIONS = ['code', 'link', 'first', 'last', 'hold'] as const;
-export type Attribution = (typeof ATTRIBUTIONS)[number];
 
 /** What `init` writes: the service cannot correct an order, so what was refunded before is not posted. */
 export const STARTER_REVENUE = 'total_less_refunds';

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { StatementSettings } from '../config/schema.ts';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
+import { foldHandle } from '../core/text/fold.ts';
 import { isLanguage, LANGUAGES, type Language } from '../core/text/language.ts';
 import { describeProblems, readSheet, readSheetFile, type Sheet } from '../core/text/read-sheet.ts';
 
@@ -110,8 +111,4 @@ export function findAddressee(
     creators.find((row) => row.influencerHandle !== null && row.influencerHandle === handle) ??
     null
   );
-}
-
-function foldHandle(handle: string): string {
-  return handle.replace(/^@/, '').toLowerCase();
 }

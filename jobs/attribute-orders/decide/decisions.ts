@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { ownersOf } from '../../../src/codes/owners-of.ts';
 import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
+import type { Attribution } from '../../../src/core/money/conflicts.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { neverSent } from '../../../src/ledger/never-sent.ts';
-import type { Attribution } from '../settings.ts';
 import { EXPORTED_AT, isByExport } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
-import type { Attribution } from '../../../jobs/attribute-orders/settings.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { ATTRIBUTIONS, type Attribution } from '../../core/money/conflicts.ts';
 import {
   addMonthOptions,
   type CommandDefinition,
@@ -13,8 +13,6 @@ import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 
 type ConflictsOptions = ConfigOptions & MonthOptions & { readonly deal?: string; readonly limit: number };
-
-const RULES = ['code', 'link', 'first', 'last', 'hold'] as const satisfies readonly Attribution[];
 
 export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
@@ -36,7 +34,7 @@ export const conflictsCommand: CommandDefinition = {
       description: 'decide all orders of a job by another rule, show what would change, and change nothing',
       takes: (command) =>
         command
-          .addArgument(new Argument('<rule>', 'as in `attribution` of the job').choices(RULES))
+          .addArgument(new Argument('<rule>', 'as in `attribution` of the job').choices(ATTRIBUTIONS))
           .option('--job <name>', 'job that credits orders; needed if there are several'),
       examples: [['conflicts preview last', 'what crediting the last link or code would change']],
       action: previewRule,

@@ -52,3 +52,10 @@ export type RuleChange = {
   /** Whether they were sent, so that the service keeps what it credited. */
   readonly isSent: boolean;
 };
+
+/**
+ * Who is credited if the codes and links of an order have several owners: the setting `attribution` of a job, and what
+ * `conflicts preview` takes.
+ */
+export const ATTRIBUTIONS = ['code', 'link', 'first', 'last', 'hold'] as const;
+export type Attribution = (typeof ATTRIBUTIONS)[number];
