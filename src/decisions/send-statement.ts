@@ -80,15 +80,13 @@ export async function requestStatementMail(
   if (document === null) return refused(`Nothing is known of a deal ${dealId}.`);
   const recipient = asked.recipient ?? document.addressee?.email ?? null;
   if (recipient === null)
-    return refused(
-      `Nobody wrote an address for deal ${dealId}. Type it, or add it to the file statements.creators.`,
-    );
+    return refused(`statements.creators has no address for deal ${dealId}. Type it, or add it there.`);
   const notAnAddress = refused('This is not one e-mail address without a name.');
   if (!isEmailAddress(recipient)) return notAnAddress;
   await settleInterrupted(trx);
   const [last] = await listStatementMails(trx, { month, dealId, limit: 1 });
   if (last !== undefined && last.state !== 'failed' && last.mailId !== after)
-    return refused(`${describeMail(last)} To send it once more, say so.`);
+    return refused(`${describeMail(last)} To send it again, confirm that.`);
   if (last?.state === 'waiting' || last?.state === 'sending') return refused(describeMail(last));
   // Loaded here, because every process that serves the console looks for mails to send.
   const { renderBlocksPdf } = await import('../render/render-pdf.ts');
@@ -113,7 +111,7 @@ export async function requestStatementMail(
     action: 'send_statement',
     subjectKind: 'statement',
     subject: month,
-    summary: `The statement of ${month} for deal ${dealId} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' once more'}.`,
+    summary: `The statement of ${month} for deal ${dealId} is sent to ${recipient === document.addressee?.email ? 'its creator' : 'an address that was typed'}${last === undefined || last.state === 'failed' ? '' : ' again'}.`,
     reason,
     after: { mail: written.id, deal: dealId, language: document.language, sha256: documentHash },
   });
@@ -180,15 +178,12 @@ export async function settleStatementMail(
 
 /** Finds the mails of processes that died: it is unclear whether they were taken. They are not sent again. */
 export async function settleInterrupted(db: Database): Promise<void> {
+  const before = (ms: number) => sql`clock_timestamp() - ${ms} * interval '1 millisecond'`;
   await sql`
-    update ops.statement_mails set state = 'unclear', failure = 'interrupted', recipient = null, message = null, settled_at = clock_timestamp()
-    where state = 'sending' and claimed_at < clock_timestamp() - ${LEASE_MS} * interval '1 millisecond'`.execute(
-    db,
-  );
-  await sql`
-    update ops.statement_mails set state = 'unclear', failure = 'no process sent it in time', recipient = null, message = null,
-      settled_at = clock_timestamp()
-    where state = 'waiting' and requested_at < clock_timestamp() - ${MAX_WAIT_MS} * interval '1 millisecond'`.execute(
+    update ops.statement_mails
+    set state = 'unclear', failure = case state when 'sending' then 'interrupted' else 'no process sent it in time' end,
+      recipient = null, message = null, settled_at = clock_timestamp()
+    where (state = 'sending' and claimed_at < ${before(LEASE_MS)}) or (state = 'waiting' and requested_at < ${before(MAX_WAIT_MS)})`.execute(
     db,
   );
 }

@@ -74,7 +74,7 @@ export const statementCommand: CommandDefinition = {
           .requiredOption('--reason <text>', 'why; kept with the mail')
           .option('--to <address>', 'instead of the address in statements.creators')
           .addOption(new Option('--language <code>', 'instead of theirs').choices(LANGUAGES))
-          .option('--again', 'send it once more, although it was sent'),
+          .option('--again', 'send it again, although it was sent'),
       action: performSending,
     },
     {
@@ -292,7 +292,7 @@ async function performSending(output: Output, options: SendOptions): Promise<Exi
       code: 'statement_not_sent',
       where: `${month}, deal ${dealId}`,
       message: requested.why,
-      help: 'See what was sent with  npx influencer-sync statement mails . To send it once more, add --again.',
+      help: 'See what was sent with  npx influencer-sync statement mails . To send it again, add --again.',
     });
   if (options.dryRun === true) return EXIT.ok;
   await change((db) => sendStatementMails(db, { config }));
