@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../src/db/tables.ts';
-import { EXPORTED_AT } from './conditions.ts';
+import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
@@ -15,6 +14,7 @@ import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
+import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
