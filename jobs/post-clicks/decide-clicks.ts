@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ownersOf } from '../../src/codes/owners-of.ts';
 import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
+import { execute, rowOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { EXPORTED_AT, latestTime } from '../../src/intake/files/exported-at.ts';
@@ -61,7 +62,7 @@ export type ClickRules = {
  */
 export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Promise<number> {
   const { job, sources, brandId, startDate } = rules;
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     with sources as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "timeZone" text)
     ),
@@ -139,10 +140,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     from said d
     where c.click_id = d.click_id
       and row(c.job, c.outcome, c.reason, c.matched_by, c.target, c.owner_handle, c.owner_deal_id, c.owner_collab_id)
-        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`;
 }
 
 /** Proposes the clicks to post to the ledger. Call it after `decideClicks`, in the same transaction. */
@@ -152,7 +150,7 @@ export async function proposeClicks(
 ): Promise<Proposed> {
   const { job, brandId, runId, accountId, sources } = rules;
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, ${brandId},
       jsonb_build_object('target', b.target, 'day', b.day, 'country', b.country, 'from', b.start_at, 'clicks', b.clicks),
@@ -162,8 +160,8 @@ export async function proposeClicks(
         case when p.clicks > 0 then coalesce(p.sent_body, ${clickBody('p')}) end as body
       from (${parts({ job, accountId, brandId })}) p
     ) b
-    order by b.day, b.target, b.source, b.country`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+    order by b.day, b.target, b.source, b.country`;
+  await execute(trx)`analyze desired_entries`;
   await refuseRenamedSource(trx, { job, accountId, sources: sources.map(({ source }) => source) });
   return propose(trx, { effect: 'click', job, runId, accountId });
 }
@@ -234,7 +232,7 @@ async function refuseRenamedSource(
 ): Promise<void> {
   const same = (name: string): RawBuilder<boolean> =>
     sql`e.details ->> ${sql.lit(name)} is not distinct from d.details ->> ${sql.lit(name)}`;
-  const { rows } = await sql<Renamed>`
+  const renamed = await rowOf<Renamed>(trx)`
     with sent_before as materialized (
       select e.source, e.details from ledger.entries e
       where e.account_id = ${accountId} and e.effect is not distinct from 'click' and e.job = ${job}
@@ -245,8 +243,7 @@ async function refuseRenamedSource(
     join sent_before e on ${same('target')} and ${same('day')} and ${same('country')}
     where d.body is not null and d.details ->> 'from' = '0'
       and not exists (select from ledger.entries k where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
-    group by 1, 2 order by 1, 2 limit 1`.execute(trx);
-  const [renamed] = rows;
+    group by 1, 2 order by 1, 2 limit 1`;
   if (renamed !== undefined) throw sourceRenamed(job, renamed);
 }
 

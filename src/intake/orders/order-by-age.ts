@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { toArrayParameter } from '../../db/array-parameters.ts';
+import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from '../files/source-ages.ts';
 
@@ -35,7 +36,7 @@ export async function orderByAge(
 ): Promise<OutOfOrder> {
   const { newer, unordered, isByRow } = others;
   if (newer.length === 0 && unordered.length === 0 && !isByRow) return NONE_OUT_OF_ORDER;
-  const { rows } = await sql<Record<keyof OutOfOrder, string>>`
+  return countsOf<keyof OutOfOrder>(trx)`
     with staged as materialized (
       select order_version_id, changed_at, is_newer and not adds_items as is_older,
         is_unordered or (is_newer and adds_items) as is_conflicting
@@ -61,10 +62,7 @@ export async function orderByAge(
         and o.order_version_id = any (array(select order_version_id from staged))
       returning s.is_older
     )
-    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`.execute(
-    trx,
-  );
-  return { older: Number(rows[0]?.older ?? 0), conflicting: Number(rows[0]?.conflicting ?? 0) };
+    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`;
 }
 
 /** SQL that is true if both versions were read with the time of their last change, or as ones that do not say it. */
@@ -80,15 +78,13 @@ function isStatedBy(sourceFileIds: readonly string[]): RawBuilder<boolean> {
 
 /** Clears the records of the unchanged orders of a file, and keeps which versions in force it states again. */
 export async function keepRestated(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     with unchanged as (
       delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
       returning source_file_id, order_version_ids
     )
     insert into intake.restated_orders (source_file_id, order_version_ids)
-    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`.execute(
-    trx,
-  );
+    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`;
 }
 
 /** SQL for a set of ids as ranges. */

@@ -7,6 +7,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import {
   describeFile,
@@ -143,7 +144,7 @@ async function stage(
   const uris = toTextArrayParameter(files.map(({ file }) => file.uri));
   const versions = toTextArrayParameter(files.map(({ file }) => file.version));
   const digests = toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256));
-  const { rows } = await sql<{ ids: readonly string[] | null }>`
+  const staged = await rowOf<{ ids: readonly string[] | null }>(trx)`
     with given as materialized (
       select * from unnest(${uris}::text[], ${versions}::text[], ${digests}::text[]) with ordinality as g(uri, version, digest, place)
     ),
@@ -178,10 +179,9 @@ async function stage(
       on conflict do nothing
     )
     select ${settingsForLargeStatements({ isDurable: true })},
-      (select array_agg(source_file_id::text order by place) from opened) as ids ${keepsPlan}`.execute(trx);
-  const ids = rows[0]?.ids ?? null;
-  if (ids === null) throw new Undecided();
-  return ids;
+      (select array_agg(source_file_id::text order by place) from opened) as ids ${keepsPlan}`;
+  if (staged === undefined || staged.ids === null) throw new Undecided();
+  return staged.ids;
 }
 
 /** Inserts the files as sealed. No other session could see them before. */
@@ -190,7 +190,7 @@ async function insertSealed(
   { source, layout, layoutHash, runId, orderIdColumn, files }: SealTogetherOptions,
   { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedFile[] },
 ): Promise<void> {
-  const { numAffectedRows } = await sql`
+  const sealed = await execute(trx)`
     insert into intake.source_files (source_file_id, source, read_for, uri, version, size_bytes, layout, layout_hash, state, sealed_at,
       run_id, content_sha256, order_id_column, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
     overriding system value
@@ -208,7 +208,7 @@ async function insertSealed(
       ${toTextArrayParameter(files.map(({ age }) => (age && agedAt(age))?.toISOString() ?? null))}::timestamptz[],
       ${toTextArrayParameter(files.map(({ age }) => (age && basisOf(age)) ?? null))}::text[])
       as g(source_file_id, uri, version, size_bytes, content_sha256, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
-    on conflict do nothing ${keepsPlan}`.execute(trx);
+    on conflict do nothing ${keepsPlan}`;
   // Another reader has begun one of them since.
-  if (numAffectedRows !== BigInt(files.length)) throw new Undecided();
+  if (sealed !== files.length) throw new Undecided();
 }

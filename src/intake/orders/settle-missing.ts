@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { columnNames, STORED_COLUMNS } from './order-columns.ts';
 import { NO_REPEATS, type SettledRepeats, type SettleRepeatsOptions } from './settle-repeats.ts';
@@ -20,7 +21,7 @@ export async function settleMissing(
 }
 
 async function markStaged(trx: Transaction<DB>, { sourceFileId, sums }: SettleRepeatsOptions): Promise<void> {
-  await sql`
+  await execute(trx)`
     with missing as materialized (
       select group_key, is_certain from intake.missing_rows where source_file_id = ${sourceFileId}::bigint
     ),
@@ -46,9 +47,7 @@ async function markStaged(trx: Transaction<DB>, { sourceFileId, sums }: SettleRe
       doubt = case when ${sums}::boolean and (o.doubt is null or l.doubt = 'incomplete') then l.doubt else o.doubt end,
       content_hash = o.content_hash || case when ${sums}::boolean then ':' || l.doubt else '' end
     from lacking l
-    where o.order_version_id = l.order_version_id and o.order_version_id = any (array(select order_version_id from lacking))`.execute(
-    trx,
-  );
+    where o.order_version_id = l.order_version_id and o.order_version_id = any (array(select order_version_id from lacking))`;
 }
 
 /**
@@ -59,7 +58,7 @@ async function stageKnown(
   trx: Transaction<DB>,
   { sourceFileId }: SettleRepeatsOptions,
 ): Promise<SettledRepeats> {
-  const { rows } = await sql<{ orders: string; rows: string }>`
+  return countsOf<'orders' | 'rows'>(trx)`
     with named as materialized (
       select distinct group_key from intake.missing_rows where source_file_id = ${sourceFileId}::bigint and is_certain
     ),
@@ -84,8 +83,7 @@ async function stageKnown(
           where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
       returning row_count
     )
-    select count(*) as orders, coalesce(sum(row_count), 0) as rows from inserted`.execute(trx);
-  return { orders: Number(rows[0]?.orders ?? 0), rows: Number(rows[0]?.rows ?? 0) };
+    select count(*) as orders, coalesce(sum(row_count), 0) as rows from inserted`;
 }
 
 /** The columns of known order `c`, in doubt. */
