@@ -5,8 +5,8 @@ export type Finding = {
    * risk.
    */
   readonly status: 'ok' | 'warning' | 'problem';
-  /** What was checked, for example `source shop-orders`. */
-  readonly about: string;
+  /** What was checked, for example `source shop-orders`. By default, the name of the check. */
+  readonly about?: string;
   /** What was found, in one sentence. */
   readonly what: string;
   /** Why it matters. Omitted for `ok`. */
@@ -16,3 +16,15 @@ export type Finding = {
   /** How to fix it. Omitted for `ok`. */
   readonly fix?: string;
 };
+
+export function ok(what: string): Finding {
+  return { status: 'ok', what };
+}
+
+export function warning(what: string, why: string, fix: string): Finding {
+  return { status: 'warning', what, why, fix };
+}
+
+export function problem(what: string, why: string, fix: string): Finding {
+  return { status: 'problem', what, why, fix };
+}

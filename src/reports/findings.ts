@@ -13,7 +13,11 @@ const MARKS = {
 export function renderFinding({ status, about, what, why, fix }: Finding, terminal: Terminal): string {
   const [mark, color] = MARKS[status];
   const width = terminal.columns;
-  const text = wrap(`${about}: ${what}`, { width: width - 2, indent: '    ', firstIndent: '' });
+  const text = wrap(`${about === undefined ? '' : `${about}: `}${what}`, {
+    width: width - 2,
+    indent: '    ',
+    firstIndent: '',
+  });
   const more = [why, fix].map((part) =>
     part === undefined ? '' : `\n${wrap(part, { width, indent: '    ' })}`,
   );

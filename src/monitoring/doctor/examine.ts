@@ -23,7 +23,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
 /** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
 async function look(check: Diagnostic, patient: Patient): Promise<readonly Finding[]> {
   try {
-    return await check.look(patient);
+    return (await check.look(patient)).map((finding) => ({ about: check.name, ...finding }));
   } catch (error) {
     const known = error instanceof KnownError ? error : explainFailure(error);
     if (known !== null) return findingsOf(check.name, known.details);
