@@ -1,3 +1,5 @@
+import type { KnownErrorDetails } from './known-error.ts';
+
 /** The result of one check of a deployment. Contains no secret, no row value and no address. */
 export type Finding = {
   /**
@@ -27,4 +29,18 @@ export function warning(what: string, why: string, fix: string): Finding {
 
 export function problem(what: string, why: string, fix: string): Finding {
   return { status: 'problem', what, why, fix };
+}
+
+/** Converts a known error to findings: one for each of its problems, or one for the error itself. */
+export function findingsOf(about: string, details: KnownErrorDetails): readonly Finding[] {
+  const at = (where: string | undefined): string => (where === undefined ? '' : ` (${where})`);
+  const { problems = [], message, where, help } = details;
+  if (problems.length === 0) return [{ status: 'problem', about, what: message + at(where), fix: help }];
+  return problems.map((problem) => ({
+    status: 'problem',
+    about,
+    // The first line describes the problem. A line of the file may follow.
+    what: problem.message.replace(/$|\n/, (end) => at(problem.where) + end),
+    fix: problem.help,
+  }));
 }

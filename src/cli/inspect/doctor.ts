@@ -44,7 +44,7 @@ async function readConfig(
 ): Promise<PipelineConfig | null> {
   const { openConfig } = await import('../open/open-config.ts');
   const { findStoredSecrets } = await import('../../config/environment/read-variable.ts');
-  const { findingsOf } = await import('../../monitoring/doctor/findings-of.ts');
+  const { findingsOf } = await import('../../core/finding.ts');
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
       show({ status: 'warning', about: 'environment', what: message, fix: help });

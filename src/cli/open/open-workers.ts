@@ -63,7 +63,6 @@ export type OpenWorkerOptions = {
   readonly log: Logger;
   /** Default: all kinds. */
   readonly kinds?: readonly UnitKind[] | undefined;
-  /** Number of concurrent units of each kind. */
   readonly concurrency: number;
 };
 

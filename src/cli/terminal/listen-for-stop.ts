@@ -4,11 +4,9 @@ import type { Output } from './output.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export type Stopping = {
-  /** Aborts at the first signal. */
   readonly signal: AbortSignal;
   /** Adds work for the second signal, before the process exits. It must take only a few seconds. */
   beforeExit(work: () => Promise<void>): void;
-  /** Removes the signal listeners. */
   ignore(): void;
 };
 

@@ -21,7 +21,6 @@ type Drawing = {
   update(state: ProgressState): void;
   done(state: ProgressState): void;
   note(message: string): void;
-  /** Called when the progress has ended. */
   end?(): void;
 };
 

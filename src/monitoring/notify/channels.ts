@@ -446,7 +446,6 @@ const SILENT = {
   fatal: () => {},
 };
 
-/** Rejects once the signal is aborted. */
 async function aborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw signal.reason;

@@ -26,7 +26,6 @@ export type Observation = {
 
 export type ObserveOptions = {
   readonly config: PipelineConfig;
-  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
   /** Called with the error that kept it from determining a kind of problem. */
   readonly onTrouble: (kind: ProblemKind, error: unknown) => void;

@@ -66,7 +66,6 @@ function addressOf({ url }: PingSettings, job: string, path: string): string {
   return address.href;
 }
 
-/** A check did not accept a ping. */
 class NotAccepted extends Error {
   readonly retryAfterMs: number;
   readonly isFinal: boolean;

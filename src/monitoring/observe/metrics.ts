@@ -14,18 +14,15 @@ export type MetricsOptions = {
   readonly version: string;
   /** Reads the gauges of the database, when metrics are requested. Null if it is unreachable. */
   readonly readSamples: () => Promise<readonly Sample[] | null>;
-  /** The next slot of each job. */
   readonly nextSlots: () => readonly { readonly job: string; readonly at: Date }[];
   /** When this process last polled the schedule successfully. Null if it has not yet. */
   readonly lastPoll: () => Date | null;
-  /** Names of the jobs that are running in this process. */
   readonly atWork: () => readonly string[];
   /** Whether the database had every claim that was made from here, at the last check. */
   readonly isLedgerContinuous: () => boolean;
 };
 
 export type Metrics = {
-  /** The metrics in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
   /** The same metrics as values, for other exporters. */

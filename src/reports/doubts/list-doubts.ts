@@ -46,7 +46,7 @@ export async function listDoubts(
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
     ${withAttribution}
     order by ${since}, e.entry_id`.execute(db);
-  return rows.map(toDoubt);
+  return rows.map((row) => toDoubt(row));
 }
 
 /**
@@ -70,10 +70,7 @@ export async function findEntry(db: Database, entryId: string): Promise<OpenEntr
       case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
         and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
     from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { state, attempt, reference: text } = row;
-  return { ...toDoubt(row), state, attempt, reference: text };
+  return rows.map(toDoubt)[0] ?? null;
 }
 
 /** Effects whose requests contain a reference. */
@@ -204,25 +201,8 @@ function matches({
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function toDoubt(row: Row): Doubt {
-  return {
-    entryId: row.entryId,
-    job: row.job,
-    effect: row.effect,
-    subject: row.subject,
-    orderPlatform: row.orderPlatform,
-    orderId: row.orderId,
-    currency: row.currency,
-    amount: row.amount,
-    dealId: row.dealId,
-    collabId: row.collabId,
-    influencerHandle: row.influencerHandle,
-    reason: row.reason,
-    attempts: row.attempts,
-    since: row.since.toISOString(),
-    ageSeconds: Math.round(Number(row.ageSeconds)),
-    evidence: row.evidence,
-  };
+function toDoubt<More>(row: Row<More>) {
+  return { ...row, since: row.since.toISOString(), ageSeconds: Math.round(Number(row.ageSeconds)) };
 }
 
 /** Counts the doubts of a job. */

@@ -12,7 +12,6 @@ export type RejectedFilter = {
   readonly sources?: readonly string[];
   /** Part of the file's address. */
   readonly file?: string;
-  /** Code of the problem. */
   readonly code?: string;
   /** Id of one file, and number of one record in it. */
   readonly sourceFileId?: string;

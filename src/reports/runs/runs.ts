@@ -181,17 +181,15 @@ export function describeSchedule(
         whole('was', ({ last }) => last?.state ?? null),
       ]),
       ...pausedJobs.map(({ job, pausedBy, reason, pausedAt }) =>
-        warning(
+        item(
           `${job}: paused since ${formatMinute(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it with npx influencer-sync jobs resume, or in the console.`,
+          null,
+          'yellow',
         ),
       ),
       ...slots.flatMap(describeTrouble),
     ],
   });
-}
-
-function warning(text: string): Part {
-  return { kind: 'item', text, tone: 'yellow' };
 }
 
 function whenOf({ schedule, timeZone, after }: NextSlot): string {
@@ -205,7 +203,7 @@ function describeTrouble({ job, last, ...counts }: SlotSummary): readonly Part[]
   );
   if (parts.length === 0) return [];
   const why = last.reason === null || last.state === 'due' ? '' : ` The last one: ${last.reason}`;
-  return [warning(`${job}: ${parts.join(', ')} in the last 7 days.${why}`)];
+  return [item(`${job}: ${parts.join(', ')} in the last 7 days.${why}`, null, 'yellow')];
 }
 
 /** Describes slots that did not run or did not complete, each with its reason. Empty if there are none. */

@@ -5,7 +5,7 @@ import { listHeldFiles } from '../files/list-held-files.ts';
 import { sumRefused } from '../list-refused.ts';
 import { listOpenProblems } from '../notices/list-notices.ts';
 import { listPausedJobs } from '../runs/list-slots.ts';
-import { listWorkers } from '../runs/list-workers.ts';
+import { listWorkers } from '../runs/read-units.ts';
 
 /**
  * The gauges of /metrics that show the state of the database: their labels, and what they say. Labels are names from the

@@ -1,4 +1,4 @@
-import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
+import { type Finding, findingsOf, ok, problem, warning } from '../../../core/finding.ts';
 import { pendingMigrations } from '../../../db/migrate.ts';
 import {
   inspectServer,
@@ -10,7 +10,6 @@ import {
   type ServerFacts,
 } from '../../../db/server/inspect-server.ts';
 import type { Diagnostic } from '../../../runs/diagnostic.ts';
-import { findingsOf } from '../findings-of.ts';
 
 /** Checks the version, durability, migrations and privileges of the database. */
 export const database: Diagnostic = {

@@ -1,10 +1,9 @@
 import { requireService } from '../../../config/require-settings.ts';
-import { type Finding, ok, problem } from '../../../core/finding.ts';
+import { type Finding, findingsOf, ok, problem } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { identifyAccount } from '../../../ledger/open-account.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
-import { findingsOf } from '../findings-of.ts';
 
 /** Checks the address, the key, and whether the key belongs to the account of this ledger. */
 export const keyAndAccount: Diagnostic = {
