@@ -124,9 +124,7 @@ export type Dated = {
 /** Commands for a person, and their purpose. */
 export type Commands = { readonly about?: string; readonly lines: readonly string[] };
 
-/**
- * A column of a table of rows: its title, how it looks, and what it shows of a row: text, or in the console markup.
- */
+/** A column of a table of rows: its title, how it looks, and what it shows of a row: text, or in the console markup. */
 export type ColumnOf<Row, Cell> = Column & { readonly cell: (row: Row) => Cell };
 
 /** A column of text. */

@@ -135,9 +135,7 @@ function failed(
   });
 }
 
-/**
- * Renders the result of a query as CSV, as a table, or, if not even the titles fit in one line, row by row.
- */
+/** Renders the result of a query as CSV, as a table, or, if not even the titles fit in one line, row by row. */
 export function renderQuery(
   { columns, rows }: QueryResult,
   { terminal, isCsv }: { readonly terminal: Terminal; readonly isCsv: boolean },

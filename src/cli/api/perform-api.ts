@@ -285,10 +285,7 @@ function usage(message: string): KnownError {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * A list in an answer: its name (null if it is the whole answer), its rows, and the other members of the
- * answer.
- */
+/** A list in an answer: its name (null if it is the whole answer), its rows, and the other members of the answer. */
 type Listing = { readonly name: string | null; readonly rows: readonly Row[]; readonly beside: Row };
 
 /** A narrower cell would be unreadable. */

@@ -107,9 +107,7 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   }
 }
 
-/**
- * If the user may not even ask, the result is false; the check of the database says which rights are missing.
- */
+/** If the user may not even ask, the result is false; the check of the database says which rights are missing. */
 async function hasTables(db: Database): Promise<boolean> {
   const { pendingMigrations } = await import('../../db/migrate.ts');
   return (await pendingMigrations(db).catch(() => null))?.length === 0;

@@ -109,8 +109,7 @@ async function carryOut(
 }
 
 /**
- * Aborts the action; waiting items stay unchanged. Then finishes it, which refreshes the reports and ignores
- * signals.
+ * Aborts the action; waiting items stay unchanged. Then finishes it, which refreshes the reports and ignores signals.
  */
 async function abort(
   db: Database,

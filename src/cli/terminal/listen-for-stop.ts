@@ -11,9 +11,8 @@ export type Stopping = {
 };
 
 /**
- * Handles SIGINT and SIGTERM. The first signal drains: nothing new starts, and requests in flight are
- * finished. The second stops the process after its `beforeExit` work, the third at once. The ledger stays
- * complete in every case.
+ * Handles SIGINT and SIGTERM. The first signal drains: nothing new starts, and requests in flight are finished. The
+ * second stops the process after its `beforeExit` work, the third at once. The ledger stays complete in every case.
  */
 export function listenForStop(
   output: Pick<Output, 'warn'>,

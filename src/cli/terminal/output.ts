@@ -31,10 +31,7 @@ export type Output = {
   write(bytes: Buffer): void;
   /** Writes one event; nothing without `--json`. */
   emit(event: object): void;
-  /**
-   * Writes one event that is already JSON text, so that its numbers stay as written; nothing without
-   * `--json`.
-   */
+  /** Writes one event that is already JSON text, so that its numbers stay as written; nothing without `--json`. */
   emitText(event: string): void;
   /** Prints text for a person on standard error: warnings, questions. */
   warn(text: string): void;

@@ -55,9 +55,7 @@ export type KeptNotices = {
   stop(): Promise<void>;
 };
 
-/**
- * Observes and sends repeatedly, while jobs run. If the database is unreachable, the next poll tries again.
- */
+/** Observes and sends repeatedly, while jobs run. If the database is unreachable, the next poll tries again. */
 export function keepNotices(
   db: Database,
   options: NotifyOptions & {

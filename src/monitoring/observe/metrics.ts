@@ -29,10 +29,7 @@ export type Metrics = {
   values(): Promise<readonly MetricValues[]>;
   requestBegun(operation: string): void;
   requestEnded(operation: string, exchange: Exchange, seconds: number): void;
-  /**
-   * @param run.counts the counts of the run's report. Those named rows and rejected_rows are added to the
-   * metrics.
-   */
+  /** @param run.counts the counts of the run's report. Those named rows and rejected_rows are added to the metrics. */
   runEnded(run: { readonly job: string; readonly status: string; readonly counts: object }): void;
 };
 
@@ -44,10 +41,7 @@ const LATENCY_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const PREFIX = 'influencer_sync';
 
-/**
- * The metrics of /metrics: counters of this process, and the state of the database. Dashboards depend on the
- * names.
- */
+/** The metrics of /metrics: counters of this process, and the state of the database. Dashboards depend on the names. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];

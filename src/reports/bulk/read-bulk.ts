@@ -59,9 +59,7 @@ export async function listBulks(
   return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
 }
 
-/**
- * The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones.
- */
+/** The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones. */
 export type BulkSum = {
   readonly outcome: BulkOutcome | null;
   readonly currency: string | null;

@@ -80,9 +80,7 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
   ];
 }
 
-/**
- * Describes findings of checks and, unless nothing of them is stored, how to acknowledge them.
- */
+/** Describes findings of checks and, unless nothing of them is stored, how to acknowledge them. */
 export function describeFindings(
   findings: readonly CheckFinding[],
   { isStored = true }: { readonly isStored?: boolean } = {},
@@ -108,8 +106,7 @@ export function describeFindings(
 }
 
 /**
- * Describes a finding and the lines that show it: `#12 orders-2026-04-10.csv (source shop): The file has 12
- * rows; …`.
+ * Describes a finding and the lines that show it: `#12 orders-2026-04-10.csv (source shop): The file has 12 rows; …`.
  */
 function describeFinding({ findingId, uri, source, message, lines }: CheckFinding): Part {
   const where =

@@ -164,9 +164,8 @@ const withAttribution = sql`
  * SQL for the doubts that match a filter, as a subquery with the columns entry_id, since, reason, currency and
  * amount.
  *
- * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs
- * as much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps
- * them.
+ * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs as
+ * much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps them.
  *
  * @param page.limit reads at most this number of rows of each kind, the oldest ones; null for all.
  */
@@ -230,9 +229,8 @@ export async function listDoubleCredits(
 }
 
 /**
- * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person
- * picked, whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount,
- * currency and credits.
+ * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person picked,
+ * whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount, currency and credits.
  */
 export function selectToAcknowledge(
   chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },

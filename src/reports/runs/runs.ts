@@ -10,8 +10,7 @@ import type { ListedRun } from './list-runs.ts';
 import type { ListedSlot, PausedJob, SlotSummary } from './list-slots.ts';
 
 /**
- * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer
- * exists.
+ * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer exists.
  */
 export type DidOfRun = (kind: string, counts: object) => string;
 
@@ -36,8 +35,7 @@ export function describeRuns(runs: readonly ListedRun[], did: DidOfRun): readonl
 }
 
 /**
- * What a run did, with its accepted amounts: `32 posted, 880.80 EUR, 267.52 GBP`. Empty if the run stored no
- * counts.
+ * What a run did, with its accepted amounts: `32 posted, 880.80 EUR, 267.52 GBP`. Empty if the run stored no counts.
  */
 export function describeDid(run: Pick<ListedRun, 'kind' | 'counts' | 'amounts'>, did: DidOfRun): string {
   if (run.counts === null) return '';

@@ -59,9 +59,8 @@ export type Gauges = {
 };
 
 /**
- * Reads the gauges of /metrics. No query reads settled entries, so they stay cheap however long the ledger
- * is: indexes find waiting entries, refused ones and held files; runs are read from the newest, and slots of
- * one day.
+ * Reads the gauges of /metrics. No query reads settled entries, so they stay cheap however long the ledger is:
+ * indexes find waiting entries, refused ones and held files; runs are read from the newest, and slots of one day.
  */
 export async function readGauges(
   db: Database,

@@ -144,8 +144,7 @@ async function readLeases(db: Database): Promise<readonly LiveLease[]> {
 }
 
 /**
- * Customers of a brand in the same state. `staged` customers wait to be submitted; their addresses are still
- * stored.
+ * Customers of a brand in the same state. `staged` customers wait to be submitted; their addresses are still stored.
  */
 export type CustomerGroup = {
   readonly brandId: string;

@@ -5,15 +5,13 @@ import { readClock } from '../../../db/server/inspect-server.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 
 /**
- * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses
- * some more.
+ * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses some more.
  */
 const CONNECTIONS_OF_A_RUN = 9;
 const MS_PER_MINUTE = 60_000;
 
 /**
- * Checks settings of the server, database or role that would make a run fail, and replication that can lose
- * commits.
+ * Checks settings of the server, database or role that would make a run fail, and replication that can lose commits.
  */
 export const serverLimits: Diagnostic = {
   name: 'database settings',
