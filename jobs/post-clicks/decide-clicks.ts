@@ -5,6 +5,7 @@ import { CONFLICTING_STATES } from '../../src/core/source.ts';
 import { execute, rowOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
+import { EXPORTED_AT, latestTime } from '../../src/intake/files/exported-at.ts';
 import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
 import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
 import { neverSent } from '../../src/ledger/never-sent.ts';
@@ -90,7 +91,12 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     faults as (select click_id, min(fault) as fault from hits group by click_id),
     decided as (
-      select c.click_id, c.source, c.day, c.country, ${isContradicted} as is_contradicted,
+      select c.click_id, c.source, c.day, c.country,
+        case
+          when ${isContradicted} then ${CONFLICTING_STATES}
+          -- Day and month may be swapped: nobody has counted these clicks yet.
+          when c.day::timestamp at time zone coalesce(s."timeZone", 'UTC') > ${latestTime(EXPORTED_AT)} then 'after_export'
+        end as held_as,
         case
           when c.day < ${startDate}::date then 'excluded'
           when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
@@ -98,16 +104,17 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
           when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, f.fault,
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, t.fault,
         k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
         coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
+      join intake.source_files f on f.source_file_id = c.source_file_id
       left join best b on b.click_id = c.click_id
       left join intake.codes k on k.job = ${job} and k.line_no = b.line_no
-      left join faults f on f.click_id = c.click_id
+      left join faults t on t.click_id = c.click_id
     ),
     owned as materialized (
-      select click_id, source, day, country, is_contradicted, outcome,
+      select click_id, source, day, country, held_as, outcome,
         case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes' when 'unattributed' then coalesce(fault, 'unknown') end as reason,
         case when outcome = 'attributed' then case when is_explicit then 'explicit' else owner_of end end as matched_by,
         case when outcome = 'attributed' then coalesce(own_target, target) end as target,
@@ -117,13 +124,15 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       from decided
     ),
     -- Clicks of one influencer, day and country are posted together, so they wait together.
-    contradicted as materialized (
-      select distinct source, target, day, country from owned where is_contradicted and target is not null
+    unknown as materialized (
+      select source, target, day, country, min(held_as) as held_as from owned
+      where held_as is not null and target is not null
+      group by source, target, day, country
     ),
     said as (
-      select o.click_id, case when c.target is null then o.outcome else 'held' end as outcome,
-        case when c.target is null then o.reason else ${CONFLICTING_STATES} end as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
-      from owned o left join contradicted c using (source, target, day, country)
+      select o.click_id, case when u.held_as is null then o.outcome else 'held' end as outcome,
+        coalesce(u.held_as, o.reason) as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
+      from owned o left join unknown u using (source, target, day, country)
     )
     update intake.clicks c
     set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target, owner_handle = d.handle,

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { EXPORTED_AT } from './conditions.ts';
+import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
 
 /**

@@ -87,8 +87,7 @@ function configPathOf({ config }: ConfigOptions): string {
 }
 
 /**
- * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends
- * nothing.
+ * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends nothing.
  */
 export async function testLayout(
   output: Output,

@@ -10,7 +10,15 @@ import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
-import { keepRestated, NONE_OUT_OF_ORDER, type OutOfOrder, orderByAge, rangesOf } from './order-by-age.ts';
+import {
+  doubtOutdated,
+  keepRestated,
+  NONE_OUT_OF_ORDER,
+  type OutOfOrder,
+  orderByAge,
+  rangesOf,
+  stageOutdated,
+} from './order-by-age.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { settleMissing } from './settle-missing.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
@@ -106,11 +114,14 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   const { older, conflicting } =
     changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
+  await doubtOutdated(trx, { sourceFileId, others });
+  const hasRejected = staged.rejectedRows + contradictions.rows > 0;
+  const outdated = hasRejected ? await stageOutdated(trx, { sourceFileId, others }) : 0;
   return {
     leftovers,
     otherIdColumn: staged.otherIdColumn,
     ordersNew: staged.new - contradictions.new,
-    ordersChanged: changed - dropped - older,
+    ordersChanged: changed - dropped - older + outdated,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     ordersOlder: older,
     conflicting,

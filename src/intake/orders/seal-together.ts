@@ -130,7 +130,7 @@ async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise
 
 /**
  * Stages the orders of all files, and sets up the transaction. Does nothing if a file is known, a reading was
- * left behind, a content was read under another name, or earlier files identified their orders otherwise. An
+ * left behind, a content was read under another name, a row about one of the orders was rejected, or earlier files identified their orders otherwise. An
  * order that is known is not stored, so the rows of its file do not add up.
  *
  * @returns the ids of the files.
@@ -139,7 +139,9 @@ async function stage(
   trx: Transaction<DB>,
   { source, files, orderIdColumn }: SealTogetherOptions,
 ): Promise<readonly string[]> {
-  const orders = files.flatMap((file) => file.orders.map(toOrderRow));
+  const stated = files.flatMap((file) => file.orders);
+  const orders = stated.map(toOrderRow);
+  const nameOf = ({ orderName, groupKey }: StagedOrder): string => orderName ?? groupKey;
   const places = files.flatMap((file, place) => file.orders.map(() => place + 1));
   const uris = toTextArrayParameter(files.map(({ file }) => file.uri));
   const versions = toTextArrayParameter(files.map(({ file }) => file.version));
@@ -162,6 +164,10 @@ async function stage(
         where source = ${source} and read_for = 'orders' and content_sha256 = g.digest and state = 'sealed'
           and superseded_by is null
         limit 1) original
+      union all
+      select 1 from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
+      where f.source = ${source} and (r.order_id = any(${toTextArrayParameter(stated.map(({ orderId }) => orderId))}::text[])
+        or (r.order_id is null and r.order_name = any(${toTextArrayParameter(stated.map(nameOf))}::text[])))
       union all
       select 1 where ${otherIdColumn(sql`select ${source}::text as source`, orderIdColumn)} is not null
     ),

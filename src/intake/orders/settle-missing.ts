@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { columnNames, STORED_COLUMNS } from './order-columns.ts';
+import { columnNames, columnsInDoubt } from './order-columns.ts';
 import { NO_REPEATS, type SettledRepeats, type SettleRepeatsOptions } from './settle-repeats.ts';
 
 /**
@@ -72,9 +72,9 @@ async function stageKnown(
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, items, note)
-      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${knownColumns}, s.line_no, s.record_no,
-        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.items, c.note
+        customer_key, customer_key_no, similar_to, items, changed_at, note)
+      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${columnsInDoubt('incomplete')}, s.line_no, s.record_no,
+        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.similar_to, c.items, c.changed_at, c.note
       from seen s
       cross join lateral (select c.* from intake.orders c where c.order_version_id = s.order_version_id limit 1) c
       where c.doubt is null and c.group_key in (select group_key from named)
@@ -85,8 +85,3 @@ async function stageKnown(
     )
     select count(*) as orders, coalesce(sum(row_count), 0) as rows from inserted`;
 }
-
-/** The columns of known order `c`, in doubt. */
-const knownColumns = sql.join(
-  STORED_COLUMNS.map(({ field, column }) => (field === 'doubt' ? sql`'incomplete'` : sql.ref(`c.${column}`))),
-);

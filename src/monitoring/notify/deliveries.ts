@@ -109,9 +109,7 @@ function isStill({ noticeId, channel, attempt }: Settled) {
   return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
 }
 
-/**
- * Gives up deliveries that were not sent in time, including those to channels that are no longer configured.
- */
+/** Gives up deliveries that were not sent in time, including those to channels that are no longer configured. */
 export async function giveUpOld(db: Database): Promise<void> {
   await sql`
     update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
@@ -123,10 +121,7 @@ export async function giveUpOld(db: Database): Promise<void> {
 const FIRST_WAIT_MS = 10_000;
 /** A channel that was down for an hour is tried again within an hour. */
 const LONGEST_WAIT_MS = 3_600_000;
-/**
- * After a day, a notice is outdated. The problem is still in the history, in `status` and in the next
- * reminder.
- */
+/** After a day, a notice is outdated. The problem is still in the history, in `status` and in the next reminder. */
 export const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**

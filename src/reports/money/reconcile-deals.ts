@@ -32,9 +32,7 @@ export async function reconcileDeals(
   return rows;
 }
 
-/**
- * Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals.
- */
+/** Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals. */
 export async function keepReconciliation(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly runId: string },
@@ -102,20 +100,14 @@ export async function listReconciled(
   return rows;
 }
 
+type KeptDifference = Pick<
+  ReconciledDeal,
+  'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
+> & { readonly job: string };
+
 /** Lists the unexplained differences that were stored when the mirror last published. */
-export async function listKeptReconciliation(db: Database): Promise<
-  readonly (Pick<
-    ReconciledDeal,
-    'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
-  > & {
-    readonly job: string;
-  })[]
-> {
-  const { rows } = await sql<
-    Pick<ReconciledDeal, 'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'> & {
-      job: string;
-    }
-  >`
+export async function listKeptReconciliation(db: Database): Promise<readonly KeptDifference[]> {
+  const { rows } = await sql<KeptDifference>`
     select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
       r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
     from reporting.reconciliation r join ops.runs u using (run_id)
@@ -148,9 +140,7 @@ export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
     and ledger.is_platform(v.order_platform, e.order_platform))`;
 
-/**
- * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
- */
+/** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
 function comparison({
   accountCurrency,
   dealId = null,

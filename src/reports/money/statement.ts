@@ -45,11 +45,11 @@ export function describeStatement(
       ? [say('No order counts in this month, and there is nothing to correct.', { tone: 'dim' })]
       : section('To pay', {
           note: describeToPay(lines, statement),
-          parts: [dealsTable(lines)],
+          parts: dealsTable(lines),
           help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
         })),
     ...(total !== null && lines.length > 0 ? [say(describeTotal(total))] : []),
-    ...(showsLines ? section('Lines', { count: lines.length, parts: [linesTable(lines)] }) : []),
+    ...(showsLines ? section('Lines', { count: lines.length, parts: linesTable(lines) }) : []),
     ...describeLeftOut(statement),
     ...(closed === null && lines.length > 0
       ? [say('To freeze the statement once the month is over:', { tone: 'dim', commands: close })]
@@ -125,7 +125,6 @@ export function describeToPay(
   return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
 }
 
-/** Counts the orders of groups of them. */
 function countOrders(groups: readonly { readonly orders: number }[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
@@ -180,25 +179,21 @@ export function describeLeftOut(
       ...UNKNOWN_FEES,
       tone: 'alarm',
       note: plural(unknownFees.length, 'fee'),
-      parts: [
-        table(unknownFees, [
-          whole('deal or code', ({ dealId, code }) => dealId ?? `code ${code ?? ''}`),
-          column('owed from', ({ dueOn }) => dueOn),
-          number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
-        ]),
-      ],
+      parts: table(unknownFees, [
+        whole('deal or code', ({ dealId, code }) => dealId ?? `code ${code ?? ''}`),
+        column('owed from', ({ dueOn }) => dueOn),
+        number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
+      ]),
     }),
     ...section(HELD.title, {
       ...HELD,
       tone: 'alarm',
       note: plural(countOrders(held), 'order'),
-      parts: [
-        table(held, [
-          whole('deal', ({ dealId }) => dealId),
-          number('orders', ({ orders }) => formatCount(orders)),
-          number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
-        ]),
-      ],
+      parts: table(held, [
+        whole('deal', ({ dealId }) => dealId),
+        number('orders', ({ orders }) => formatCount(orders)),
+        number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
+      ]),
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, findingsOf } from '../../../core/finding.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import type { Purpose } from '../../../core/layout.ts';
@@ -19,7 +19,6 @@ import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import type { NewestFile } from '../../../runs/runnable-kind.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
-import { findingsOf } from '../findings-of.ts';
 
 /** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
 export const sources: Diagnostic = {

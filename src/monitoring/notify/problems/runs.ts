@@ -4,12 +4,13 @@ import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
+import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
+  type ListedRun,
+  listRuns,
   listUnfinishedBackfills,
   type UnfinishedBackfill,
-} from '../../../reports/list-unfinished-backfills.ts';
-import { lastObservations } from '../../../reports/notices/list-notices.ts';
-import { type ListedRun, listRuns } from '../../../reports/runs/list-runs.ts';
+} from '../../../reports/runs/list-runs.ts';
 import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slots.ts';
 import {
   addUp,
