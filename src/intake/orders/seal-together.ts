@@ -18,7 +18,7 @@ import {
 } from '../checks/check-file.ts';
 import { measureNewOrders } from '../checks/order-statistics.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
-import { countNewOrders, type StagedFile } from './count-staged.ts';
+import { countNewOrders, type NewOrders } from './count-staged.ts';
 import { findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { otherIdColumn } from './judge-order-ids.ts';
 import { columnNames, toOrderRow } from './order-columns.ts';
@@ -96,7 +96,8 @@ function isRefused(error: unknown): boolean {
 async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise<readonly string[]> {
   const { files, thresholds } = options;
   const ids = await stage(trx, options);
-  const counted = await countNewOrders(trx, ids, thresholds.expected);
+  const counted = (await countNewOrders(trx, ids, thresholds.expected)).filter((file) => file !== undefined);
+  if (counted.length < files.length) throw new Undecided();
   const measured = await measureNewOrders(
     trx,
     counted.map(({ new: ordersNew }, place) => ({ sourceFileId: ids[place] ?? '', ordersNew })),
@@ -194,7 +195,7 @@ async function stage(
 async function insertSealed(
   trx: Transaction<DB>,
   { source, layout, layoutHash, runId, orderIdColumn, files }: SealTogetherOptions,
-  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedFile[] },
+  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly NewOrders[] },
 ): Promise<void> {
   const sealed = await execute(trx)`
     insert into intake.source_files (source_file_id, source, read_for, uri, version, size_bytes, layout, layout_hash, state, sealed_at,
