@@ -15,7 +15,6 @@ export type MirrorCounts = Published & {
   readonly published: boolean;
   /** Requests of this run, including retries. */
   readonly requests: number;
-  /** Deals discovered in this run. */
   readonly deals_discovered: number;
   /** Deals that are known after this run. The sum of the five counts below. */
   readonly deals_known: number;
@@ -93,7 +92,6 @@ export type MirrorOutcome = {
   /** Null if nothing was published. */
   readonly published: Published | null;
   readonly requests: number;
-  /** Number of deals discovered. */
   readonly discovered: number;
   readonly problems: readonly string[];
 };

@@ -23,9 +23,7 @@ import type { SubmitOutreachSettings } from './settings.ts';
 
 /** Limits on the number of influencers in one run. */
 export type Allowance = {
-  /** The number that the credits pay for. */
   readonly credits: number;
-  /** The value of `--limit`. */
   readonly limit: number;
   /** The number that a person has approved. 0 before the approval. */
   readonly approved: number;

@@ -476,7 +476,6 @@ function* checkEvents(
   }
 }
 
-/** Checks the settings of a source's store. */
 function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
   const title = `sources.${source.name}`;
   if (!/^s3:/i.test(source.uri)) {

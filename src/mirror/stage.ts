@@ -92,7 +92,6 @@ export async function keepUnreadable(
     set seen_at = clock_timestamp(), run_id = excluded.run_id, reason = excluded.reason`;
 }
 
-/** A row of mirror.staged. */
 type StagedRow = {
   readonly kind: string;
   readonly id: string;

@@ -11,7 +11,6 @@ export type CodeDay = {
 export type LeakFlag = {
   /** The last of these days. */
   readonly day: number;
-  /** Number of days. */
   readonly days: number;
   readonly orders: number;
   readonly withoutLink: number;

@@ -12,14 +12,12 @@ import type { CustomerTotals } from './create-customer-stager.ts';
 import { stageCustomers } from './stage-customers.ts';
 
 export type SealCustomersOptions = SealReadOptions & {
-  /** Totals of the stager. */
   readonly staged: CustomerTotals;
   readonly maxRejectedShare: number;
   /**
    * A file is held if a larger share of the cells in a column that only look-ups need cannot be read; 0 to 1.
    */
   readonly maxUnreadableShare: number;
-  /** Name of the source. */
   readonly source: string;
   readonly brandId: string;
 };

@@ -21,7 +21,6 @@ export async function judgeRows(
     readonly usedAs: string;
     readonly rejected: number;
     readonly maxRejectedShare: number;
-    /** Name of the source. */
     readonly source: string;
   },
 ): Promise<HoldReason | null> {

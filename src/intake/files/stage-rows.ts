@@ -24,9 +24,7 @@ export function stageRows(db: Database, read: FileRead, rows: readonly StagedRow
 }
 
 export type SealRowsOptions = SealReadOptions & {
-  /** Name of the source. */
   readonly source: string;
-  /** Number of rows that were staged. */
   readonly staged: number;
   /** Number of rows that contain nothing relevant, by reason. */
   readonly passedOver: Readonly<Record<string, number>>;

@@ -22,7 +22,6 @@ export type StagedFile = {
   readonly hasContinuations: boolean;
   /** True if orders may lack rows (`settleMissing`). */
   readonly hasMissing: boolean;
-  /** Number of rows that were rejected so far. */
   readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
   readonly open: number;

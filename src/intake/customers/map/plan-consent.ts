@@ -147,7 +147,6 @@ function takesAway(cell: string): boolean {
   return !isBlank(cell) && !isNo(cell);
 }
 
-/** Creates the reader of one cell. */
 function cellReader(
   rules: readonly Rule[],
   isDeclared: boolean,

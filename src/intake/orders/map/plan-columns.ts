@@ -55,7 +55,6 @@ export type ColumnPlan = {
   readonly item: Column | null;
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
-  /** True if a column is read. */
   readonly isRead: (index: number) => boolean;
   /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
   readonly needsAllRows: boolean;
