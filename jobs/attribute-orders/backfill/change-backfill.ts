@@ -111,10 +111,16 @@ export async function cancelBackfill(
     const start = startOf(config, job);
     if (!(await endBackfill(trx, backfillId, { job, start, from: CANCELLABLE, to: 'cancelled' })))
       return 'does_not_apply';
-    const { planned, accepted, inDoubt } = await readBackfillProgress(trx, backfill);
-    const left = planned - accepted - inDoubt;
+    const { planned, accepted, toPost, held } = await readBackfillProgress(trx, backfill);
+    const isStarted = backfill.state !== 'planned';
+    const left = isStarted ? held : planned;
     const rest = plural(left, 'order was', 'orders were');
-    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} not posted and ${left === 1 ? 'returns to its' : 'return to their'} earlier state.`;
+    // What is being sent when a backfill ends is posted yet, refused, or a doubt.
+    const sending =
+      isStarted && toPost > 0
+        ? ` ${plural(toPost, 'order is', 'orders are')} being sent, and the answers count.`
+        : '';
+    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} not posted and ${left === 1 ? 'returns to its' : 'return to their'} earlier state.${sending}`;
     return { action: 'cancel_backfill', to: 'cancelled', summary };
   });
 }

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { columnNames, columnsInDoubt } from './order-columns.ts';
