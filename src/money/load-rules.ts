@@ -6,10 +6,12 @@ import { hasFittingDecimals, minorDigits } from '../core/money.ts';
 import { foldCode } from '../core/text/fold.ts';
 import {
   describeProblems,
+  editSheet,
   type ReadSheet,
   readSheet,
   readSheetFile,
   type Sheet,
+  type SheetEdit,
   type SheetRow,
   type Unreadable,
 } from '../core/text/read-sheet.ts';
@@ -108,6 +110,8 @@ const TERMS_COLUMNS = [
   'excluded_skus',
   'valid_from',
   'valid_to',
+  // For readers: why the row is as it is.
+  'reason',
 ] as const;
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
@@ -127,6 +131,19 @@ const TERMS: Sheet<TermsColumn, Terms> = {
   insteadOfAddress: 'Name the deal, the code or the SKUs.',
   readRow,
 };
+
+/** The file, and a draft of it, with a row added and cells of others changed. */
+export function editTerms(
+  text: string,
+  edit: SheetEdit<TermsColumn>,
+): { readonly text: string; readonly row: string } {
+  return editSheet(text, edit, TERMS_COLUMNS);
+}
+
+/** The text of terms.csv, with its byte order mark. Blank if none is configured. @throws KnownError `statement_rules_unreadable` (exit 2). */
+export function readTerms({ terms }: Pick<StatementSettings, 'terms'>): string {
+  return terms === null ? '' : readSheetFile(terms, unreadable).bytes.toString();
+}
 
 /**
  * Parses terms.csv: what a deal, or the owner of a code, earns. Because money is at stake, the file is not used

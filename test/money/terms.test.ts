@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withVoid } from '../../src/money/leaks/preview-void.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 
 const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
@@ -183,5 +184,36 @@ describe('terms.csv', () => {
       ['deal', 'The column is unknown and not used.'],
     ]);
     expect(parseTerms('').problems.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a void of a code', () => {
+  const VOID = { code: 'mia10', day: '2026-10-31', reason: '=on "a" site, says jane@shop.example' };
+
+  it.each([
+    ['', 'code,rate,valid_from,reason\n'],
+    [
+      '\ufeffdeal_id;rate;code\r\nD1;10;\r\n;"12";MIA10\r\n\r\n;5;BEN15',
+      '\ufeffdeal_id;rate;code;valid_from;valid_to;reason\r\nD1;10;;;;\r\n;12;MIA10;;2026-10-30;\r\n\r\n;5;BEN15;;;\r\n',
+    ],
+    [
+      'code,rate,valid_from,valid_to,reason\nMIA10,10,,2026-06-30,\n"Mia 10",  8,2026-07-01,,"two\nlines"\nBEN15,"5",,,"as \nit ""is"""\n',
+      'code,rate,valid_from,valid_to,reason\nMIA10,10,,2026-06-30,\nMia 10,"  8",2026-07-01,2026-10-30,"two\nlines"\nBEN15,"5",,,"as \nit ""is"""\n',
+    ],
+  ])('ends its rows the day before, adds one with the rate 0, and leaves the others of %j', (text, kept) => {
+    const { text: edited, row } = withVoid(text, VOID);
+    expect(edited.slice(0, kept.length)).toBe(kept);
+    expect(edited.slice(kept.length).trimEnd()).toBe(row);
+    expect(row).toMatch(/'=on ""a"" site, says j\*\*\*@\*\*\*/);
+    const { rows, problems } = parseTerms(edited);
+    expect(problems).toEqual([]);
+    expect(rows.at(-1)).toMatchObject({
+      codeFolded: 'mia10',
+      ratePercent: '0',
+      validFrom: '2026-10-31',
+      validTo: null,
+    });
+    // Once more, it is in the way itself.
+    expect(() => withVoid(edited, VOID)).toThrow('what the code earns from 2026-10-31');
   });
 });

@@ -1,3 +1,4 @@
+import { foldCode } from '../../core/text/fold.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import {
@@ -23,6 +24,8 @@ const DISPOSITIONS = [
   'organic',
 ];
 
+const LINKS = ['with', 'without'] as const;
+
 /** Orders by outcome. */
 export const ordersPage: ConsolePage = {
   path: PATH,
@@ -32,11 +35,15 @@ export const ordersPage: ConsolePage = {
     const order = textOf(visit, 'order');
     if (order !== null) return { redirect: visit.link('/search', { q: order }) };
     const outcome = stateOf(textOf(visit, 'outcome') ?? textOf(visit, 'disposition'));
+    const code = textOf(visit, 'code');
+    const link = LINKS.find((one) => one === textOf(visit, 'link')) ?? null;
     const filter: OrderFilter = {
       job: textOf(visit, 'job'),
       source: textOf(visit, 'source'),
       reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
       deal: textOf(visit, 'deal'),
+      code: code === null ? null : foldCode(code),
+      hasLink: link === null ? null : link === 'with',
       from: dayOf(visit, 'from'),
       to: dayOf(visit, 'to'),
     };
@@ -69,6 +76,8 @@ ${filterForm(visit, PATH, [
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
   { name: 'reason', label: 'Reason' },
   { name: 'deal', label: 'Deal' },
+  { name: 'code', label: 'Code' },
+  { name: 'link', label: 'Link', options: LINKS },
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}

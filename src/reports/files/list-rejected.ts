@@ -113,7 +113,7 @@ type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
  */
 export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
-  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
+  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
   join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
   where own.source_file_id = r.source_file_id and ((c.source_file_id > r.source_file_id and ${isNotOlder('f')}) or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id

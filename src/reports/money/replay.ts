@@ -33,11 +33,7 @@ export function describeReplay(
           number('orders', ({ orders }) => formatCount(orders)),
           number('today', ({ today, currency }) => earned(today, currency)),
           number('draft', ({ draft, currency }) => earned(draft, currency)),
-          number('difference', ({ today, draft, currency }) =>
-            today.unknown + draft.unknown > 0
-              ? 'unknown'
-              : formatMoney(subtractMoney(draft.amount, today.amount), currency),
-          ),
+          number('difference', differenceOf),
         ],
       ),
       help: 'A difference is unknown if one of the two does not say what some orders earn, because a rate or the products are unknown.',
@@ -45,7 +41,18 @@ export function describeReplay(
   ];
 }
 
-function earned({ amount, unknown }: ReplayedDeal['today'], currency: string): string {
+/** What a draft changes; unknown if one of the two does not say what some orders earn. */
+export function differenceOf({
+  today,
+  draft,
+  currency,
+}: Pick<ReplayedDeal, 'today' | 'draft' | 'currency'>): string {
+  return today.unknown + draft.unknown > 0
+    ? 'unknown'
+    : formatMoney(subtractMoney(draft.amount, today.amount), currency);
+}
+
+export function earned({ amount, unknown }: ReplayedDeal['today'], currency: string): string {
   const isNothingKnown = unknown > 0 && !isMore(amount, '0');
   return formatAtLeast(isNothingKnown ? '' : formatMoney(amount, currency), unknown);
 }

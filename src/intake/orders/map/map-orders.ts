@@ -149,7 +149,7 @@ type Stage = {
   /** Takes a row that cannot be used. */
   readonly lose: (row: LostRow, to: Pending) => void;
   /** Returns the order that a row names which could not be read, if its cells are in their places. */
-  readonly namedIn: (record: number, lost: readonly LostRow[]) => Pick<RejectedRow, 'orderId'>;
+  readonly namedIn: (record: number, lost: readonly LostRow[]) => Pick<RejectedRow, 'orderId' | 'orderName'>;
   /** Notes that the text ends within its last row. */
   readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
@@ -250,7 +250,7 @@ function openStage(
     },
     namedIn(record, lost) {
       const cells = lost.find((row) => row.record === record && !row.isHeader)?.cells ?? null;
-      return plan.isGroupedById ? { orderId: window.namedBy(cells) } : {};
+      return { [plan.isGroupedById ? 'orderId' : 'orderName']: window.namedBy(cells) };
     },
     cut: (row) => window.cut(row),
     close,
