@@ -4394,6 +4394,14 @@ export interface OpsStatementLines {
    * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
    */
   subject: string;
+  /**
+   * Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.
+   */
+  terms_lines: number[] | null;
+  /**
+   * These lines and what they said: the filled cells with their columns.
+   */
+  terms_text: string | null;
 }
 
 export interface OpsStatementMails {
@@ -5295,9 +5303,13 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.
    */
   standing: string;
+  /**
+   * Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.
+   */
+  terms_lines: number[] | null;
 }
 
 export interface ReportingReconciliation {
