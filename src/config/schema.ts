@@ -236,6 +236,24 @@ const statements = z
       })
       .prefault({})
       .describe('What is at the head of a statement for a creator, and how it is sent.'),
+    payments: z
+      .strictObject({
+        from: optional(exactNumber(/^[1-9]\d{3}-(0[1-9]|1[0-2])$/, 'month')).describe(
+          'First month whose statement is paid with this tool, such as 2026-10. Statements before it were paid elsewhere, and are never proposed.',
+        ),
+        payees: optional(text(500)).describe(
+          'CSV file with the bank data of creators (relative to this file): creator, name, iban, bic, country, currency. It is read when a payment is proposed or exported, and never stored.',
+        ),
+        minimum: z
+          .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount'))
+          .default({})
+          .describe('Least amount of a payment by currency, such as `EUR: 25`. Less is carried forward.'),
+        name: optional(text(70)).describe('Holder of the account that pays, as the bank has it.'),
+        iban: optional(text(50)).describe('IBAN of the account that pays. pain.001 needs name and iban.'),
+        bic: optional(text(11)).describe('BIC of its bank. Most banks need none.'),
+      })
+      .prefault({})
+      .describe('Payments of closed statements: `npx influencer-sync payments`.'),
   })
   .prefault({})
   .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
@@ -366,6 +384,7 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
       terms: resolvePath(file.statements.terms),
       fx: resolvePath(file.statements.fx),
       creators: resolvePath(file.statements.creators),
+      payments: { ...file.statements.payments, payees: resolvePath(file.statements.payments.payees) },
       sender: {
         ...file.statements.sender,
         logo: resolvePath(file.statements.sender.logo),
