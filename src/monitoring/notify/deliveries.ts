@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Amount, Notice, NoticeEvent, Severity } from '../../core/notify/notice.ts';
+import type { Notice, NoticeEvent } from '../../core/notify/notice.ts';
 import type { Database } from '../../db/connect.ts';
 
 /** A notice that this process must send to a channel, and may settle until its lease expires. */
@@ -66,16 +66,8 @@ export async function claimDeliveries(
 type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> & {
   readonly problemId: string | null;
   readonly event: NoticeEvent;
-  readonly message: {
-    readonly problem: string;
-    readonly title: string;
-    readonly job: string | null;
-    readonly severity: Severity;
+  readonly message: Omit<ClaimedDelivery['notice'], 'id' | 'problemId' | 'event' | 'since'> & {
     readonly since: string | null;
-    readonly amounts: readonly Amount[];
-    readonly summary: string;
-    readonly command: string;
-    readonly page: string;
   };
   readonly createdAt: Date;
 };

@@ -42,15 +42,16 @@ export async function keepReconciliation(
     await sql`delete from reporting.reconciliation`.execute(trx);
     await sql`
       ${comparison(options)}
-      insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
-        credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven,
-        unproven_amount, doubts_amount, doubt_ids, run_id)
-      select deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards,
-        unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
-        doubts_amount, doubt_ids, ${options.runId}::bigint
-      from compared`.execute(trx);
+      insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint from compared`.execute(
+      trx,
+    );
   });
 }
+
+const KEPT = sql.raw(`
+  deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards, unexplained,
+  account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
+  doubts_amount, doubt_ids`);
 
 /** Key of a deal, with which the next page begins. */
 export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
