@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { countOf, rowsOf } from '../db/statement.ts';
 
 export type ListedOrder = {
   readonly job: string;
@@ -59,7 +60,7 @@ export async function listOrders(
     ...filter
   }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
 ): Promise<readonly ListedOrder[]> {
-  const { rows } = await sql<ListedOrder>`
+  return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
       to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
       s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
@@ -71,8 +72,7 @@ export async function listOrders(
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
-    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
-  return rows;
+    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
 }
 
 /** Counts the matching orders, up to `limit` + 1. */
@@ -80,11 +80,8 @@ export async function countOrders(
   db: Database,
   { limit, ...filter }: OrderFilter & { readonly limit: number },
 ): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from reporting.order_dispositions d where ${matches(filter)} limit ${limit + 1}) found`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  return countOf(db)`
+    select count(*) as count from (select from reporting.order_dispositions d where ${matches(filter)} limit ${limit + 1}) found`;
 }
 
 /**
@@ -96,13 +93,12 @@ export async function countOutcomes(
   { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
   if ([others.deal, others.code, others.hasLink].some((one) => one != null)) return null;
-  const { rows } = await sql<{ disposition: string; orders: string }>`
-    select disposition, sum(orders) as orders from reporting.funnel_days
+  return rowsOf<{ disposition: string; orders: number }>(db)`
+    select disposition, sum(orders)::float8 as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
       and (${reason}::text is null or disposition_reason = ${reason})
       and (${from}::date is null or day_utc >= ${from}::date) and (${to}::date is null or day_utc <= ${to}::date)
-    group by 1`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    group by 1`;
 }
 
 function matches(filter: OrderFilter) {
