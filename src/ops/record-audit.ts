@@ -25,7 +25,8 @@ export type AuditRecord = {
     | 'order'
     | 'seed'
     | 'ledger'
-    | 'claim';
+    | 'claim'
+    | 'payment';
   /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence without row values. */

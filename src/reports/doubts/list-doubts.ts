@@ -11,8 +11,8 @@ import { entrySubject } from '../lives/entry-lives.ts';
 export type DoubtFilter = {
   readonly job?: string | null;
   readonly entryId?: string | null;
-  /** The exact reason. */
-  readonly reason?: string | null;
+  /** The exact reason, or one of several. */
+  readonly reason?: string | readonly string[] | null;
   readonly dealId?: string | null;
   /** Only doubts that exist since this instant or longer. */
   readonly sinceBefore?: Date | null;
@@ -188,7 +188,7 @@ function matches({
   const conditions = [
     ...(job === null ? [] : [sql`e.job = ${job}`]),
     ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
-    ...(words === null ? [] : [sql`${reason} = ${words}`]),
+    ...(words === null ? [] : [sql`${reason} = any(${[words].flat()}::text[])`]),
     ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
     ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
   ];

@@ -155,6 +155,7 @@ function describeBody(
       [texts.creator, handle],
       [texts.deal, dealId],
       [texts.currency, currencies.join(', ')],
+      [texts.terms, termsOf(lines).join('\n')],
     ]),
     say(texts.explained(returnWindowDays, write.month(month), timeZone)),
     ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),
@@ -225,6 +226,7 @@ function orderLines(
 ): readonly Section[] {
   const amount = (value: DecimalText | null, { currency }: StatementLine) =>
     value === null ? null : write.number({ amount: value, currency });
+  const isOne = termsOf(lines).length < 2;
   return section(title, {
     why: texts.linesAbout,
     parts: table(lines, [
@@ -233,9 +235,15 @@ function orderLines(
       number(texts.netRevenue, (line) => amount(line.netAmount, line)),
       number(texts.excluded, (line) => amount(line.excludedAmount, line)),
       number(texts.rate, ({ ratePercent }) => (ratePercent === null ? null : write.percent(ratePercent))),
+      column(texts.terms, ({ termsLines }) => (isOne || termsLines === null ? null : termsLines.join(', '))),
       number(texts.earned, write.money),
     ]),
   });
+}
+
+/** The rows of the terms that lines name, each once. */
+function termsOf(lines: readonly StatementLine[]): readonly string[] {
+  return [...new Set(lines.flatMap(({ termsText }) => termsText ?? []))].toSorted();
 }
 
 function corrections(

@@ -74,8 +74,29 @@ const UNCOUNTED: readonly {
     why: 'unknown_lines',
     title: 'Products unknown',
     text: () =>
-      'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.',
+      'Your terms depend on products, and it is unknown what was bought in these orders, so they are in no statement.',
     help: 'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.',
+  },
+  {
+    why: 'unknown_customer',
+    title: 'Customer unknown',
+    text: () =>
+      'Your terms depend on whether a customer is new, and that is unknown for these orders, so they are in no statement: they name no customer or no time, or older orders of the customer may be missing.',
+    help: 'Set customer_key: true on the source, say in statements.customers_since since when its exports have every order, and export the months again in which most orders have no customer. Or end the condition of the row in statements.terms.',
+  },
+  {
+    why: 'unknown_start',
+    title: 'Begin of the deal unknown',
+    text: () =>
+      'Your terms have a row for the first days of a deal, and the service does not say when the deal began, so these orders are in no statement.',
+    help: 'Write the days of the row as valid_from and valid_to, instead of first_days. Or run the mirror: it shows which deals are older.',
+  },
+  {
+    why: 'unknown_currency',
+    title: 'Amount in another currency',
+    text: () =>
+      'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
+    help: 'Add a row with an amount in their currency to statements.terms, or give them a rate.',
   },
   {
     why: 'unknown_net',
@@ -256,6 +277,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
     number('net revenue', (line) => numberOf(line.netAmount, line)),
     number('excluded', (line) => numberOf(line.excludedAmount, line)),
     number('rate', ({ ratePercent }) => (ratePercent === null ? null : `${ratePercent} %`)),
+    column('terms', ({ termsText }) => termsText),
     number('earned', (line) => numberOf(line.earnedAmount, line)),
     number('before', (line) => numberOf(line.closedBefore, line)),
     number('adds', ({ amount, currency }) => formatMoney(amount, currency)),
@@ -288,6 +310,7 @@ const CSV_COLUMNS = [
   ['excluded_amount', 'excludedAmount'],
   ['rate_percent', 'ratePercent'],
   ['rate_from', 'rateFrom'],
+  ['terms', 'termsText'],
   ['earned_amount', 'earnedAmount'],
   ['closed_before', 'closedBefore'],
   ['amount', 'amount'],

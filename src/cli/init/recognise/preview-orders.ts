@@ -1,7 +1,7 @@
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, StatusRules } from '../../../core/layout.ts';
+import type { StatusRules } from '../../../core/layout.ts';
 import { type Money, sumMoney } from '../../../core/money.ts';
 import {
   type DecimalText,
@@ -16,6 +16,7 @@ import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-
 import { zoneClock } from '../../../core/time/zone-clock.ts';
 import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';

@@ -1,5 +1,4 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, OtherLayouts } from '../../../core/layout.ts';
 import type {
   MissingRow,
   OrderBatch,
@@ -11,6 +10,7 @@ import type { CsvChunk, CsvRecord, FooterRow, LostRow, OpenRow, RejectedRow } fr
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 import { type Fault, reject } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { type DateWatch, withDateOrder } from '../../values/date-order.ts';

@@ -7,13 +7,13 @@ import type { AttributionRules } from '../../../../jobs/attribute-orders/decide/
 import { gateOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import { FileHeld } from '../../../../src/core/held/file-held.ts';
-import type { Layout } from '../../../../src/core/layout.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
 import { foldHeader } from '../../../../src/core/text/fold.ts';
 import { exportedAtMs } from '../../../../src/intake/files/exported-at.ts';
 import { layoutFor } from '../../../../src/intake/layout/layout-for.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { statusRules } from '../../../../src/intake/layout/status-rules.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { mapText } from '../../../intake/orders/map/map-text.ts';
 import { openShop, useDatabase } from '../../../intake/story.ts';
 import { type ExampleRow, exampleRow } from '../../../support/example-row.ts';
