@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 export type ListedOrder = {
   readonly job: string;
@@ -61,7 +62,7 @@ export async function listOrders(
     ...filter
   }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
 ): Promise<readonly ListedOrder[]> {
-  const { rows } = await sql<ListedOrder>`
+  return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
       to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
       s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
@@ -73,8 +74,7 @@ export async function listOrders(
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
-    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
-  return rows;
+    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
 }
 
 /** What orders can be narrowed by, with what each value is called in an address. */
@@ -99,25 +99,25 @@ export async function countFacets(
   readonly count: number;
   readonly facets: readonly { readonly facet: OrderFacet; readonly value: string; readonly orders: number }[];
 }> {
-  const { rows } = await sql<{ facet: OrderFacet | null; value: string | null; orders: string }>`
+  const rows = await rowsOf<{ facet: OrderFacet | null; value: string | null; orders: number }>(db)`
     with found as materialized (
       select source, job, lower(influencer_handle) as creator, case when matched_by = 'code' or disposition = 'unattributed' then upper(matched_value) end as code,
         to_char(day_utc, 'YYYY-MM') as month
       from reporting.order_dispositions d where ${matches(filter)} order by d.day_utc desc limit ${limit + 1}
     ),
     counted as (
-      select f.facet, f.value, count(*) as orders,
+      select f.facet, f.value, count(*)::float8 as orders,
         row_number() over (partition by f.facet order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc, f.value) as place
       from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('code', code), ('month', month)) f (facet, value)
       where f.value is not null group by f.facet, f.value
     )
-    select null as facet, null as value, count(*) as orders from found
+    select null as facet, null as value, count(*)::float8 as orders from found
     union all select facet, value, orders from counted where place <= ${values} or facet in ('source', 'job')
-    order by facet, orders desc`.execute(db);
+    order by facet, orders desc`;
   return {
-    count: Number(rows.find(({ facet }) => facet === null)?.orders ?? 0),
+    count: rows.find(({ facet }) => facet === null)?.orders ?? 0,
     facets: rows.flatMap(({ facet, value, orders }) =>
-      facet === null || value === null ? [] : { facet, value, orders: Number(orders) },
+      facet === null || value === null ? [] : { facet, value, orders },
     ),
   };
 }
@@ -132,13 +132,12 @@ export async function countOutcomes(
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
   const { deal, creator, matched, code, hasLink } = others;
   if ([deal, creator, matched, code, hasLink].some((one) => one != null)) return null;
-  const { rows } = await sql<{ disposition: string; orders: string }>`
-    select disposition, sum(orders) as orders from reporting.funnel_days
+  return rowsOf<{ disposition: string; orders: number }>(db)`
+    select disposition, sum(orders)::float8 as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
       and (${reason}::text is null or disposition_reason = ${reason})
       and (${from}::date is null or day_utc >= ${from}::date) and (${to}::date is null or day_utc <= ${to}::date)
-    group by 1`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    group by 1`;
 }
 
 function matches(filter: OrderFilter) {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { configurationError, type KnownError } from '../core/known-error.ts';
 import { formatMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
+import { execute } from '../db/statement.ts';
 import { renderTableCsv } from '../render/csv.ts';
 import { renderTable } from '../render/table.ts';
 import type { Terminal } from '../render/terminal.ts';
@@ -41,11 +42,11 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   if (refused !== undefined) throw failed(`${refused} cannot be used in a query.`, ONLY_VIEWS);
   return db.transaction().execute(async (trx) => {
     // Set in SQL, because the dialect of the embedded database does not support access modes.
-    await sql`set transaction read only`.execute(trx);
-    await sql`
+    await execute(trx)`set transaction read only`;
+    await execute(trx)`
         select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('timezone', 'UTC', true),
           case when exists (select from pg_roles where rolname = 'bi_reader' and pg_has_role(oid, 'member') and has_schema_privilege(oid, 'bi', 'usage'))
-            then set_config('role', 'bi_reader', true) end`.execute(trx);
+            then set_config('role', 'bi_reader', true) end`;
     // The line break before `) as question` ends a comment at the end of the query. The size is measured in
     // the database, so that rows beyond the limit are not transferred.
     const { rows } = await sql<

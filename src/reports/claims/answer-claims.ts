@@ -7,6 +7,7 @@ import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { isOwnAdjustment } from '../../ledger/propose.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
@@ -143,11 +144,10 @@ type Change = {
 
 /** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
-  const { rows } = await sql<Change & { readonly isAsSent: boolean }>`
+  const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
     select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
-    order by adjustment_id desc limit 1`.execute(db);
-  const [change] = rows;
+    order by adjustment_id desc limit 1`;
   return change === undefined || change.isAsSent ? null : change;
 }
 
@@ -172,11 +172,10 @@ const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
 };
 
 async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
-  const { rows } = await sql<{ month: string; earned: string; currency: string }>`
+  const counted = await rowOf<{ month: string; earned: string; currency: string }>(db)`
     select to_char(min(s.month), 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
     from ops.statement_lines l join ops.statements s using (statement_id)
-    where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`.execute(db);
-  const [counted] = rows;
+    where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`;
   const change = await readChange(db, entry);
   const day = formatInstant(entry.stateChangedAt).slice(0, 10);
   const sum = entry.amount === null ? '' : `: ${formatMoney(entry.amount, entry.currency)}`;
@@ -318,13 +317,13 @@ const CANDIDATES = 10;
 async function answerUnseen(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
   const id = foldOrderId(claim.orderId ?? '');
   const loose = similarId(id) ?? id;
-  const { rows: similar } = await sql<Candidate>`
+  const similar = await rowsOf<Candidate>(asking.db)`
     select o.source, o.order_id as "orderId" from unnest(${[...asking.rules.sources]}::text[]) s(source)
     cross join lateral (
       select * from intake.orders x where x.source = s.source and x.is_current and x.similar_to = ${loose}
       union all
       select * from intake.orders x where x.source = s.source and x.is_current and x.order_id = ${loose}) o
-    order by 1, 2 limit ${CANDIDATES}`.execute(asking.db);
+    order by 1, 2 limit ${CANDIDATES}`;
   if (similar.length > 0)
     return answer(
       'similar_id',
@@ -389,7 +388,7 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
     claim.code === null
       ? claimant
       : { codes: new Set([foldCode(claim.code)]), deals: new Set<string>(), handles: new Set<string>() };
-  const { rows } = await sql<SameAmount>`
+  const rows = await rowsOf<SameAmount>(db)`
     select o.source, o.order_id as "orderId", coalesce(bool_or(${carries(meant)}), false) as "isMeant",
       coalesce(bool_or(${carries(claimant)} or ${IS_OPEN}), false) as "mayBeOwn",
       coalesce((select jsonb_agg(distinct jsonb_build_object('dealId', a.deal_id, 'handle', a.influencer_handle)) ${DECISIONS}
@@ -397,7 +396,7 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
     from intake.orders o
     where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and ${IS_SEALED} and o.currency = ${claim.currency}
       and (${claim.amount}::numeric in (o.total, o.subtotal) or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
-    group by 1, 2 order by 1, 2`.execute(db);
+    group by 1, 2 order by 1, 2`;
   const found = rows.filter(({ isMeant }) => isMeant);
   const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
   const whose = claim.code === null ? 'with a code or link of the creator' : `with the code ${claim.code}`;
@@ -451,7 +450,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const { begin, end } = boundsOf(claim.day, rules);
   // A file that was sealed before the day began cannot state an order of it.
   const mayState = sql`f.source = s.source and f.read_for = 'orders' and f.state = 'sealed' and f.superseded_by is null and f.sealed_at >= ${begin}`;
-  const { rows } = await sql<Coverage>`
+  const rows = await rowsOf<Coverage>(db)`
     select s.source, n.uri, coalesce(n.is_whole, false) as "isWhole",
       (select count(*) from intake.source_files f
         where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles",
@@ -475,7 +474,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
       where f.source = s.source and f.state = 'sealed' and (f.source_file_id = any(d.files) or exists (
         select from intake.restated_orders x where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
       order by f.source_file_id desc limit 1) n on true
-    order by s.source`.execute(db);
+    order by s.source`;
   const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
@@ -533,21 +532,17 @@ const OWNERS = sql`
 
 /** Reads what belongs to a creator. @param creator a handle or a deal, as a person writes it. */
 async function readClaimant(db: Database, creator: string): Promise<Claimant> {
-  const { rows: own } = await sql<{ handle: string | null }>`
-    with ${OWNERS} select distinct handle from owners where deal_id = ${creator}`.execute(db);
+  const own = await rowsOf<{ handle: string | null }>(db)`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${creator}`;
   const isDeal = own.length > 0;
   const written = isDeal ? own.flatMap(({ handle }) => handle ?? []) : [creator];
   const spellings = (await Promise.all(written.map((handle) => spellingsOf(db, handle)))).flat();
-  const { rows: deals } = await sql<{ id: string }>`
-    with ${OWNERS} select distinct deal_id as id from owners where handle = any(${spellings}::text[]) and deal_id is not null`.execute(
-    db,
-  );
+  const deals = await rowsOf<{ id: string }>(db)`
+    with ${OWNERS} select distinct deal_id as id from owners where handle = any(${spellings}::text[]) and deal_id is not null`;
   const ids = [...deals.map(({ id }) => id), ...(isDeal ? [creator] : [])];
-  const { rows: codes } = await sql<{ code: string }>`
+  const codes = await rowsOf<{ code: string }>(db)`
     select distinct code_folded as code from intake.codes
-    where code_folded is not null and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`.execute(
-    db,
-  );
+    where code_folded is not null and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`;
   return {
     isKnown: isDeal || spellings.length > 0,
     handles: new Set(spellings.map(foldHandle)),
@@ -562,10 +557,8 @@ async function readClaimant(db: Database, creator: string): Promise<Claimant> {
  */
 async function isOf(db: Database, claimant: Claimant, { dealId, handle }: Credited): Promise<boolean | null> {
   if (dealId !== null && claimant.deals.has(dealId)) return true;
-  const { rows } = await sql<{ handle: string }>`
-    with ${OWNERS} select distinct handle from owners where deal_id = ${dealId} and handle is not null`.execute(
-    db,
-  );
+  const rows = await rowsOf<{ handle: string }>(db)`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${dealId} and handle is not null`;
   const handles = [...rows.map((row) => row.handle), ...(handle === null ? [] : [handle])].map(foldHandle);
   if (handles.some((one) => claimant.handles.has(one))) return true;
   return handles.length > 0 && claimant.isKnown && claimant.handles.size > 0 ? false : null;
@@ -587,9 +580,9 @@ async function ownsEvidence(
   const found: (boolean | null)[] = counted.some(({ isCurrent }) => isCurrent) ? [] : [null];
   const jobs = new Set(attributions.map(({ job }) => job));
   const codes = new Set(counted.flatMap((version) => version.codes.map(foldCode)));
-  const { rows } = await sql<Credited & { readonly code: string; readonly job: string }>`
+  const rows = await rowsOf<Credited & { readonly code: string; readonly job: string }>(db)`
     select code_folded as code, job, deal_id as "dealId", influencer_handle as handle from intake.codes
-    where code_folded = any(${[...codes]}::text[])`.execute(db);
+    where code_folded = any(${[...codes]}::text[])`;
   for (const code of codes) {
     // What a code of another job says is no proof that it belongs to nobody else.
     const owners = rows.filter((row) => row.code === code && jobs.has(row.job));

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, rowsOf } from '../../db/statement.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
 export type RejectedFilter = {
@@ -23,31 +24,25 @@ export type RejectedFilter = {
   readonly after?: { readonly sourceFileId: string; readonly record: number };
 };
 
-type Row = Omit<RejectedRowInFile, 'line' | 'record'> & { readonly line: string; readonly record: string };
-
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
 export async function listRejected(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedRowInFile[]> {
-  const { rows } = await sql<Row>`
-    select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
+  return rowsOf<RejectedRowInFile>(db)`
+    select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value, r.reason, r.help,
       r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName", (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
       and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no
-    limit ${filter.limit ?? null}::bigint`.execute(db);
-  return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
+    limit ${filter.limit ?? null}::bigint`;
 }
 
 /** Counts the rows of files that match the same filter. With a limit, it counts no more records than that and one. */
 export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
-  const { rows } = await sql<{ rows: string }>`
+  return countOf(db)`
     select coalesce(sum(row_count), 0) as rows
-    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`.execute(
-    db,
-  );
-  return Number(rows[0]?.rows ?? 0);
+    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`;
 }
 
 /** Rejected rows with the same cause. */
@@ -68,10 +63,10 @@ export async function listRejectedCauses(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedCause[]> {
-  const { rows } = await sql<Omit<RejectedCause, 'rows' | 'files'> & { rows: string; files: string }>`
+  return rowsOf<RejectedCause>(db)`
     select c.code, first.reason, first.help, c.rows, c.files
     from (
-      select r.code, sum(r.rows) as rows, count(*) as files, min(array[r.source_file_id, r.record_no]) as first_row
+      select r.code, sum(r.rows)::float8 as rows, count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row
       from (
         select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
         from intake.rejected_rows r where ${isRow(filter)} group by 1, 2) r
@@ -80,8 +75,7 @@ export async function listRejectedCauses(
     cross join lateral (
       select r.reason, r.help from intake.rejected_rows r
       where r.source_file_id = c.first_row[1] and r.record_no = c.first_row[2] limit 1) first
-    order by c.rows desc, c.code`.execute(db);
-  return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
+    order by c.rows desc, c.code`;
 }
 
 /** Lists the sources of rejected rows. Rows of one source can be corrected in one file. */
@@ -89,10 +83,10 @@ export async function listRejectedSources(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ source: string }>`
+  const rows = await rowsOf<{ source: string }>(db)`
     select distinct f.source
     from (select distinct r.source_file_id from intake.rejected_rows r where ${isRow(filter)}) r
-    ${withFile} where ${isInFile(filter)} order by 1`.execute(db);
+    ${withFile} where ${isInFile(filter)} order by 1`;
   return rows.map(({ source }) => source);
 }
 

@@ -5,6 +5,7 @@ import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import {
   type Block,
   type Facts,
@@ -143,12 +144,11 @@ type CodeOwner = {
 };
 
 async function listOwners(db: Database, condition: RawBuilder<unknown>): Promise<readonly CodeOwner[]> {
-  const { rows } = await sql<CodeOwner>`
+  return rowsOf<CodeOwner>(db)`
     select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line, valid_from as "validFrom",
       valid_to as "validTo"
     from intake.codes where code is not null and ${condition}
-    order by job, code_folded, valid_from nulls first, line_no limit 50`.execute(db);
-  return rows;
+    order by job, code_folded, valid_from nulls first, line_no limit 50`;
 }
 
 function ownerTable(owners: readonly CodeOwner[]) {
@@ -167,10 +167,10 @@ const ADD_CODE =
 
 async function describeCode(db: Database, folded: string, name: string): Promise<Life> {
   const owners = await listOwners(db, sql`code_folded = ${folded}`);
-  const { rows } = await sql<{ orders: string | null; first: string | null; last: string | null }>`
+  const row = await rowOf<{ orders: string | null; first: string | null; last: string | null }>(db)`
     select sum(orders) as orders, to_char(min(day_utc), 'YYYY-MM-DD') as first, to_char(max(day_utc), 'YYYY-MM-DD') as last
-    from reporting.code_use_days where code_folded = ${folded}`.execute(db);
-  const use = rows[0]?.orders == null ? null : rows[0];
+    from reporting.code_use_days where code_folded = ${folded}`;
+  const use = row?.orders == null ? null : row;
   const used =
     use === null
       ? 'in no order that was read'

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { DealPayout } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { accountCurrencyOf, isAmount } from './reconcile-deals.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function listPayouts(
     readonly limit?: number | null;
   },
 ): Promise<readonly DealPayout[]> {
-  const { rows } = await sql<DealPayout>`
+  return rowsOf<DealPayout>(db)`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     earned as (
       select deal_id, currency, sum(paid_amount) as amount from reporting.statement_deals
@@ -67,8 +67,5 @@ export async function listPayouts(
       select * from compared
       order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency limit ${limit}::bigint) c
     left join mirror.deal_versions d on d.deal_id = c.deal_id and d.is_latest
-    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`.execute(
-    db,
-  );
-  return rows;
+    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`;
 }

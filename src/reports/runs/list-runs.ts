@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RunAmount } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -65,12 +66,11 @@ export async function listRuns(
   } = {},
 ): Promise<readonly ListedRun[]> {
   const { limit = null, perJob = false, after = null, ...filter } = options;
-  const { rows } = await sql<ListedRun>`
+  return rowsOf<ListedRun>(db)`
     select ${columns} from ${perJob ? LAST_OF_EACH_JOB : sql`ops.runs r`}
     where ${matches(filter)} and (${after}::bigint is null or r.run_id < ${after}::bigint)
     order by r.run_id desc
-    limit ${limit}::bigint`.execute(db);
-  return rows;
+    limit ${limit}::bigint`;
 }
 
 /** Counts the matching runs, up to `limit` + 1. */
@@ -78,18 +78,14 @@ export async function countRuns(
   db: Database,
   { limit, ...filter }: RunFilter & { readonly limit: number },
 ): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  return countOf(db)`
+    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`;
 }
 
 /** @returns null if there is no such run. */
 export async function findRun(db: Database, runId: string): Promise<ListedRun | null> {
-  const { rows } =
-    await sql<ListedRun>`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`.execute(db);
-  return rows[0] ?? null;
+  const row = await rowOf<ListedRun>(db)`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`;
+  return row ?? null;
 }
 
 /** Finds the previous run of the same job; null for the first run. */
@@ -136,13 +132,12 @@ export type UnfinishedBackfill = {
 
 /** Lists the backfills that are running or paused, at most one for each job. */
 export async function listUnfinishedBackfills(db: Database): Promise<readonly UnfinishedBackfill[]> {
-  const { rows } = await sql<UnfinishedBackfill>`
+  return rowsOf<UnfinishedBackfill>(db)`
     select b.backfill_id as "backfillId", b.job, b.problem, b.state = 'paused' as "isPaused", coalesce((
       select json_agg(json_build_object('currency', currency, 'orders', orders, 'amount', amount::text) order by currency)
       from (
         select e.currency, count(*) as orders, sum(e.amount) as amount from ledger.entries e
         where e.backfill_id = b.backfill_id and not e.is_settled and e.state in ('ready', 'sending') group by 1) s
     ), '[]') as left
-    from ops.backfills b where b.state in ('running', 'paused') order by b.job`.execute(db);
-  return rows;
+    from ops.backfills b where b.state in ('running', 'paused') order by b.job`;
 }

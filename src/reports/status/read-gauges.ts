@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { isDoubt } from '../../rollups/disposition.ts';
 import { listHeldFiles } from '../files/list-held-files.ts';
 import { sumRefused } from '../list-refused.ts';
@@ -69,13 +70,13 @@ export async function readGauges(
   const heldFiles = await listHeldFiles(db, { sources });
   const workers = await listWorkers(db);
   const pausedJobs = (await listPausedJobs(db)).map(({ job }) => job);
-  const { rows: lastSuccess } = await sql<Gauges['lastSuccess'][number]>`
+  const lastSuccess = await rowsOf<Gauges['lastSuccess'][number]>(db)`
     select j.job, r.started_at as "startedAt", r.finished_at as at, r.counts
     from unnest(${jobs}::text[]) as j (job)
     cross join lateral (
       select started_at, finished_at, counts from ops.runs r
       where r.job = j.job and r.status in ('ok', 'issues') order by r.run_id desc limit 1
-    ) r`.execute(db);
+    ) r`;
   const samples: readonly Sample[] = [
     ...(await readEntries(db)),
     ...[...Map.groupBy(await sumRefused(db), ({ job }) => job)].map(
@@ -131,11 +132,11 @@ async function samplesOf(
 
 /** Entries of processes that have died count as in doubt. */
 async function readEntries(db: Database): Promise<readonly Sample[]> {
-  const { rows } = await sql<{ job: string; state: string; entries: number; oldest: number }>`
+  const rows = await rowsOf<{ job: string; state: string; entries: number; oldest: number }>(db)`
     select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state, count(*)::float8 as entries,
       extract(epoch from clock_timestamp() - min(e.created_at))::float8 as oldest
     from ledger.entries e where not e.is_settled
-    group by 1, 2 order by 1, 2`.execute(db);
+    group by 1, 2 order by 1, 2`;
   const amounts = sql<{ job: string; currency: string; value: number }>`
     select e.job, e.currency, coalesce(sum(e.amount), 0)::float8 as value
     from ledger.entries e where ${isDoubt} and e.currency is not null group by 1, 2 order by 1, 2`;
@@ -154,12 +155,12 @@ async function readEntries(db: Database): Promise<readonly Sample[]> {
 }
 
 async function readDeliveries(db: Database): Promise<readonly Sample[]> {
-  const { rows } = await sql<{ channel: string; state: string; deliveries: number; oldest: number }>`
+  const rows = await rowsOf<{ channel: string; state: string; deliveries: number; oldest: number }>(db)`
     select channel, state, count(*)::float8 as deliveries,
       greatest(0, extract(epoch from clock_timestamp() - min(due_at)))::float8 as oldest
     from ops.notice_deliveries
     where state = 'pending' or (state = 'given_up' and due_at > clock_timestamp() - interval '2 days')
-    group by 1, 2 order by 1, 2`.execute(db);
+    group by 1, 2 order by 1, 2`;
   return rows.flatMap(({ channel, state, deliveries, oldest }): readonly Sample[] => [
     ['notice_deliveries', { channel, state }, deliveries],
     ...(state === 'pending' ? ([['notice_oldest_seconds', { channel }, oldest]] as const) : []),

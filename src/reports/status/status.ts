@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { CheckFinding } from '../../core/checks/check-result.ts';
 import type { ReadFor } from '../../core/layout.ts';
@@ -8,6 +7,7 @@ import type { HeldFile } from '../../core/report.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import {
   type Block,
@@ -137,10 +137,9 @@ async function readRest(
 }
 
 async function readLeases(db: Database): Promise<readonly LiveLease[]> {
-  const { rows } = await sql<Omit<LiveLease, 'secondsLeft'> & { secondsLeft: string }>`
-    select name, host, pid, extract(epoch from expires_at - clock_timestamp()) as "secondsLeft"
-    from ops.leases where expires_at > clock_timestamp() order by name`.execute(db);
-  return rows.map((row) => ({ ...row, secondsLeft: Math.round(Number(row.secondsLeft)) }));
+  return rowsOf<LiveLease>(db)`
+    select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
+    from ops.leases where expires_at > clock_timestamp() order by name`;
 }
 
 /**
@@ -156,10 +155,9 @@ export type CustomerGroup = {
 
 /** Counts the customers of each brand by state. Customers of files that do not count yet are left out. */
 export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
-  const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
-    select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
-    from intake.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
+  return rowsOf<CustomerGroup>(db)`
+    select c.brand_id as "brandId", c.state, sum(c.customers)::float8 as customers, min(c.first_seen_at) as oldest
+    from intake.customer_counts c group by 1, 2 order by 1, 2`;
 }
 
 /** What is known of the files that the queue of a source announces. */
@@ -176,15 +174,14 @@ type QueueState = {
 
 /** Lists what is known of the queues of these sources. A source that no run has read yet is left out. */
 async function listQueues(db: Database, sources: readonly string[]): Promise<readonly QueueState[]> {
-  const { rows } = await sql<Omit<QueueState, 'announced'> & { announced: string }>`
-    select l.source, l.read_for as "readFor", count(a.uri) as announced, min(a.announced_at) as oldest,
+  return rowsOf<QueueState>(db)`
+    select l.source, l.read_for as "readFor", count(a.uri)::float8 as announced, min(a.announced_at) as oldest,
       case when l.names_hash <> '' then l.listed_at end as "listedAt"
     from intake.listings l
     left join intake.announced_files a on a.source = l.source and a.read_for = l.read_for
     where l.source = any(${[...sources]}::text[])
     group by l.source, l.read_for
-    order by l.source, l.read_for`.execute(db);
-  return rows.map((row) => ({ ...row, announced: Number(row.announced) }));
+    order by l.source, l.read_for`;
 }
 
 export type StatusInput = {
