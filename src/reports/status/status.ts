@@ -98,6 +98,13 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ...describeFindings(status.warnings),
     ...(waitingClaims === null ? [] : [say(waitingClaims, { tone: 'yellow' })]),
     ...describeDoubleCredits(status.doubleCredits),
+    ...section('Mails that may not have arrived', {
+      tone: 'red',
+      parts: status.unclearMails.map(({ month, dealId }) =>
+        item(`The statement of ${month} for deal ${dealId}.`),
+      ),
+      commands: { about: 'ask the creator, then decide', lines: ['npx influencer-sync statement mails'] },
+    }),
     ...describeDoubts(status),
   ];
 }
