@@ -230,6 +230,9 @@ const statements = z
           .enum(LANGUAGES)
           .default('en')
           .describe('Language of statements for creators of whom no other is known.'),
+        reply_to: optional(z.email().max(254)).describe(
+          'Address to which creators answer. Omit it if they answer to the sender of the channel.',
+        ),
         channel: optional(z.string().regex(NAME)).describe(
           'The e-mail channel of notify.channels by which statements are sent. Needed only if there are several.',
         ),
@@ -386,7 +389,7 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
       creators: resolvePath(file.statements.creators),
       payments: { ...file.statements.payments, payees: resolvePath(file.statements.payments.payees) },
       sender: {
-        ...file.statements.sender,
+        ...camelCased(file.statements.sender),
         logo: resolvePath(file.statements.sender.logo),
         brands: mapValues(file.statements.sender.brands, (brand) => ({
           ...brand,

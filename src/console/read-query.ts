@@ -119,13 +119,31 @@ export function writeKey(...parts: readonly string[]): string {
   return JSON.stringify(parts);
 }
 
-/** Reads the parts of a key that `writeKey` wrote; null if the query has no key with this number of parts. */
-export function keyOf(asked: Asked, count: number): readonly string[] | null {
+/** What a part of a key can be. */
+const KEY = {
+  text: () => true,
+  whole: (text: string) => /^-?\d{1,18}$/.test(text),
+  amount: (text: string) => /^-?\d{1,20}(\.\d{1,4})?$/.test(text),
+  day: isDay,
+  month: isMonth,
+  instant: (text: string) => /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)),
+};
+
+/**
+ * Reads the parts of a key that `writeKey` wrote, in its order; null if the query has none with these parts, so that the
+ * list starts at its beginning.
+ */
+export function keyOf<Name extends string>(
+  asked: Asked,
+  kinds: Readonly<Record<Name, keyof typeof KEY>>,
+): Readonly<Record<Name, string>> | null {
   try {
     const parts: unknown = JSON.parse(asked.query.get('after') ?? '');
-    const isKey =
-      Array.isArray(parts) && parts.length === count && parts.every((part) => typeof part === 'string');
-    return isKey ? parts : null;
+    const wanted = Object.entries<keyof typeof KEY>(kinds);
+    if (!Array.isArray(parts) || parts.length !== wanted.length) return null;
+    const named = wanted.map(([name, kind], index) => [name, kind, parts[index] as unknown] as const);
+    if (!named.every(([, kind, part]) => typeof part === 'string' && KEY[kind](part))) return null;
+    return Object.fromEntries(named.map(([name, , part]) => [name, part])) as Record<Name, string>;
   } catch {
     return null;
   }

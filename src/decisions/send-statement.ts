@@ -96,6 +96,7 @@ export async function requestStatementMail(
   const message = await composeMail(channel, {
     to: recipient,
     fromName: document.from,
+    replyTo: config.statements.sender.replyTo,
     ...document.mail,
     html: renderBlocksPage(document.blocks, document),
     attachment: { filename: `statement-${month}.pdf`, content: pdf },

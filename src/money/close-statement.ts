@@ -5,6 +5,7 @@ import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
+import { handlesOfCodes } from './read-document.ts';
 import { inOrder, linesOf } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -74,6 +75,13 @@ export async function closeStatement(
       from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day date, rate numeric)
     ) x on x.rated = currency and x.day = due_on
     where earned_amount <> closed_before`.execute(trx);
+  await sql`
+    insert into ops.statement_headings (statement_id, deal_id, influencer_handle, brand_id, brand_name)
+    select distinct s.statement_id, s.deal_id, nullif(coalesce(d.influencer_handle, c.handle), ''), nullif(d.brand_id, ''), b.name
+    from reporting.statement_deals s
+    left join mirror.deals d using (deal_id) left join mirror.brands b on b.brand_id = d.brand_id
+    left join (${handlesOfCodes}) c using (deal_id)
+    where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`.execute(trx);
   const { rows } = await sql<{ lines: number; hash: string }>`
     insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency, lines, closed_by, reason, previous_hash, hash)
     overriding system value

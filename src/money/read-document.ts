@@ -45,17 +45,25 @@ export async function readCreatorStatement(
   if (rules === null && statement.closed === null)
     throw new Error('an open statement cannot be read without its rules');
   const { lines } = statement;
+  // That of the closing, if there is one. Otherwise the creator who has the deal now, by the mirror or by the codes that
+  // people assigned to it; none if these name several. Its lines do not tell: an order may be another creator's by now, and
+  // the service goes on paying the deal.
   const { rows: deals } = await sql<{
     handle: string | null;
     brandId: string | null;
     brandName: string | null;
   }>`
-    select d.influencer_handle as handle, d.brand_id as "brandId", b.name as "brandName"
+    select handle, brand_id as "brandId", brand_name as "brandName" from (
+    select h.influencer_handle as handle, h.brand_id, h.brand_name, 1 as place
+    from ops.statement_headings h join ops.statements s using (statement_id)
+    where s.month = ${`${month}-01`}::date and h.deal_id = ${dealId}
+    union all
+    select coalesce(d.influencer_handle, c.handle), d.brand_id, b.name, 2
     from (select ${dealId}::text as deal_id) asked
     left join mirror.deals d using (deal_id) left join mirror.brands b using (brand_id)
-    where d.deal_id is not null or exists (select from ledger.entries e where e.deal_id = asked.deal_id)`.execute(
-    db,
-  );
+    left join (${handlesOfCodes}) c using (deal_id)
+    where d.deal_id is not null or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
+    ) known order by place limit 1`.execute(db);
   const [deal] = deals;
   if (deal === undefined && lines.length === 0) return null;
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
@@ -71,7 +79,7 @@ export async function readCreatorStatement(
     order by l.subject, s.month desc`.execute(db);
   return {
     dealId,
-    influencerHandle: deal?.handle ?? (await handleOfCodes(db, dealId)),
+    influencerHandle: deal?.handle ?? null,
     brandId: deal?.brandId ?? lines.find(({ brandId }) => brandId !== null)?.brandId ?? null,
     brandName: deal?.brandName ?? null,
     statement: { ...statement, held: statement.held.filter((one) => one.dealId === dealId) },
@@ -80,13 +88,7 @@ export async function readCreatorStatement(
   };
 }
 
-/**
- * The creator who has a deal according to the codes that people assigned to it; null if these name none or several. The
- * lines of a statement do not tell: an order may be another creator's by now, and the service goes on paying the deal.
- */
-async function handleOfCodes(db: Database, dealId: string): Promise<string | null> {
-  const { rows } = await sql<{ handle: string }>`
-    select min(influencer_handle) as handle from intake.codes
-    where deal_id = ${dealId} and handle_folded <> '' group by handle_folded limit 2`.execute(db);
-  return rows.length === 1 ? (rows[0]?.handle ?? null) : null;
-}
+/** SQL for the creators who have deals according to the codes that people assigned to them: deal_id, handle. */
+export const handlesOfCodes = sql`
+  select deal_id, min(influencer_handle) as handle from intake.codes
+  where handle_folded <> '' group by deal_id having count(distinct handle_folded) = 1`;

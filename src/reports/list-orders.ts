@@ -111,9 +111,10 @@ export async function countFacets(
       from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('code', code), ('month', month)) f (facet, value)
       where f.value is not null group by f.facet, f.value
     )
-    select null as facet, null as value, count(*)::float8 as orders from found
-    union all select facet, value, orders from counted where place <= ${values} or facet in ('source', 'job')
-    order by facet, orders desc`;
+    select facet, value, orders from (
+      select null as facet, null as value, count(*)::float8 as orders, 0 as place from found
+      union all select facet, value, orders, place from counted) one
+    where place <= ${values} or facet in ('source', 'job') order by place`;
   return {
     count: rows.find(({ facet }) => facet === null)?.orders ?? 0,
     facets: rows.flatMap(({ facet, value, orders }) =>

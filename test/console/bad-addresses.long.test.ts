@@ -1,3 +1,5 @@
+import { brotliCompressSync } from 'node:zlib';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { pages } from '../../src/console/pages/index.ts';
 import { startTestConsole, textOf } from './console-server.ts';
@@ -96,4 +98,43 @@ it.each([
   const { status, text } = await get(address);
   expect(status).toBe(400);
   expect(textOf(text)).toContain(why);
+});
+
+it('a page is below 60 kB, however many rows its list has', async () => {
+  const { shop } = await openConsoleShop();
+  const { url } = await startTestConsole(shop);
+  // Texts of 200 characters that differ.
+  const text = sql`repeat('x', 150) || md5(n::text) || n`;
+  const rows = sql`generate_series(1, 10000) n`;
+  await sql`insert into intake.code_assignments (job, code, code_folded, influencer_handle, assigned_by) select 'orders', ${text}, ${text}, ${text}, 'ann' from ${rows}`.execute(
+    shop.db,
+  );
+  await sql`insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount) select '2026-04-10', 'orders', 'shop', upper(${text}), ${text}, 'code', 'EUR', 1, n from ${rows}`.execute(
+    shop.db,
+  );
+  await sql`
+    insert into intake.check_findings (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
+    select 1, 'shop', 'median_value', n::text, 'warn', '4', '40', ${text}, '{2}', 1 from ${rows}`.execute(
+    shop.db,
+  );
+  await sql`
+    insert into reporting.order_dispositions select (d.new).* from (select jsonb_populate_record(o, jsonb_build_object('order_id', ${text},
+      'matched_value', ${text}, 'influencer_handle', ${text})) as new from (select o from reporting.order_dispositions o limit 1) one(o), ${rows}) d`.execute(
+    shop.db,
+  );
+  const many = [
+    '/codes?show=assigned',
+    '/codes',
+    '/checks',
+    '/checks/1',
+    '/orders?outcome=no+code',
+    '/fix',
+    '/fix?all=yes',
+  ];
+  for (const path of many) {
+    const response = await fetch(`${url}${path}`, { headers: { 'accept-encoding': 'br' } });
+    expect([path, response.status]).toEqual([path, 200]);
+    const bytes = brotliCompressSync(await response.text()).byteLength;
+    expect([path, bytes < 60_000, bytes]).toEqual([path, true, bytes]);
+  }
 });

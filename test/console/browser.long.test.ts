@@ -68,6 +68,16 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         await page.setViewportSize({ width, height: 900 });
         problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
       }
+      // Under colours that the reader's system forces, shapes are seen, and the place is marked.
+      await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+      const unseen = await page.evaluate(`(() => {
+        const ground = getComputedStyle(document.body).backgroundColor;
+        const shapes = [...document.querySelectorAll('main svg rect, main svg .slot')].filter((one) => getComputedStyle(one).fill === ground);
+        const place = document.querySelector('.places a[aria-current]');
+        return shapes.length + (place !== null && getComputedStyle(place).outlineStyle === 'none' ? 1 : 0);
+      })()`);
+      if (unseen !== 0) problems.push(`${path}: ${String(unseen)} things are not seen in forced colours`);
+      await page.emulateMedia({ forcedColors: 'none' });
       // A sheet of A4 in portrait. What cannot be used on paper is not on it.
       await page.setViewportSize({ width: 718, height: 1000 });
       await page.emulateMedia({ media: 'print', colorScheme: 'light' });
@@ -119,6 +129,20 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Order A1' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
+    // Rows are chosen, counted in a bar that stays in view, and decided about; without JavaScript as well.
+    await page.goto(`${url}/fix`);
+    for (const key of ['j', 'x', 'j', 'j', 'x']) await page.keyboard.press(key);
+    const bar = page.getByText(/^\d+ chosen: 20\.00 EUR/);
+    await bar.waitFor();
+    await page.evaluate('scrollTo(0, 0)');
+    expect(await bar.evaluate('(one) => one.getBoundingClientRect().bottom <= innerHeight')).toBe(true);
+    await page.getByRole('button', { name: 'Decide about them' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Decide about the chosen' }).waitFor();
+    const plain = await (await openBrowser()).newPage({ javaScriptEnabled: false });
+    await plain.goto(`${url}/fix`);
+    await plain.getByRole('checkbox').first().check();
+    await plain.getByRole('button', { name: 'Decide about the ticked lines' }).click();
+    await plain.getByRole('button', { name: 'Preview 1 entry: 20.00 EUR' }).waitFor();
   });
 
   it('answers the questions of marketing and of on-call within four clicks and three pages', async () => {

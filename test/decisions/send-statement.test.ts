@@ -23,7 +23,7 @@ sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
-statements: {terms: ./terms.csv, creators: ./creators.csv, sender: {name: "Saffi, Paints"}}
+statements: {terms: ./terms.csv, creators: ./creators.csv, sender: {name: "Saffi, Paints", reply_to: creators@saffi.example}}
 notify:
   channels:
     mail: {kind: email, host: 127.0.0.1, port: ${port}, encryption: none, from: pay@saffi.example, to: ops@saffi.example}
@@ -56,6 +56,7 @@ describe('sending a statement by mail', () => {
     const [mail] = server.mails;
     expect(mail).toMatchObject({ from: 'pay@saffi.example', to: ['mia@mail.example'] });
     expect(mail?.source).toMatch(/^From: "Saffi, Paints" <pay@saffi\.example>\r$/m);
+    expect(mail?.source).toMatch(/^Reply-To: creators@saffi\.example\r$/m);
     expect(mail?.source).toMatch(/^Subject: Saffi, Paints: uw afrekening van april 2026\r$/m);
     const [, encoded = ''] =
       /filename=statement-2026-04\.pdf[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(mail?.source ?? '') ?? [];
@@ -121,6 +122,20 @@ describe('sending a statement by mail', () => {
     expect(all.toSorted()).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
     await waitFor(async () => (await kept(shop)).length === 3 && server.mails.length === 3);
     expect(server.mails[2]?.to).toEqual(['mia@mail.example']);
+
+    // A closed statement is that of the creator who had the deal when it was closed, whoever has the deal or its orders now.
+    shop.write(
+      'creators.csv',
+      'influencer_handle,name,email\nmia.test,Mia,mia@mail.example\neva.test,Eva,eva@mail.example\n',
+    );
+    await sql`update intake.codes set influencer_handle = 'eva.test', handle_folded = 'eva.test' where deal_id = 'DEALMIA'`.execute(
+      shop.db,
+    );
+    await sql`update intake.attributions set influencer_handle = 'eva.test'`.execute(shop.db);
+    const later = (await get('/statements/2026-04/document?deal=DEALMIA')).text;
+    expect(/name="recipient" value="([^"]*)"/.exec(later)?.[1]).toBe('mia@mail.example');
+    expect(textOf(later)).toContain('@mia.test');
+    expect(later).not.toContain('eva');
   });
 
   it('leaves a mail unclear for a person if the process dies before the answer, and never sends it again by itself', async () => {
@@ -143,6 +158,9 @@ describe('sending a statement by mail', () => {
     await waitFor(async () => JSON.stringify(await kept(shop)) === '[["unclear","interrupted",null,true]]');
     expect(server.mails).toHaveLength(1);
     expect(textOf((await get('/')).text)).toContain('unclear whether a mail with a statement has arrived');
+    expect((await shop.cli('status')).stdout).toMatch(
+      /Mails that may not have arrived\s+.*2026-04 for deal DEALMIA/,
+    );
     expect(textOf((await get('/statements')).text)).toContain('Unclear whether these mails arrived: 2026-04');
     expect(textOf((await get('/statements/2026-04/document?deal=DEALMIA')).text)).toContain(
       'It is never sent again by itself.',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
+import { foldCode } from '../../core/text/fold.ts';
+import { acknowledgeLeak } from '../../decisions/acknowledge-leak.ts';
 import { findUnknownOwner } from '../../reports/codes/list-codes.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
@@ -60,5 +62,16 @@ export const withdrawCodeAction = defineAction({
       reason: why,
       before: { job },
     });
+  },
+});
+
+/** Acknowledges a code that may have leaked. */
+export const acknowledgeLeakAction = defineAction({
+  path: '/money/leaks/acknowledge',
+  form: z.object({ code: text, reason }),
+  async perform({ trx, audit }, { code, reason: why }) {
+    const auditId = await acknowledgeLeak(trx, { code: foldCode(code), reason: why, now: new Date(), audit });
+    if (auditId === null) throw new Refused('This code is not flagged any more.');
+    return auditId;
   },
 });

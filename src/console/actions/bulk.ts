@@ -1,31 +1,44 @@
 import { z } from 'zod';
-import { type Bulk, DOUBT_DECISIONS } from '../../core/bulk.ts';
+import { type Bulk, DOUBT_DECISIONS, FILE_DECISIONS } from '../../core/bulk.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import {
   abortSettlement,
   type BulkChange,
   confirmSettlement,
   describeFilter,
+  type Previewed,
   previewAcknowledgement,
+  previewFiles,
   previewSettlement,
 } from '../../decisions/settle-many.ts';
 import { plural } from '../../render/text.ts';
 import { findBulk } from '../../reports/bulk/read-bulk.ts';
-import { defineAction, Refused } from '../console-page.ts';
+import { type Change, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-const entryField = idField('entry');
+const scope = z.enum(['selected', 'all'], { error: 'Choose what is ticked, or all that match.' });
+/** What was ticked on the page: one, several or none. */
+const ticked = (what: string) => {
+  const id = idField(what);
+  return z.union([id.transform((one) => [one]), z.array(id)]).default([]);
+};
+
+/** Leads to a preview. @throws Refused if nothing matches any more. */
+function lead({ leadTo }: Change, preview: Previewed | null, gone: string): string {
+  if (preview === null) throw new Refused(gone);
+  leadTo(`/bulk/${preview.bulkId}`);
+  return preview.auditId;
+}
 
 const previewForm = z
   .object({
-    scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
+    scope,
     decision: z.enum(DOUBT_DECISIONS, { error: 'Choose what to do with the entries.' }),
     reason,
     deal: text.default(''),
     collab: text.default(''),
-    /** Entries ticked on the page: one, several or none. */
-    entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
+    entry: ticked('entry'),
     filter_job: text.default(''),
     filter_reason: z.union([text, z.array(text)]).default(''),
     filter_deal: text.default(''),
@@ -43,7 +56,8 @@ const previewForm = z
 export const previewBulkAction = defineAction({
   path: '/bulk/preview',
   form: previewForm,
-  async perform({ trx, actor, audit, leadTo }, form) {
+  async perform(change, form) {
+    const { trx, actor, audit } = change;
     const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
     const filter = {
       job: form.filter_job || null,
@@ -60,14 +74,9 @@ export const previewBulkAction = defineAction({
         scope === 'all'
           ? describeFilter(filter)
           : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-      actor: actor.name,
-      via: 'console',
-      reason: why,
-      audit,
+      ...{ actor: actor.name, via: 'console', reason: why, audit },
     });
-    if (preview === null) throw new Refused('No entry in doubt matches any more. Somebody has settled them.');
-    leadTo(`/bulk/${preview.bulkId}`);
-    return preview.auditId;
+    return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
   },
 });
 
@@ -76,13 +85,14 @@ export const previewCreditsAction = defineAction({
   path: '/bulk/preview-credits',
   form: z
     .object({
-      scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
+      scope,
       reason,
-      entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
+      entry: ticked('entry'),
       filter_job: text.default(''),
     })
     .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, { error: 'Tick at least one entry.' }),
-  async perform({ trx, actor, audit, leadTo }, { scope, reason: why, entry: entryIds, filter_job: job }) {
+  async perform(change, { scope, reason: why, entry: entryIds, filter_job: job }) {
+    const { trx, actor, audit } = change;
     const preview = await previewAcknowledgement(trx, {
       entries: scope === 'all' ? { job: job || null } : { entryIds },
       chosen:
@@ -91,9 +101,7 @@ export const previewCreditsAction = defineAction({
           : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
       ...{ actor: actor.name, via: 'console', reason: why, audit },
     });
-    if (preview === null) throw new Refused('No order is credited more than once any more.');
-    leadTo(`/bulk/${preview.bulkId}`);
-    return preview.auditId;
+    return lead(change, preview, 'No order is credited more than once any more.');
   },
 });
 
@@ -154,4 +162,52 @@ function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresA
     case 'aborted':
       return `${abortedBy ?? 'Somebody'} has aborted bulk action ${bulkId}.`;
   }
+}
+
+/** Freezes a selection of files and previews a decision about them. */
+export const previewFilesAction = defineAction({
+  path: '/bulk/preview-files',
+  form: z
+    .object({
+      scope,
+      decision: z.enum(FILE_DECISIONS, { error: 'Choose what to do with the files.' }),
+      reason,
+      file: ticked('file'),
+      filter_source: text.default(''),
+      filter_state: text.default(''),
+      filter_layout: text.default(''),
+      filter_name: text.default(''),
+    })
+    .refine(({ scope, file }) => scope === 'all' || file.length > 0, { error: 'Tick at least one file.' }),
+  async perform(change, form) {
+    const { trx, actor, audit } = change;
+    const { scope, file: fileIds, decision, reason: why } = form;
+    const filter = {
+      source: form.filter_source || null,
+      // Only held files can be released.
+      state: form.filter_state || (decision === 'release' ? 'held' : null),
+      layout: form.filter_layout || null,
+      name: form.filter_name || null,
+    };
+    const preview = await previewFiles(trx, {
+      decision,
+      files: scope === 'all' ? filter : { fileIds },
+      chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
+      ...{ actor: actor.name, via: 'console', reason: why, audit },
+    });
+    return lead(change, preview, 'No file matches any more.');
+  },
+});
+
+function describeFiles(
+  filter: Readonly<Record<'source' | 'state' | 'layout' | 'name', string | null>>,
+): string {
+  const { source, state, layout, name } = filter;
+  const parts = [
+    ...(source === null ? [] : [`of source ${source}`]),
+    ...(layout === null ? [] : [`read with layout ${layout}`]),
+    ...(name === null ? [] : [`whose address contains ${name}`]),
+  ];
+  const all = state === null ? 'All files' : `All files that are ${state}`;
+  return [all, ...parts].join(', ');
 }

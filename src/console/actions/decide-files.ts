@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { acknowledgeChecks, expectDate } from '../../decisions/decide-checks.ts';
 import { releaseHeldFiles, rereadFilesAgain } from '../../decisions/release-files.ts';
+import { plural } from '../../render/text.ts';
 import { findFileRead, type ListedFile } from '../../reports/files/list-files.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
@@ -50,3 +52,48 @@ async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Pro
     throw new Refused(`The file is now ${file.state}. The page showed it as ${state}.`);
   return file;
 }
+
+const findingField = idField('finding');
+
+/** Acknowledges findings: the file is correct although checks found it unusual. */
+export const acknowledgeChecksAction = defineAction({
+  path: '/checks/acknowledge',
+  form: z.object({
+    finding: z.union(
+      [findingField.transform((id) => [id]), z.array(findingField)],
+      'The form does not name a finding.',
+    ),
+    reason,
+  }),
+  async perform({ trx, actor, audit }, { finding: findingIds, reason: why }) {
+    const { findings, auditIds } = await acknowledgeChecks(trx, {
+      findingIds,
+      reason: why,
+      decidedBy: actor.name,
+      audit,
+    });
+    const [auditId] = auditIds;
+    if (auditId === undefined)
+      throw new Refused('Somebody has acknowledged it already, or the file was read again.');
+    if (findings.length < findingIds.length)
+      throw new Refused(
+        `Only ${plural(findings.length, 'finding is', 'findings are')} still open: somebody has acknowledged the others, or the file was read again.`,
+      );
+    return auditId;
+  },
+});
+
+/** Records a date on which unusual numbers of orders are expected. The name of the date is the reason. */
+export const expectDateAction = defineAction({
+  path: '/checks/expect-date',
+  form: z.object({
+    day: z.iso.date({ error: 'Enter the date like 2026-11-27.' }),
+    source: text.default(''),
+    reason,
+  }),
+  async perform({ trx, config, actor, audit }, { day, source, reason: name }) {
+    if (source !== '' && config.sources[source] === undefined)
+      throw new Refused(`There is no source ${source}.`);
+    return expectDate(trx, { day, name, source: source || null, decidedBy: actor.name, audit });
+  },
+});

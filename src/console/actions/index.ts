@@ -1,17 +1,29 @@
 import type { ConsoleAction } from '../console-page.ts';
-import { acknowledgeLeakAction } from './acknowledge-leak.ts';
-import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
-import { abortBulkAction, confirmBulkAction, previewBulkAction, previewCreditsAction } from './bulk.ts';
-import { previewFilesAction } from './bulk-files.ts';
-import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from './change-backfill.ts';
+import { acknowledgeLeakAction, assignCodeAction, withdrawCodeAction } from './assign-code.ts';
+import {
+  abortBulkAction,
+  confirmBulkAction,
+  previewBulkAction,
+  previewCreditsAction,
+  previewFilesAction,
+} from './bulk.ts';
 import { addClaimsAction, answerClaimsAction, closeClaimAction } from './claims.ts';
-import { closeStatementAction } from './close-statement.ts';
-import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
-import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
-import { releaseFileAction, rereadFileAction } from './decide-files.ts';
-import { decideHeldAction } from './decide-held.ts';
-import { sendStatementAction, settleMailAction } from './send-statement.ts';
-import { settleDoubtAction } from './settle-doubt.ts';
+import { closeStatementAction, sendStatementAction, settleMailAction } from './close-statement.ts';
+import {
+  cancelBackfillAction,
+  pauseBackfillAction,
+  pauseJobAction,
+  resumeBackfillAction,
+  resumeJobAction,
+  runNowAction,
+} from './control-job.ts';
+import {
+  acknowledgeChecksAction,
+  expectDateAction,
+  releaseFileAction,
+  rereadFileAction,
+} from './decide-files.ts';
+import { decideHeldAction, settleDoubtAction } from './settle-doubt.ts';
 import { voidCodeAction } from './void-code.ts';
 
 /** All actions of the console. */

@@ -1,13 +1,27 @@
 import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
-import { stateOf } from '../../../jobs/attribute-orders/backfill/render.ts';
-import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import {
+  paceOf,
+  planMonths,
+  planTally,
+  progressOf,
+  stateOf,
+} from '../../../jobs/attribute-orders/backfill/render.ts';
+import {
+  type BackfillProgress,
+  readBackfillProgress,
+} from '../../../jobs/attribute-orders/backfill/report.ts';
 import { kindOf } from '../../../jobs/index.ts';
-import type { Backfill } from '../../core/backfill.ts';
+import { type Backfill, backfillRunName, type PlannedFile } from '../../core/backfill.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
+import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, filterForm, instant, pagedTable } from '../markup/parts.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
 import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/backfills';
@@ -66,4 +80,99 @@ async function readRow({ db }: Visit, backfill: Backfill) {
     return { backfill, orders, state: backfill.state, posted: null };
   const progress = await readBackfillProgress(db, backfill, { sumUpTo: COUNT_LIMIT });
   return { backfill, orders, state: stateOf(backfill, progress), posted: progress.accepted };
+}
+
+const SHOWN_FILES = 50;
+
+/** One backfill: its plan by month, its progress, and the actions for it. */
+export const backfillPage: ConsolePage = {
+  path: '/backfills/:backfill',
+  place: 'System',
+  tab: null,
+  async show(visit) {
+    const { backfill: id = '' } = visit.params;
+    const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
+    if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
+    const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
+    const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
+    return {
+      title: `Backfill ${backfill.backfillId} of ${job}`,
+      content: html`${factList([
+        ['State', badge(stateOf(backfill, progress))],
+        ['Days', `${period.fromDay} to ${period.toDay}, ${period.timeZone}`],
+        [
+          'Planned',
+          html`${instant(backfill.plannedAt, visit)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
+        ],
+        ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
+        ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
+        ['Plan', planHash.slice(0, 12)],
+        ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],
+      ])}
+${problem === null ? null : html`<p class="notice red">It stopped: ${problem.replace(/\.$/, '')}.</p>`}
+${progressMarkup(backfill, progress)}
+${changes(backfill, progress, visit)}
+<h2>Plan</h2>
+${blockMarkup(planTally(plan))}
+<h3>By month</h3>
+${table(
+  planMonths(plan.groups),
+  [
+    column('Month', ({ month }) => month),
+    number('To post', ({ toPost }) => formatCount(toPost)),
+    number('Known', ({ known }) => formatCount(known)),
+    number('Others', ({ others }) => formatCount(others)),
+    number('Revenue to post', ({ revenue }) => revenue),
+  ],
+  { about: 'The plan by month', none: 'The period has no orders.' },
+)}
+<h3>Files</h3>
+${filesTable(plan.files)}`,
+    };
+  },
+};
+
+/** Empty for a plan that was never executed, because another backfill may have posted its orders. */
+function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | null {
+  if (backfill.approvedAt === null) return null;
+  const pace = paceOf(backfill, progress);
+  return html`<h2>Progress</h2>
+<p><progress max="${Math.max(1, progress.planned)}" value="${progress.planned - progress.toPost}" aria-label="Orders that are done">${progress.planned - progress.toPost} of ${progress.planned}</progress></p>
+<p>${progressOf(progress)}${pace === null ? null : ` ${pace}.`}</p>
+`;
+}
+
+/**
+ * The actions for a backfill. Only a process can post, so the page names the command where a new process is
+ * needed.
+ */
+function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit): Html | null {
+  const { backfillId, state } = backfill;
+  if (!CANCELLABLE.includes(state)) return null;
+  const form = (path: 'pause' | 'resume' | 'cancel', label: string, reasonLabel: string): Html =>
+    actionForm(visit, `/backfills/${path}`, { hidden: { backfill: backfillId }, reasonLabel, button: label });
+  const what =
+    state === 'planned'
+      ? 'To execute exactly this plan, run'
+      : 'No process is working on it. To continue, run';
+  return html`<h2>Change</h2>
+${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer-sync backfill resume ${backfillId}</code>.</p>` : null}
+${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
+${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 'Resume', 'Why')}` : null}
+<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${actionForm(visit, '/backfills/cancel', { hidden: { backfill: backfillId }, reasonLabel: 'Why', button: 'Cancel the backfill', confirm: 'It cannot be continued afterwards.' })}`;
+}
+
+function filesTable(files: readonly PlannedFile[]): Html {
+  const shown = table(
+    files.slice(0, SHOWN_FILES),
+    [
+      column('File', ({ uri }) => fileName(uri)),
+      column('Source', ({ source }) => source),
+      number('Orders', ({ orders }) => formatCount(orders)),
+    ],
+    { about: 'Files of the plan', none: 'No file has orders in the period.' },
+  );
+  return files.length > SHOWN_FILES
+    ? html`${shown}<p class="dim">and ${formatCount(files.length - SHOWN_FILES)} more</p>`
+    : shown;
 }

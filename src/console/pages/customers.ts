@@ -17,7 +17,6 @@ export const customersPage: ConsolePage = {
   place: 'Orders',
   tab: 'Customers',
   async show(visit) {
-    const [followers = '', platform = '', userId = '', brandId = ''] = keyOf(visit, 4) ?? [];
     const [groups, lookups, refusals, influencers] = await Promise.all([
       countCustomers(visit.db),
       readLookups(visit.db),
@@ -25,7 +24,7 @@ export const customersPage: ConsolePage = {
       listInfluencers(visit.db, {
         limit: PAGE_ROWS + 1,
         brand: textOf(visit, 'brand'),
-        after: /^-?\d{1,18}$/.test(followers) ? { followers, platform, userId, brandId } : null,
+        after: keyOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
       }),
     ]);
     return {

@@ -16,8 +16,7 @@ import { listHeldGroups } from '../../reports/held/held-orders.ts';
 import { sumRefused } from '../../reports/list-refused.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { actionForm, hiddenFields, notOffered } from '../markup/action-form.ts';
-import { chooseBar, chooseBox } from '../markup/choose.ts';
+import { actionForm, chooseBar, chooseBox, hiddenFields, notOffered } from '../markup/action-form.ts';
 import {
   amountList,
   anchor,

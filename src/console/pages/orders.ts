@@ -11,7 +11,6 @@ import {
   ORDER_FACETS,
   type OrderFacet,
   type OrderFilter,
-  type OrderKey,
 } from '../../reports/list-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { countUpTo, facet, filterForm, orderColumns, pagedTable } from '../markup/parts.ts';
@@ -71,7 +70,10 @@ export const ordersPage: ConsolePage = {
     const [rows, { count, facets }, outcomes] = await Promise.all([
       listOrders(visit.db, {
         ...{ ...filter, disposition: outcome },
-        ...{ limit: PAGE_ROWS + 1, after: readKey(visit) },
+        ...{
+          limit: PAGE_ROWS + 1,
+          after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
+        },
       }),
       countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
       countOutcomes(visit.db, filter),
@@ -160,10 +162,4 @@ function chosenOf(name: OrderFacet, visit: Visit): string | null {
   const [from, to] = [dayOf(visit, 'from'), dayOf(visit, 'to')];
   const month = from?.slice(0, 7) ?? '';
   return from === `${month}-01` && to !== null && to === lastDayOf(month) ? month : null;
-}
-
-/** Null if the query has no valid key; the list then starts at the beginning. */
-function readKey(visit: Visit): OrderKey | null {
-  const [at = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
-  return /^\d{4}-/.test(at) && !Number.isNaN(Date.parse(at)) ? { at, job, source, orderId } : null;
 }

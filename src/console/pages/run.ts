@@ -1,9 +1,11 @@
 import { didOf, jobKinds, tallyOf } from '../../../jobs/index.ts';
+import { formatMoney } from '../../core/money.ts';
+import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../render/text.ts';
+import { formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../reports/runs/list-run-files.ts';
 import { findRun, findRunBefore, type ListedRun } from '../../reports/runs/list-runs.ts';
 import { readRunActivity } from '../../reports/runs/read-run-activity.ts';
@@ -12,10 +14,9 @@ import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { answerRun, linkToTrace } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { type Share, shareBar } from '../markup/bars.ts';
-import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, answerBox, badge, factList, instant, missing, table } from '../markup/parts.ts';
-import { runActivity } from '../markup/run-activity.ts';
-import { runUnits } from '../markup/run-units.ts';
+import { wordOf } from '../read-query.ts';
+import { runUnits } from './workers.ts';
 
 const SHOWN_FILES = 50;
 
@@ -161,4 +162,152 @@ function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): H
   return total > files.length
     ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`
     : shown;
+}
+
+type Compared = {
+  readonly name: string;
+  readonly before: Html | string;
+  readonly now: Html | string;
+  readonly difference: string;
+};
+
+/** Compares two runs of a job: status, duration, and the counts that differ. */
+export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
+  const rows: readonly Compared[] = [
+    { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
+    {
+      name: 'Took',
+      before: formatDuration(before.seconds),
+      now: formatDuration(now.seconds),
+      difference: '',
+    },
+    ...compareCounts(before.counts, now.counts),
+    ...compareAmounts(before, now),
+  ];
+  const about = `Run ${now.runId} compared with run ${before.runId}`;
+  return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
+${table(
+  rows,
+  [
+    column('What', ({ name }: Compared) => name),
+    number(`Run ${before.runId}`, (row) => row.before),
+    number(`Run ${now.runId}`, (row) => row.now),
+    number('Difference', ({ difference }) => difference),
+  ],
+  { about, none: 'Nothing to compare.' },
+)}`;
+}
+
+function compareCounts(before: object | null, now: object | null): readonly Compared[] {
+  const [old, current] = [flatten(before ?? {}), flatten(now ?? {})];
+  return [...new Set([...current.keys(), ...old.keys()])].flatMap((name) => {
+    const [one, other] = [old.get(name), current.get(name)];
+    // What a run does not count is 0 of it: a job's counts may have grown since.
+    if ((one ?? 0) === (other ?? 0)) return [];
+    return {
+      name: name.split(': ').map(wordOf).join(': '),
+      before: shown(one),
+      now: shown(other),
+      difference:
+        typeof one === 'number' && typeof other === 'number' && one !== other
+          ? `${other > one ? '+' : '−'}${formatCount(Math.abs(other - one))}`
+          : '',
+    };
+  });
+}
+
+/** Flattens counts: `{entries: {accepted: 3}}` becomes `entries: accepted` with 3. */
+function flatten(counts: object, prefix = ''): ReadonlyMap<string, unknown> {
+  return new Map(
+    Object.entries(counts).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === 'object' && value !== null
+        ? [...flatten(value, `${prefix}${name}: `)]
+        : [[`${prefix}${name}`, value] as const],
+    ),
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'number') return formatCount(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' ? value : '';
+}
+
+/** One row per currency. Amounts are exact text, so no difference is computed. */
+function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] {
+  const [old, current] = [before.amounts ?? [], now.amounts ?? []];
+  const currencies = [...new Set([...current, ...old].map(({ currency }) => currency))].sort();
+  const amountIn = (amounts: typeof old, currency: string): string => {
+    const found = amounts.find((one) => one.currency === currency);
+    return found === undefined ? '' : formatMoney(found.accepted, currency);
+  };
+  return currencies.map((currency) => ({
+    name: `${wordOf('accepted')}, ${currency}`,
+    before: amountIn(old, currency),
+    now: amountIn(current, currency),
+    difference: '',
+  }));
+}
+
+/** Shows what a run did: steps, requests and messages. */
+export function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
+  return html`<h2>Steps</h2>
+${table(
+  steps,
+  [
+    column(
+      'Step',
+      ({ label, times }) =>
+        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
+    ),
+    column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
+    number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
+    number('Done', describeDone),
+    column('Unit', ({ unit }) => unit),
+  ],
+  { about: 'Steps of the run', none: 'No steps were recorded.' },
+)}
+<h2>Requests to the service</h2>
+${table(
+  requests,
+  [
+    column('Operation', ({ operation }) => operation),
+    ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
+      number(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, (each: RunRequests) =>
+        formatCount(each[name]),
+      ),
+    ),
+    number('Median', ({ medianMs }) => formatMs(medianMs)),
+    number('95 %', ({ p95Ms }) => formatMs(p95Ms)),
+    number('Slowest', ({ slowestMs }) => formatMs(slowestMs)),
+  ],
+  { about: 'Requests of the run', none: 'The run sent no requests.' },
+)}
+<h2>Messages</h2>
+${
+  messages.length === 0
+    ? html`<p class="none">The run wrote no messages.</p>`
+    : html`<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
+}
+`;
+}
+
+/** A step without an end is the current one, or the one in which the process died. */
+function endOf({ finishedAt }: RunStep, { status }: ListedRun): string | null {
+  if (finishedAt !== null) return null;
+  return status === 'running' ? ' so far' : '; the process died during this step';
+}
+
+function describeDone({ done, total, unit }: RunStep): string {
+  const format = unit === 'bytes' ? formatBytes : formatCount;
+  if (total === null) return done === 0 ? '' : format(done);
+  return done === total ? format(done) : `${format(done)} of ${format(total)}`;
+}
+
+function formatSeconds(seconds: number): string {
+  return seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds);
+}
+
+function formatMs(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${formatCount(Math.round(ms))} ms`;
 }

@@ -26,7 +26,7 @@ export const schedulesPage: ConsolePage = {
   tab: 'Schedules',
   async show(visit) {
     const { db } = visit;
-    const key = keyOf(visit, 2);
+    const after = keyOf(visit, { slot: 'instant', job: 'text' });
     const [paused, served, slots] = await Promise.all([
       listPausedJobs(db),
       isServed(db),
@@ -35,7 +35,7 @@ export const schedulesPage: ConsolePage = {
         state: optionOf(visit, 'state', STATES),
         from: dayOf(visit, 'from'),
         to: dayOf(visit, 'to'),
-        after: key === null || Number.isNaN(Date.parse(key[0] ?? '')) ? null : [key[0] ?? '', key[1] ?? ''],
+        after: after === null ? null : [after.slot, after.job],
         limit: PAGE_ROWS + 1,
       }),
     ]);

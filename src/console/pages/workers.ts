@@ -8,6 +8,7 @@ import {
   listFailedUnits,
   listRegisteredWorkers,
   type RegisteredWorker,
+  type RunUnits,
   readUnitQueues,
   type UnitInHand,
   type UnitQueue,
@@ -16,7 +17,6 @@ import { commandOfUnit, describeUnit } from '../../reports/runs/units.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, instant, table } from '../markup/parts.ts';
-import { DOES, unitCount } from '../markup/run-units.ts';
 import { PAGE_ROWS } from '../read-query.ts';
 
 /** More workers than most deployments have. */
@@ -177,4 +177,51 @@ function retryOf(group: FailedUnits, visit: Visit): Html {
   if ((settings.schedule === null && settings.after === null) || !visit.may('POST /schedules/run-now'))
     return command;
   return html`<details><summary>Run it again</summary>${actionForm(visit, '/schedules/run-now', { hidden: { job }, reasonLabel: 'Why', button: `Run now: ${job}` })}</details>`;
+}
+
+/** What a unit of each kind does. */
+export const DOES: Readonly<Record<string, string>> = {
+  'read-source': 'reads the new files of a source',
+  'post-share': 'posts a share of the orders of a run',
+  'post-backfill': 'posts a share of the orders of a backfill',
+  'fetch-deals': 'reads a share of the deals of a mirror',
+  'submit-batches': 'submits a share of the customers of a brand',
+};
+
+const COUNTS: Readonly<Record<string, string>> = {
+  'read-source': 'row',
+  'fetch-deals': 'deal',
+  'submit-batches': 'customer',
+};
+
+/** How much units of a kind have done: `120 orders`. */
+export function unitCount(kind: string, count: number): string {
+  return plural(count, COUNTS[kind] ?? 'order');
+}
+
+/** Shows what a run has handed out to workers. Empty if it did all of its work itself. */
+export function runUnits(units: readonly RunUnits[], visit: Visit): Html | null {
+  if (units.length === 0) return null;
+  return html`<h2>Done by workers <small>in units of work</small></h2>
+${table(
+  units,
+  [
+    column('Kind', ({ kind }) => kind),
+    column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+    column(
+      'Units done',
+      ({ done, units: all }) =>
+        html`<progress max="${all}" value="${done}" aria-label="Units done">${done} of ${all}</progress> ${formatCount(done)} of ${formatCount(all)}`,
+    ),
+    number('Being done', ({ active }) => formatCount(active)),
+    number('Waiting', ({ waiting }) => formatCount(waiting)),
+    number('Failed', ({ failed }) =>
+      failed === 0 ? '0' : anchor(visit.link('/workers'), formatCount(failed)),
+    ),
+    number('Not needed', ({ cancelled }) => formatCount(cancelled)),
+    number('Amount', ({ kind, counted }) => unitCount(kind, counted)),
+  ],
+  { about: 'Units of work of the run', none: '' },
+)}
+`;
 }

@@ -340,6 +340,8 @@ export async function composeMail(
   mail: {
     readonly to: string;
     readonly fromName: string | null;
+    /** Where answers go. Null: to the sender. */
+    readonly replyTo: string | null;
     readonly subject: string;
     readonly text: string;
     readonly html: string;
@@ -347,10 +349,11 @@ export async function composeMail(
   },
 ): Promise<Buffer | null> {
   const { createTransport } = await import('nodemailer');
-  const { to, fromName, subject, text, html, attachment } = mail;
+  const { to, fromName, replyTo, subject, text, html, attachment } = mail;
   const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
     from: fromName === null ? from : { name: toPrintableLine(fromName), address: addressOf(from) },
     to,
+    ...(replyTo === null ? {} : { replyTo: { name: '', address: replyTo } }),
     subject: cut(toPrintableLine(subject), SUBJECT_CHARS),
     text,
     html,

@@ -79,7 +79,10 @@ function convertedTo(currency: string): Amounts {
   };
 }
 
-/** Number of deals that are named of those with orders of unknown cost. */
+/**
+ * Number of deals that are named of those with orders of unknown cost. Each is named once; to sort them within the sums would
+ * sort every row of a year.
+ */
 const NAMED_DEALS = 5;
 
 /** The sum, or null if one of the values is null. */
@@ -124,7 +127,7 @@ export async function listReturns(
         ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
         ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least, sum(unvalued_orders) as unvalued_orders,
         sum(uncosted_orders) as uncosted_orders,
-        (array_agg(distinct deal_id) filter (where uncosted_orders > 0 and deal_id is not null))[1:${NAMED_DEALS}::integer] as uncosted_deals,
+        array_agg(deal_id) filter (where uncosted_orders > 0 and deal_id is not null) as uncosted_deals,
         sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
         sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
@@ -134,7 +137,7 @@ export async function listReturns(
     select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
       profit_amount::text as "profitAmount",
       net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast", unvalued_orders::float8 as "unvaluedOrders",
-      uncosted_orders::float8 as "uncostedOrders", coalesce(uncosted_deals, '{}') as "uncostedDeals", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
+      uncosted_orders::float8 as "uncostedOrders", array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS}) as "uncostedDeals", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
       round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost", new_customers::float8 as "newCustomers",
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",

@@ -33,6 +33,7 @@ import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.t
 import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
 import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
+import { listStatementMails, type StatementMail } from '../money/statement-mails.ts';
 import {
   type ChannelTrouble,
   describeNotified,
@@ -60,6 +61,8 @@ export type Status = {
   readonly doubts: readonly Doubt[];
   /** Orders that the service has accepted more than once, until a person acknowledges them. */
   readonly doubleCredits: readonly DoubleCredit[];
+  /** Mails with statements of which nobody knows whether they arrived. */
+  readonly unclearMails: readonly StatementMail[];
   /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
@@ -117,6 +120,7 @@ async function readRest(
   return {
     account: account?.account_id ?? null,
     doubleCredits: await listDoubleCredits(db),
+    unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
@@ -261,6 +265,13 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ...describeFindings(status.warnings),
     ...(waitingClaims === null ? [] : [say(waitingClaims, { tone: 'yellow' })]),
     ...describeDoubleCredits(status.doubleCredits),
+    ...section('Mails that may not have arrived', {
+      tone: 'red',
+      parts: status.unclearMails.map(({ month, dealId }) =>
+        item(`The statement of ${month} for deal ${dealId}.`),
+      ),
+      commands: { about: 'ask the creator, then decide', lines: ['npx influencer-sync statement mails'] },
+    }),
     ...describeDoubts(status),
   ];
 }

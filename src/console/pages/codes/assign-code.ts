@@ -26,7 +26,7 @@ import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
 import { anchor, instant, missing, orderColumns, table } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
-import { ownerOf } from './owner-of.ts';
+import { ownerOf } from './codes.ts';
 
 const SHOWN_ORDERS = 10;
 const SHOWN_DAYS = 90;

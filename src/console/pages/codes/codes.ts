@@ -1,13 +1,29 @@
+import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
+import { renderCsv } from '../../../render/csv.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes } from '../../../render/text.ts';
-import { listAssignedCodes, listOwnedCodes, listUnownedCodes } from '../../../reports/codes/list-codes.ts';
+import {
+  type AssignedCode,
+  listAssignedCodes,
+  listOwnedCodes,
+  listUnownedCodes,
+  type OwnedCode,
+} from '../../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { amountList, anchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import {
+  amountList,
+  anchor,
+  creatorAnchor,
+  dealAnchor,
+  filterForm,
+  instant,
+  missing,
+  pagedTable,
+} from '../../markup/parts.ts';
 import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { ownerOf } from './owner-of.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -70,10 +86,9 @@ async function unowned(visit: Visit): Promise<Html> {
 }
 
 async function assigned(visit: Visit): Promise<Html> {
-  const [job = '', folded = ''] = keyOf(visit, 2) ?? [];
   const rows = await listAssignedCodes(visit.db, {
     ...{ job: textOf(visit, 'job'), code: textOf(visit, 'code'), limit: PAGE_ROWS + 1 },
-    after: folded === '' ? null : { job, folded },
+    after: keyOf(visit, { job: 'text', folded: 'text' }),
   });
   return pagedTable(
     rows,
@@ -107,13 +122,13 @@ async function assigned(visit: Visit): Promise<Html> {
 }
 
 async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Promise<Html> {
-  const [job = '', folded = '', line = ''] = keyOf(visit, 3) ?? [];
+  const after = keyOf(visit, { job: 'text', folded: 'text', line: 'whole' });
   const rows = await listOwnedCodes(visit.db, {
     job: textOf(visit, 'job'),
     code: textOf(visit, 'code'),
     which: view === 'owned' ? 'all' : view,
     limit: PAGE_ROWS + 1,
-    after: /^-?\d{1,9}$/.test(line) ? { job, folded, line: Number(line) } : null,
+    after: after === null ? null : { ...after, line: Number(after.line) },
   });
   return pagedTable(
     rows,
@@ -138,3 +153,44 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     },
   );
 }
+
+/** Who a code belongs to, with links. */
+export function ownerOf(visit: Visit) {
+  return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
+    html`${creatorAnchor(visit, influencerHandle)} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+}
+
+/** More codes than any account has. */
+const MOST = 100_000;
+
+/**
+ * Exports the codes of a job, including those assigned in the console, as codes.csv, so that they can be kept
+ * in the file.
+ */
+export const exportCodesPage: ConsolePage = {
+  path: '/codes/export',
+  place: 'Creators',
+  tab: null,
+  async show(visit) {
+    const job = textOf(visit, 'job');
+    if (job === null || visit.config.jobs[job] === undefined)
+      return missing('Which job?', 'The address names no job of the configuration.');
+    const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
+    const rows = codes.map((one) => [
+      one.code,
+      one.brandId ?? '',
+      one.influencerHandle ?? '',
+      one.dealId ?? '',
+      one.collabId ?? '',
+      one.validFrom?.toISOString() ?? '',
+      one.validTo?.toISOString() ?? '',
+    ]);
+    return {
+      download: {
+        name: `codes-${job}.csv`,
+        type: 'text/csv',
+        content: renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true }),
+      },
+    };
+  },
+};

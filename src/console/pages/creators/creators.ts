@@ -1,15 +1,41 @@
-import { monthsUntil } from '../../../core/time/month.ts';
+import { formatAmounts, sumMoney } from '../../../core/money.ts';
+import { foldHandle } from '../../../core/text/fold.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
+import { spellingsOf } from '../../../reports/find-handles.ts';
+import { type ListedDeal, listDeals, stateOfDeal } from '../../../reports/list-deals.ts';
+import { listOrders } from '../../../reports/list-orders.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
-import { listCreatorMonths } from '../../../reports/money/read-creators.ts';
-import { describeReturn } from '../../../reports/money/returns.ts';
-import type { ConsolePage } from '../../console-page.ts';
-import { sparkline } from '../../markup/bars.ts';
-import { anchor, creatorLink, filterForm, pagedTable } from '../../markup/parts.ts';
+import {
+  type CreatorStatement,
+  listCreatorCodes,
+  listCreatorDeals,
+  listCreatorMonths,
+  listCreatorStatements,
+} from '../../../reports/money/read-creators.ts';
+import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { barChart, labelOf, sparkline } from '../../markup/bars.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  creatorLink,
+  dealAnchor,
+  figure,
+  filterForm,
+  foldedTable,
+  instant,
+  missing,
+  orderColumns,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
-import { readReturnFilter } from '../money/return-filter.ts';
+import { RETURN_KEY, readReturnFilter } from '../money/returns.ts';
 
 const PATH = '/creators';
 const MONTHS = 12;
@@ -21,9 +47,12 @@ export const creatorsPage: ConsolePage = {
   tab: 'Creators',
   async show(visit) {
     const { filter, months } = await readReturnFilter(visit, { count: MONTHS });
-    const [currency = '', rank = '', key = ''] = keyOf(visit, 3) ?? [];
-    const after = /^-?\d{1,20}(\.\d{1,4})?$/.test(rank) ? { currency, rank, key } : null;
-    const rows = await listReturns(visit.db, { ...filter, by: 'creator', limit: PAGE_ROWS + 1, after });
+    const rows = await listReturns(visit.db, {
+      ...filter,
+      by: 'creator',
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, RETURN_KEY),
+    });
     const creators = rows.slice(0, PAGE_ROWS).map((row) => row.key);
     const series = await listCreatorMonths(visit.db, { creators, from: filter.from });
     const from = filter.from ?? series[0]?.month;
@@ -69,3 +98,209 @@ ${pagedTable(
     };
   },
 };
+
+const LISTED_MONTHS = 36;
+const SHOWN = 100;
+/** Deals whose newest orders are shown. */
+const DEALS_OF_ORDERS = 5;
+const SHOWN_ORDERS = 10;
+/** Months, statements and deals in view; older ones are folded. */
+const SHOWN_MONTHS = 6;
+
+/** One creator: what they earned, what is pending and paid, by month; their statements, codes, orders and deals. */
+export const creatorPage: ConsolePage = {
+  path: '/creators/:creator',
+  place: 'Creators',
+  tab: null,
+  async show(visit) {
+    const { db } = visit;
+    const creator = foldHandle(visit.params.creator ?? '');
+    const spellings = await spellingsOf(db, creator);
+    const filter = { from: null, to: null, spellings };
+    const [months, sums, credited, deals] = await Promise.all([
+      listReturns(db, { ...filter, by: 'month', limit: LISTED_MONTHS }),
+      listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
+      listCreatorDeals(db, { spellings, limit: SHOWN }),
+      listDeals(db, { spellings, limit: SHOWN }),
+    ]);
+    // The mirror may not know a deal whose orders were credited.
+    const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
+    const [codes, statements, ...orders] = await Promise.all([
+      listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
+      listCreatorStatements(db, {
+        ...{ spellings, deals: ids, limit: SHOWN },
+        currencies: sums.map(({ currency }) => currency),
+      }),
+      ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
+    ]);
+    if (months.length + deals.length + codes.length === 0)
+      return missing(creator, 'No deal, code or credited order names this creator.');
+    const newest = orders
+      .flat()
+      .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
+      .slice(0, SHOWN_ORDERS);
+    const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
+    return {
+      title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
+      content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
+${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
+${monthChart(months, { creator, visit })}
+${foldedTable(
+  months
+    .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
+    .map((sum) => ({ sum, said: describeReturn(sum) })),
+  [
+    column('Month', ({ sum }) =>
+      anchor(visit.link('/money', { by: 'deal', handle: creator, from: sum.key, to: sum.key }), sum.key),
+    ),
+    number('Orders', ({ said }) => said.orders),
+    number('Net revenue', ({ said }) => said.net),
+    number('Earned', ({ said }) => said.cost),
+    number('New customers', ({ said }) => said.newCustomers),
+    column('Not known', ({ said }) => said.why),
+  ],
+  { about: 'By month', none: 'No order was credited yet.', shown: SHOWN_MONTHS },
+)}
+<h2>Statements</h2>
+${statementTable(statements, visit)}
+<h2>Codes</h2>
+${table(
+  codes,
+  [
+    column('Code', ({ code, job }) => anchor(visit.link('/codes/assign', { job, code }), code)),
+    column('Valid', ({ validFrom, validTo }) =>
+      validFrom === null && validTo === null
+        ? 'always'
+        : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
+    ),
+    column('Job', ({ job }) => job),
+  ],
+  { about: 'Codes', none: 'No code names this creator or one of their deals.' },
+)}
+<h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
+${table(newest, orderColumns(visit), { about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' })}
+<h2>Deals</h2>
+${dealTable(deals, visit)}`,
+    };
+  },
+};
+
+type Known = {
+  readonly sums: readonly ReturnType<typeof describeReturn>[];
+  readonly statements: readonly CreatorStatement[];
+  readonly deals: readonly ListedDeal[];
+};
+
+/** What a creator asks for: revenue, earned, open and paid. */
+function figures({ sums, statements, deals }: Known, visit: Visit): Html {
+  const open = statements.filter(({ closedAt }) => closedAt === null);
+  const closed = statements.filter(({ closedAt }) => closedAt !== null);
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  const ready = open.filter(({ month }) => month <= last);
+  const said = (of: 'net' | 'cost') => (sums.length === 0 ? 'nothing' : sums.map((sum) => sum[of]));
+  const total = (list: readonly CreatorStatement[]) =>
+    list.length === 0 ? 'nothing' : formatAmounts(list).split(', ');
+  const paid = deals.flatMap(({ totalPayouts }) => totalPayouts ?? []);
+  const clicks = deals.reduce((sum, { totalClicks }) => sum + Number(totalClicks ?? 0), 0);
+  const orders = sums.map(({ orders: count }) => count).join(' + ') || '0';
+  return html`<div class="figures">
+${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
+${figure('Earned', said('cost'), { note: 'commission and fees' })}
+${figure('In open statements', total(open), { note: readiness(open, ready) })}
+${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
+${paid.length === 0 ? null : figure('Paid out', sumMoney(paid), { note: "the service's count, in the currency of the account" })}
+${deals.length === 0 ? null : figure('Clicks', formatCount(clicks), { note: "the service's count" })}
+</div>
+`;
+}
+
+/** How much of what is open can be paid: that of months that are over. */
+function readiness(
+  open: readonly CreatorStatement[],
+  ready: readonly CreatorStatement[],
+): string | undefined {
+  if (open.length === 0) return undefined;
+  if (ready.length === 0) return 'cannot be paid yet: the months are not over';
+  if (ready.length === open.length) return 'can be closed and paid: the months are over';
+  return `of that, ${formatAmounts(ready)} can be closed and paid: the months are over`;
+}
+
+/** Net revenue by month, one picture for each currency. */
+function monthChart(
+  months: Awaited<ReturnType<typeof listReturns>>,
+  { creator, visit }: { readonly creator: string; readonly visit: Visit },
+): Html {
+  return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) =>
+    sums.length < 2
+      ? null
+      : barChart(
+          sums.toReversed().map(({ key, netAtLeast, ...sum }, index) => ({
+            label: labelOf(key, { index, count: sums.length }),
+            value: Number(netAtLeast ?? 0),
+            name: `${key}: ${describeReturn({ key, netAtLeast, ...sum }).net}`,
+            href: visit.link('/orders', {
+              outcome: 'credited',
+              creator,
+              from: `${key}-01`,
+              to: lastDayOf(key),
+            }),
+          })),
+          { label: `Net revenue in ${currency} by month` },
+        ),
+  )}`;
+}
+
+function statementTable(statements: readonly CreatorStatement[], visit: Visit): Html {
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
+  // A document has every currency of its deal, so the first of its rows has the link.
+  const rows = statements.map((one, index) => {
+    const before = statements[index - 1];
+    return { ...one, isFirst: before?.month !== one.month || before.dealId !== one.dealId };
+  });
+  return foldedTable(
+    rows,
+    [
+      column('Month', ({ month, dealId }) =>
+        anchor(visit.link(`/statements/${month}`, { deal: dealId }), month),
+      ),
+      column('Deal', ({ dealId }) => (dealId === '' ? 'unknown' : dealAnchor(visit, dealId))),
+      column('State', ({ closedAt, month }) =>
+        closedAt === null
+          ? month <= last
+            ? 'can be closed'
+            : 'open: orders can still be returned'
+          : html`closed ${instant(closedAt, visit)}`,
+      ),
+      number('Orders', ({ orders }) => formatCount(orders)),
+      number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),
+      column('Document', ({ month, dealId, isFirst }) =>
+        dealId === '' || !isFirst
+          ? null
+          : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
+      ),
+    ],
+    {
+      about: 'Statements',
+      none: 'Nothing counts in any statement yet, or no rate is known.',
+      shown: SHOWN_MONTHS,
+    },
+  );
+}
+
+function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
+  return foldedTable(
+    deals,
+    [
+      column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+      column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
+      column('Campaign', ({ dealflowName }) => dealflowName),
+      column('State', (deal) => badge(stateOfDeal(deal))),
+      column(
+        'More',
+        ({ dealId }) =>
+          html`${anchor(visit.link('/orders', { deal: dealId }), 'orders')}, ${anchor(visit.link('/money/conflicts', { deal: dealId }), 'conflicts')}, ${anchor(visit.link('/money/reconciliation', { deal: dealId }), 'reconciliation')}`,
+      ),
+    ],
+    { about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS },
+  );
+}

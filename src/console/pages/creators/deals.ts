@@ -1,9 +1,37 @@
+import { sumMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { lastDayOf } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount, formatDuration } from '../../../render/text.ts';
-import { listDeals, readCoverage, stateOfDeal } from '../../../reports/list-deals.ts';
-import type { ConsolePage } from '../../console-page.ts';
-import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
+import { formatCount, formatDuration, plural } from '../../../render/text.ts';
+import {
+  type ClicksOfMonth,
+  type DealMonth,
+  type DealVersion,
+  findDeal,
+  listDealClicks,
+  listDealMonths,
+  listDeals,
+  listDealVersions,
+  readCoverage,
+  stateOfDeal,
+} from '../../../reports/list-deals.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { barChart, labelOf } from '../../markup/bars.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  creatorLink,
+  dealAnchor,
+  factList,
+  figure,
+  filterForm,
+  instant,
+  missing,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
 import { optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/deals';
@@ -80,4 +108,155 @@ function countOf(value: string | null): string | null {
   if (value === null) return null;
   const [whole = '', fraction] = value.split('.');
   return fraction === undefined ? formatCount(whole) : `${formatCount(whole)}.${fraction}`;
+}
+
+const MONTHS = 36;
+const VERSIONS = 100;
+
+/** One deal: its sales according to this project and to the service, and its history. */
+export const dealPage: ConsolePage = {
+  path: '/deals/:deal',
+  place: 'Creators',
+  tab: null,
+  async show(visit) {
+    const { deal: dealId = '' } = visit.params;
+    const [deal, months, clicks, versions] = await Promise.all([
+      findDeal(visit.db, dealId),
+      listDealMonths(visit.db, { dealId, limit: MONTHS }),
+      listDealClicks(visit.db, { dealId, limit: MONTHS }),
+      listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
+    ]);
+    if (deal === null && months.length === 0)
+      return missing(
+        `Deal ${dealId}`,
+        'The mirror does not know this deal, and no order was attributed to it.',
+      );
+    const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
+    return {
+      title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
+      content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${stateOfDeal(deal)}`}.</p>
+<div class="figures">
+${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
+${
+  deal === null
+    ? null
+    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { href: visit.link('/money/reconciliation', { deal: dealId }), note: 'including orders that other tools posted; compare them' })}
+${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
+${figure('Clicks', deal.totalClicks ?? 'unknown')}
+${figure("Commission and fees, the service's count", `${deal.totalCommission ?? 'unknown'} + ${deal.totalFixedFee ?? 'unknown'}`, { note: 'in the currency of the account' })}
+${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of the account' })}`
+}
+</div>
+<h2>Orders by month</h2>
+${monthChart(months, { dealId, visit })}
+${monthTable(months, { dealId, visit })}
+<h2>Clicks by month <small>the service's count</small></h2>
+${clickChart(clicks)}
+<h2>History <small>what changed, as the mirror read it</small></h2>
+${historyTable(versions, visit)}
+${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
+    };
+  },
+};
+
+function amountsOf(months: readonly DealMonth[]): Html {
+  return amountList(
+    [...Map.groupBy(months, ({ currency }) => currency)].map(([currency, list]) => ({
+      currency,
+      amount: sumMoney(list.map(({ amount }) => amount)),
+    })),
+  );
+}
+
+function monthChart(
+  months: readonly DealMonth[],
+  { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
+): Html | null {
+  const labels = [...new Set(months.map(({ month }) => month))].sort();
+  if (labels.length === 0) return null;
+  const sum = (month: string, of: 'accepted' | 'open') =>
+    months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
+  return barChart(
+    labels.map((month, index) => ({
+      label: labelOf(month, { index, count: labels.length }),
+      value: sum(month, 'accepted') + sum(month, 'open'),
+      part: sum(month, 'open'),
+      name: `${month}: ${plural(sum(month, 'accepted'), 'order')} credited, ${sum(month, 'open')} not settled`,
+      href: visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }),
+    })),
+    { label: 'Orders of the deal by month' },
+  );
+}
+
+function clickChart(clicks: readonly ClicksOfMonth[]): Html {
+  if (clicks.length === 0)
+    return html`<p class="none">The count has not changed since it was first read.</p>`;
+  return html`${barChart(
+    clicks.toReversed().map(({ month, clicks: value }, index) => ({
+      label: labelOf(month, { index, count: clicks.length }),
+      value,
+      name: `${month}: ${plural(value, 'click')}`,
+    })),
+    { label: 'Clicks of the deal by month' },
+  )}${factList(clicks.toReversed().map(({ month, clicks: value }) => [month, formatCount(value)]))}`;
+}
+
+function monthTable(
+  months: readonly DealMonth[],
+  { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
+): Html {
+  return table(
+    months,
+    [
+      column('Month', ({ month }) =>
+        anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
+      ),
+      number('Credited', ({ accepted }) => formatCount(accepted)),
+      number('Not settled', ({ open }) => formatCount(open)),
+      number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+    ],
+    { about: 'Orders by month', none: 'No order was attributed to this deal.' },
+  );
+}
+
+function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
+  return table(
+    versions.slice(0, VERSIONS).map((version, index) => ({ version, before: versions[index + 1] ?? null })),
+    [
+      column('From', ({ version }) => instant(version.validFrom, visit)),
+      column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
+      column(
+        'What changed',
+        ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
+      ),
+    ],
+    { about: 'History of the deal', none: 'The mirror has not read this deal yet.' },
+  );
+}
+
+/** Every field of a deal that has a history, by its name on the page. Amounts are in the currency of the account. */
+const FIELDS: Readonly<Record<string, (version: DealVersion) => string | number | null>> = {
+  handle: ({ influencerHandle }) => influencerHandle,
+  platform: ({ platform }) => platform,
+  brand: ({ brandId }) => brandId,
+  campaign: ({ dealflowId }) => dealflowId,
+  stage: ({ funnelStep }) => funnelStep,
+  active: ({ isActive }) => (isActive === null ? null : isActive ? 'yes' : 'no'),
+  clicks: ({ totalClicks }) => totalClicks,
+  orders: ({ totalReferrals }) => totalReferrals,
+  sales: ({ totalSales }) => totalSales,
+  commission: ({ totalCommission }) => totalCommission,
+  'fixed fees': ({ totalFixedFee }) => totalFixedFee,
+  'paid out': ({ totalPayouts }) => totalPayouts,
+};
+
+/** Describes what a version changed: `clicks: 3 → 6`. Of the first version, every known field: `clicks: 3`. */
+function changesOf(version: DealVersion, before: DealVersion | null): readonly string[] {
+  const changes = Object.entries(FIELDS).flatMap(([name, read]) => {
+    const now = read(version);
+    if (before === null) return now === null ? [] : [`${name}: ${now}`];
+    const earlier = read(before);
+    return now === earlier ? [] : [`${name}: ${earlier ?? 'unknown'} → ${now ?? 'unknown'}`];
+  });
+  return changes.length === 0 ? ['a field that has no column here'] : changes;
 }

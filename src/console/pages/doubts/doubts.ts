@@ -5,7 +5,6 @@ import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../../render/text.ts';
 import {
-  type DoubtKey,
   type DoubtSum,
   listDoubleCredits,
   listDoubts,
@@ -27,10 +26,16 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { COUNT_LIMIT, idOf, keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
-import { AGES, readDoubtFilter } from './doubt-filter.ts';
-import { acknowledgeManyForm, creditBox, entryBox, settleManyForm } from './settle-many.ts';
+import {
+  AGES,
+  acknowledgeManyForm,
+  creditBox,
+  entryBox,
+  readDoubtFilter,
+  settleManyForm,
+} from './settle-many.ts';
 
 const PATH = '/doubts';
 const MAX_REASONS = 50;
@@ -50,7 +55,11 @@ async function showList(visit: Visit): Promise<Shown> {
   const filter = readDoubtFilter(visit);
   const counted = { limit: COUNT_LIMIT + 1 };
   const [doubts, sums, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
-    listDoubts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(textOf(visit, 'after')) }),
+    listDoubts(visit.db, {
+      ...filter,
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, { since: 'instant', entryId: 'whole' }),
+    }),
     sumDoubts(visit.db, filter, counted),
     filter.reason === null ? [] : sumDoubts(visit.db, { ...filter, reason: null }, counted),
     listDoubleCredits(visit.db, { job: filter.job }),
@@ -123,7 +132,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     ],
     {
       ...{ visit, about: 'Unclear entries', none: 'There are none.' },
-      keyOf: ({ since, entryId }) => `${since} ${entryId}`,
+      keyOf: ({ since, entryId }) => writeKey(since, entryId),
     },
   );
 }
@@ -159,13 +168,4 @@ ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
 function lostClaims(waiting: WaitingClaims): Html | null {
   const text = describeWaitingClaims(waiting);
   return text === null ? null : html`<h2>Sent, but lost from the database</h2>\n<p>${text}</p>`;
-}
-
-/** Null if the text is not a valid key; the list then starts at the beginning. */
-function readKey(text: string | null): DoubtKey | null {
-  const [, since, entryId] =
-    /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,18})$/.exec(text ?? '') ?? [];
-  return since === undefined || entryId === undefined || Number.isNaN(Date.parse(since))
-    ? null
-    : { since, entryId };
 }

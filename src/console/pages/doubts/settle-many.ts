@@ -2,9 +2,10 @@ import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { html } from '../../../render/html/html.ts';
 import { plural } from '../../../render/text.ts';
+import type { DoubtFilter } from '../../../reports/doubts/list-doubts.ts';
 import type { Visit } from '../../console-page.ts';
-import { chooseBox, chooseForm } from '../../markup/choose.ts';
-import type { ChosenDoubts } from './doubt-filter.ts';
+import { chooseBox, chooseForm } from '../../markup/action-form.ts';
+import { optionOf, textOf } from '../../read-query.ts';
 
 const FORM = 'settle-many';
 const ACKNOWLEDGE_FORM = 'acknowledge-many';
@@ -98,4 +99,24 @@ ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision
     chosen: isChosen ? null : 'entries',
     all: `${count}${isChosen ? '' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
   });
+}
+
+/** Options for how long an entry has been in doubt, in milliseconds. */
+export const AGES: Readonly<Record<string, number>> = {
+  an_hour: 3_600_000,
+  a_day: 86_400_000,
+  a_week: 604_800_000,
+};
+
+export type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
+
+/** Reads the filter from the address. Ages are counted back from `visit.now`. */
+export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
+  const age = AGES[optionOf(visit, 'older', Object.keys(AGES)) ?? ''];
+  return {
+    job: textOf(visit, 'job'),
+    reason: textOf(visit, 'reason'),
+    dealId: textOf(visit, 'deal'),
+    sinceBefore: age === undefined ? null : new Date(visit.now.getTime() - age),
+  };
 }

@@ -3,15 +3,19 @@ import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
+import { listFindings } from '../../../reports/checks/read-checks.ts';
 import {
   countFilesRead,
   type FileFilter,
+  findFileRead,
   type ListedFile,
   listFilesRead,
 } from '../../../reports/files/list-files.ts';
+import { sayFooterRow } from '../../../reports/files/read-files.ts';
+import type { ActionPath } from '../../access/permissions.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { chooseBox, chooseForm } from '../../markup/choose.ts';
-import { anchor, badge, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { actionForm, chooseBox, chooseForm } from '../../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../../markup/parts.ts';
 import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/files';
@@ -150,4 +154,56 @@ export function decideManyForm(
     scope: 'selected',
     all: `${plural(found, 'file')}${isChosen ? '' : ' that match'}`,
   });
+}
+
+/** One reading of a file, and the actions for it. */
+export const filePage: ConsolePage = {
+  path: '/files/:file',
+  place: 'System',
+  tab: null,
+  async show(visit) {
+    const { file: id = '' } = visit.params;
+    const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
+    if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
+    const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
+    const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
+    return {
+      title: fileName(file.uri),
+      content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}</div>
+${factList([
+  ['Address', file.uri],
+  ['Source', file.source],
+  ['Layout', file.layout],
+  ['Read for', file.readFor],
+  ['Size', `${formatCount(file.sizeBytes)} bytes`],
+  ['Rows', file.rowsRead === null ? null : formatCount(file.rowsRead)],
+  ['Rejected', html`${rejectedLink(file, visit)}`],
+  ['No records: rows below the last', file.footer?.map(sayFooterRow).join('; ') ?? null],
+  ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
+  ['First seen', instant(file.firstSeenAt, visit)],
+])}
+${
+  finding === undefined
+    ? null
+    : html`<h2>Read it as it is</h2>
+<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`
+}
+${forms(file, visit)}`,
+    };
+  },
+};
+
+/** What counts of the file: `: 12 rows, 1 rejected.` */
+function sayCount({ state, rowsRead, rejectedRows }: ListedFile): string {
+  if (state === 'held') return ': none of its rows count.';
+  if (state !== 'read' || rowsRead === null) return '.';
+  return `: ${plural(rowsRead, 'row')}${rejectedRows === 0 ? '' : `, of which ${formatCount(rejectedRows)} could not be used`}.`;
+}
+
+function forms({ sourceFileId, state }: ListedFile, visit: Visit): Html {
+  const form = (path: ActionPath, title: string, about: string) => html`<h2>${title}</h2>
+<p>${about}</p>
+${actionForm(visit, path, { hidden: { file: sourceFileId, state }, reasonLabel: 'Why', button: title })}`;
+  return html`${state === 'held' ? form('/files/release', 'Discard its rows', 'Nobody needs them: none of its rows ever count. A run still reads a new version under its name.') : null}
+${state === 'reading' ? null : form('/files/reread', 'Read it again', 'The next run reads the file again if it still exists in the same version, for example after you corrected its layout. Posted orders stay posted. If the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.')}`;
 }

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KnownError } from '../../../core/known-error.ts';
 import { formatAmounts } from '../../../core/money.ts';
+import type { RawRows } from '../../../core/record.ts';
 import type { RejectedRowInFile } from '../../../core/report.ts';
 import { fileName } from '../../../core/text/file-name.ts';
 import type { Html } from '../../../core/text/html.ts';
@@ -15,8 +18,7 @@ import {
 } from '../../../reports/files/list-rejected.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { anchor, factList, filterForm, isFiltered, pagedTable } from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
-import { withinLimit } from '../../within-limit.ts';
+import { idOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
@@ -32,11 +34,15 @@ export const rejectedPage: ConsolePage = {
   async show(visit) {
     const filter = readFilter(visit);
     if (visit.query.get('download') === 'csv') return download(visit, filter);
-    const after = readKey(textOf(visit, 'after'));
+    const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
     const [causes, sources, rows] = await Promise.all([
       listRejectedCauses(visit.db, filter),
       listRejectedSources(visit.db, filter),
-      listRejected(visit.db, { ...filter, limit: PAGE_ROWS + 1, ...(after === null ? {} : { after }) }),
+      listRejected(visit.db, {
+        ...filter,
+        limit: PAGE_ROWS + 1,
+        ...(after === null ? {} : { after: { ...after, record: Number(after.record) } }),
+      }),
     ]);
     const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
     return {
@@ -109,7 +115,7 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
     ],
     {
       ...{ visit, about: 'Rejected rows', none: 'There are none.' },
-      keyOf: ({ sourceFileId, record }) => `${sourceFileId}-${record}`,
+      keyOf: ({ sourceFileId, record }) => writeKey(sourceFileId, String(record)),
     },
   );
 }
@@ -211,9 +217,110 @@ function readFilter(visit: Visit): RejectedFilter {
 function chosen({ query }: Visit): Readonly<Record<string, string | null>> {
   return Object.fromEntries(['run', 'source', 'file', 'code'].map((name) => [name, query.get(name)]));
 }
+/** How long a person waits for a page. */
+const LIMIT_MS = 5_000;
+/** Maximum number of rows to show of an order that was rejected as a whole. */
+const MAX_ROWS = 20;
 
-/** Null if the text is not a valid key; the list then starts at the beginning. */
-function readKey(text: string | null): { readonly sourceFileId: string; readonly record: number } | null {
-  const [, sourceFileId, record] = /^(\d{1,18})-(\d{1,15})$/.exec(text ?? '') ?? [];
-  return sourceFileId === undefined || record === undefined ? null : { sourceFileId, record: Number(record) };
+/** One rejected row, as in its file. */
+export const rejectedRowPage: ConsolePage = {
+  path: '/rejected/:file/:record',
+  place: 'Fix',
+  tab: null,
+  async show(visit) {
+    const { file = '', record = '' } = visit.params;
+    const [row] =
+      /^\d{1,18}$/.test(file) && /^\d{1,15}$/.test(record)
+        ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
+        : [];
+    if (row === undefined)
+      return {
+        title: 'Rejected row',
+        content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
+<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
+        status: 404,
+      };
+    return {
+      title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
+      content: html`<p>${row.reason}</p>
+<p class="help">${row.help}</p>
+${factList([
+  ['Cause', anchor(visit.link('/rejected', { code: row.code }), row.code.replaceAll('_', ' '))],
+  ['Column', row.column],
+  ['Value', row.value],
+  ['File', anchor(visit.link(`/files/${row.sourceFileId}`), fileName(row.uri))],
+  ['Source', row.source],
+  ['Read for', row.readFor],
+  ['Record', formatCount(row.record)],
+  ['Run', anchor(visit.link(`/runs/${row.runId}`), row.runId)],
+])}
+<h2>In the file</h2>
+${await original(row, visit)}`,
+    };
+  },
+};
+
+/**
+ * Shows the row to operators only, because it contains personal data other than e-mail addresses, which
+ * cannot be masked.
+ */
+async function original(row: RejectedRowInFile, { config, may }: Visit): Promise<Html> {
+  if (!may('see raw rows')) return html`<p class="none">Only an operator may see the row itself.</p>`;
+  const { source, uri, version, record, rowCount } = row;
+  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const read = await withinLimit(
+    fetchRawRows({ config, source, uri, version, records: [{ record, rowCount }] }),
+    LIMIT_MS,
+  );
+  if (read.kind === 'failed') return html`<p class="none">${read.why}</p>`;
+  if (read.value === null)
+    return html`<p class="none">The file is gone or was replaced by another version. Correct the row where it comes from.</p>`;
+  return rowsMarkup(read.value, row);
+}
+
+function rowsMarkup({ header, rows }: RawRows, { column }: RejectedRowInFile): Html {
+  const more = rows.length - MAX_ROWS;
+  return html`${rows.slice(0, MAX_ROWS).map((cells) =>
+    factList(
+      cells.map((cell, index) => {
+        const name = header[index] ?? `column ${index + 1}`;
+        return [name, name === column ? html`<strong>${cell}</strong>` : cell];
+      }),
+    ),
+  )}${more > 0 ? html`<p>and ${plural(more, 'more row', 'more rows')}</p>` : null}
+<p><small>E-mail addresses are masked.</small></p>`;
+}
+
+export type Tried<Value> =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/**
+ * Waits for the reading of a file, up to a limit. Its store may be slow or unreachable; then the page shows
+ * the reason instead of failing.
+ */
+export async function withinLimit<Value>(work: Promise<Value>, limitMs: number): Promise<Tried<Value>> {
+  const timer = new AbortController();
+  const late = sleep(limitMs, null, { signal: timer.signal }).then(
+    (): Tried<Value> => ({
+      kind: 'failed',
+      why: `The file could not be read within ${Math.round(limitMs / 1000)} seconds. Try again later, or use the command.`,
+    }),
+  );
+  const done = work.then(
+    (value): Tried<Value> => ({ kind: 'done', value }),
+    (error: unknown): Tried<Value> => ({
+      kind: 'failed',
+      why:
+        error instanceof KnownError
+          ? `${error.details.message} ${error.details.help}`
+          : 'The file could not be read.',
+    }),
+  );
+  try {
+    return await Promise.race([done, late]);
+  } finally {
+    late.catch(() => {});
+    timer.abort();
+  }
 }

@@ -5,10 +5,10 @@ import { html } from '../../../render/html/html.ts';
 import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import type { ConsolePage } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
-import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { readMonths } from './return-filter.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { readMonths } from './returns.ts';
 
 const PATH = '/money/conflicts';
 /** Number of months that the page shows by default, because comparing the rules over years takes too long for a page. */
@@ -25,7 +25,11 @@ export const conflictsPage: ConsolePage = {
     const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
     const [sums, orders] = await Promise.all([
       compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
-      listConflicts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
+      listConflicts(visit.db, {
+        ...filter,
+        limit: PAGE_ROWS + 1,
+        after: keyOf(visit, { day: 'day', job: 'text', source: 'text', orderId: 'text' }),
+      }),
     ]);
     return {
       title: 'Orders with evidence for several creators',
@@ -83,10 +87,4 @@ function sumTable(sums: readonly RuleSum[]) {
     ],
     { about: 'What each rule would credit', none: 'No revenue is in conflict.' },
   );
-}
-
-function readKey(visit: Visit) {
-  const [day = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
-  const isDay = dayOf({ query: new URLSearchParams({ day }) }, 'day') !== null;
-  return isDay ? { day, job, source, orderId } : null;
 }

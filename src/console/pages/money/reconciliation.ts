@@ -48,7 +48,7 @@ export const reconciliationPage: ConsolePage = {
 async function showDeals(visit: Visit) {
   const rows = await listReconciled(visit.db, {
     limit: PAGE_ROWS + 1,
-    after: readKey(visit),
+    after: keyOf(visit, { unexplained: 'whole', dealId: 'text' }),
     handle: textOf(visit, 'handle'),
     isOpen: optionOf(visit, 'show', SHOWN) !== null,
   });
@@ -193,9 +193,4 @@ function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): num
 
 function countOf(count: number | null): string {
   return count === null ? 'unknown' : formatCount(count);
-}
-
-function readKey(visit: Visit) {
-  const [unexplained = '', dealId = ''] = keyOf(visit, 2) ?? [];
-  return /^-?\d{1,18}$/.test(unexplained) ? { unexplained, dealId } : null;
 }

@@ -1,16 +1,46 @@
-import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../core/money/returns.ts';
+import {
+  RETURN_GROUPS,
+  type ReturnGroup,
+  type ReturnSum,
+  SELF_PURCHASE_DAYS,
+  type SelfPurchase,
+} from '../../../core/money/returns.ts';
+import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
+import type { Database } from '../../../db/connect.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
-import { listReturns } from '../../../reports/money/list-returns.ts';
-import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
+import {
+  findNewestMonth,
+  listCustomersWon,
+  listReturns,
+  listSelfPurchases,
+  type ReturnFilter,
+} from '../../../reports/money/list-returns.ts';
+import {
+  describeCustomersWon,
+  describeMonths,
+  describeReturn,
+  explainUnknown,
+} from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { barChart, labelOf } from '../../markup/bars.ts';
-import { anchor, creatorLink, dealLink, facet, figure, filterForm, pagedTable } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
-import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
+import {
+  anchor,
+  creatorLink,
+  dealAnchor,
+  dealLink,
+  type FilterField,
+  facet,
+  figure,
+  filterForm,
+  orderLink,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
 
 const PATH = '/money';
 /** Creators first: a person asks for somebody before they ask for a deal. */
@@ -39,7 +69,7 @@ export const returnsPage: ConsolePage = {
         ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
         ...{ by, inCurrency },
         limit: PAGE_ROWS + 1,
-        after: readKey(visit),
+        after: keyOf(visit, RETURN_KEY),
       }),
     ]);
     const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
@@ -169,8 +199,121 @@ function nameOf(
       return anchor(visit.link(PATH, { ...kept, from: key, to: key }), key);
   }
 }
+/** Key of a sum. */
+export const RETURN_KEY = { currency: 'text', rank: 'amount', key: 'text' } as const;
 
-function readKey(visit: Visit) {
-  const [currency = '', rank = '', key = ''] = keyOf(visit, 3) ?? [];
-  return /^-?\d{1,20}(\.\d{1,4})?$/.test(rank) ? { currency, rank, key } : null;
+const WON_PATH = '/money/customers';
+const MONTHS_OF_A_YEAR = 12;
+
+/** Page of the new customers that deals won, with the revenue from them since. */
+export const customersWonPage: ConsolePage = {
+  path: WON_PATH,
+  place: 'Money',
+  tab: 'Customers won',
+  async show(visit) {
+    const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
+    const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
+    const isReview = optionOf(visit, 'show', ['own']) !== null;
+    const [rows, own] = await Promise.all([
+      listCustomersWon(visit.db, {
+        ...{ ...filter, limit: PAGE_ROWS + 1 },
+        after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
+      }),
+      // Shown on request, because all customers who are influencers are compared with their orders.
+      isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
+    ]);
+    const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
+    return {
+      title: 'Customers won',
+      content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
+${filterForm(visit, RETURN_FIELDS)}
+${pagedTable(
+  described,
+  [
+    column('Month', ({ won }) => won.month),
+    column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
+    column('Creator', ({ won }) => won.influencerHandle),
+    number('New customers', ({ said }) => said.newCustomers),
+    number('Ordered again', ({ said }) => said.repeat),
+    number('Value after 30 days', ({ said }) => said.worth30),
+    number('After 90 days', ({ said }) => said.worth90),
+    number('After 365 days', ({ said }) => said.worth365),
+  ],
+  {
+    ...{ visit, about: 'Customers won' },
+    keyOf: ({ won: { month, dealId, brandId, currency } }) => writeKey(month, dealId, brandId, currency),
+    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
+  },
+)}
+<p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
+<h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
+<p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
+${own === null ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>` : ownTable(own, visit)}`,
+    };
+  },
+};
+
+function ownTable(own: readonly SelfPurchase[], visit: Visit) {
+  return table(
+    own,
+    [
+      column('Day', ({ day }) => day),
+      column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+      column('Deal', ({ dealId }) => (dealId === null ? '' : dealAnchor(visit, dealId))),
+      column('Creator', ({ influencerHandle }) => influencerHandle),
+      number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    ],
+    {
+      about: 'Orders that creators may have placed themselves',
+      none: 'None is known. This needs customer_key and look-ups in real time.',
+    },
+  );
+}
+/** Fields of the form that filters sums. */
+export const RETURN_FIELDS: readonly FilterField[] = [
+  { name: 'from', label: 'From month' },
+  { name: 'to', label: 'To month' },
+  { name: 'deal', label: 'Deal' },
+  { name: 'handle', label: 'Creator' },
+  { name: 'brand', label: 'Brand id' },
+  { name: 'currency', label: 'Currency' },
+];
+
+/**
+ * Reads the filter from the query. If it names no month, the filter covers `count` months up to the newest
+ * one with orders, because summing up more would take too long for a page.
+ *
+ * @param options.count number of months that the page shows by default.
+ * @param options.isOver whether they end with the last month that is over, if there are orders until then.
+ */
+export async function readReturnFilter(
+  visit: Visit,
+  { count, isOver = false }: { readonly count: number; readonly isOver?: boolean },
+): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
+  const until = isOver ? monthBefore(visit.now, visit.config.statements.timeZone) : null;
+  const months = await readMonths(visit, { count, findNewest: (db) => findNewestMonth(db, until) });
+  const filter = {
+    ...months,
+    ...{ dealId: textOf(visit, 'deal'), brandId: textOf(visit, 'brand') },
+    ...{ handle: textOf(visit, 'handle'), currency: textOf(visit, 'currency') },
+  };
+  return { filter, months: describeMonths(months) };
+}
+
+/**
+ * Reads the months from the query. If it names none, returns `count` months up to the newest one.
+ *
+ * @param options.findNewest returns the newest month that has anything to show, as `2026-10`, or null.
+ */
+export async function readMonths(
+  visit: Visit,
+  {
+    count,
+    findNewest,
+  }: { readonly count: number; readonly findNewest: (db: Database) => Promise<string | null> },
+): Promise<{ readonly from: string | null; readonly to: string | null }> {
+  const [from, to] = [monthOf(visit, 'from'), monthOf(visit, 'to')];
+  if (from !== null || to !== null) return { from, to };
+  const newest = await findNewest(visit.db);
+  return { from: newest === null ? null : (monthsUntil(newest, count)[0] ?? null), to: newest };
 }

@@ -1,5 +1,4 @@
 import { formatMoney } from '../../../core/money.ts';
-import { isDay } from '../../../core/time/day.ts';
 import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
@@ -17,9 +16,13 @@ export async function showDealLines(
   options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },
 ): Promise<Shown> {
   const { month, dealId } = options;
+  const key = keyOf(visit, { currency: 'text', dueOn: 'day', kind: 'text', subject: 'text' });
   const [sums, lines] = await Promise.all([
     sumStatement(visit.db, { ...options, limit: PAGE_ROWS }),
-    listDealLines(visit.db, { ...options, limit: PAGE_ROWS + 1, after: readKey(visit) }),
+    listDealLines(visit.db, {
+      ...{ ...options, limit: PAGE_ROWS + 1 },
+      after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
+    }),
   ]);
   const path = `/statements/${month}`;
   const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
@@ -74,9 +77,4 @@ function whatOf({ kind, orderId, source }: StatementLine, visit: Visit) {
   const subject =
     orderId === null ? 'fee' : html`order ${anchor(orderLink(visit, { source, orderId }), orderId)}`;
   return kind === 'correction' ? html`${subject}, corrected` : subject;
-}
-
-function readKey(visit: Visit): LineKey | null {
-  const [currency = '', dueOn = '', kind = '', subject = ''] = keyOf(visit, 4) ?? [];
-  return isDay(dueOn) ? { currency, dueOn, kind: kind as LineKey['kind'], subject } : null;
 }

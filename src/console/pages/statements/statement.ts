@@ -29,7 +29,6 @@ import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDealLines } from './deal-lines.ts';
-import { describeSums } from './describe-sums.ts';
 
 /**
  * Page of the statement of one month: the amounts owed to each deal, with one table per currency, and the
@@ -211,4 +210,16 @@ ${actionForm(visit, '/statements/close', {
   button: `Close ${month}`,
   confirm: 'I have checked it: a closed statement never changes.',
 })}`;
+}
+
+/**
+ * Describes the totals of a statement: `13.33 EUR in 2 lines, 5.00 USD in 1 line`. The page shows this text,
+ * and closing compares it with the current totals.
+ */
+export function describeSums(currencies: readonly CurrencySum[]): string {
+  return currencies.length === 0
+    ? 'nothing to pay'
+    : currencies
+        .map(({ amount, currency, lines }) => `${formatMoney(amount, currency)} in ${plural(lines, 'line')}`)
+        .join(', ');
 }
