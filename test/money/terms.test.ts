@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { withVoid } from '../../src/money/leaks/preview-void.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
+import { termsOf } from '../support/terms.ts';
 
 const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
+
+const CONDITIONS = 'deal_id,rate,flat,currency,customer,first_days,excluded_skus,valid_from';
 
 function parse(...rows: string[]) {
   return parseTerms([HEADER, ...rows].join('\n'));
@@ -13,39 +16,16 @@ describe('terms.csv', () => {
     expect(
       parse('D1,,12.5,,,,', ',Été 10,8%,,,2026-01-01,2026-06-30', 'D2,,,300.00,eur,2026-03-01,').rows,
     ).toEqual([
-      {
-        line: 2,
-        dealId: 'D1',
-        codeFolded: null,
-        ratePercent: '12.5',
-        fixedFee: null,
-        currency: null,
-        excludedSkus: [],
-        validFrom: null,
-        validTo: null,
-      },
-      {
-        line: 3,
-        dealId: null,
-        codeFolded: 'été10',
-        ratePercent: '8',
-        fixedFee: null,
-        currency: null,
-        excludedSkus: [],
-        validFrom: '2026-01-01',
-        validTo: '2026-06-30',
-      },
-      {
-        line: 4,
-        dealId: 'D2',
-        codeFolded: null,
-        ratePercent: null,
-        fixedFee: '300.00',
-        currency: 'EUR',
-        excludedSkus: [],
-        validFrom: '2026-03-01',
-        validTo: null,
-      },
+      termsOf({ line: 2, text: 'deal_id=D1 rate=12.5', ratePercent: '12.5' }),
+      termsOf({
+        ...{ line: 3, text: 'code=Été 10 rate=8% valid_from=2026-01-01 valid_to=2026-06-30' },
+        ...{ dealId: null, codeFolded: 'été10', ratePercent: '8' },
+        ...{ validFrom: '2026-01-01', validTo: '2026-06-30' },
+      }),
+      termsOf({
+        ...{ line: 4, text: 'deal_id=D2 fixed_fee=300.00 currency=eur valid_from=2026-03-01' },
+        ...{ dealId: 'D2', fixedFee: '300.00', currency: 'EUR', validFrom: '2026-03-01' },
+      }),
     ]);
   });
 
@@ -65,8 +45,8 @@ describe('terms.csv', () => {
     [
       'D1,,,,,,',
       'rate',
-      'The row says neither a rate nor a fee, and excludes nothing.',
-      'Fill in rate, fixed_fee or excluded_skus.',
+      'The row says neither a rate nor an amount, and excludes nothing.',
+      'Fill in rate, flat, fixed_fee or excluded_skus.',
     ],
     [
       'D1,,"12,5",,,,',
@@ -176,6 +156,34 @@ describe('terms.csv', () => {
     ]);
     expect(parse('D1,,10,,,,2026-03-31', 'D1,,12,,,2026-04-01,').problems).toEqual([]);
     expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);
+  });
+
+  it.each([
+    ['D1,10,5,EUR,,,,', 'flat', 'The row says both a rate and a flat amount.'],
+    ['D1,,5,,,,,', 'currency', 'The amount in flat needs its currency.'],
+    ['D1,,5.005,EUR,,,,', 'flat', 'An amount in EUR has 2 decimals, and this has more.'],
+    ['D1,10,,,first,,,', 'customer', 'This is not a kind of customer.'],
+    ['D1,10,,,,0,,', 'first_days', 'This is not a number of days.'],
+    ['D1,,,,new,,GIFT,', 'customer', 'Only a rate or a flat amount can have a condition.'],
+    ['D1,10,,,,30,GIFT,', 'first_days', 'Only a rate or a flat amount can have a condition.'],
+  ])('with the conditions of %s is rejected with a reason', (row, column, reason) => {
+    const { rows, problems } = parseTerms(`${CONDITIONS}\n${row}`);
+    expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
+  });
+
+  it('has a row with a condition only below the rows that apply whenever it does', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms([CONDITIONS, ...rows].join('\n')).problems.map(({ line, reason }) => `${line}: ${reason}`);
+    const shadowed = (line: number) =>
+      `${line}: The row applies whenever the one on line ${line - 1} does, on some of these days, and the lower row counts.`;
+    const [plain, isNew, in30, in60] = ['D1,10,,,,,,', 'D1,11,,,new,,,', 'D1,12,,,,30,,', 'D1,,5,EUR,,60,,'];
+    expect(problemsOf(plain, isNew, in60, in30, 'D1,9,,,returning,30,,')).toEqual([]);
+    expect(problemsOf(isNew, plain)).toEqual([shadowed(3)]);
+    expect(problemsOf(in30, in60)).toEqual([shadowed(3)]);
+    expect(problemsOf(isNew, isNew)).toEqual([shadowed(3)]);
+    expect(problemsOf(isNew, 'D1,9,,,new,30,,', 'D2,10,,,,,,')).toEqual([]);
+    // A flat amount is no condition.
+    expect(problemsOf(plain, 'D1,,5,EUR,,,,')[0]).toContain('different terms on line 2');
   });
 
   it('is rejected as a whole if its header is invalid', () => {

@@ -25,19 +25,17 @@ export function describeReplay(
   return [
     ...section(`What counts from ${from} to ${to}`, {
       why: 'Orders as they are known now, under the terms of today and under the draft. Nothing was changed.',
-      parts: [
-        table(
-          [...deals, ...totals],
-          [
-            whole('deal', ({ dealId, code }) => dealId ?? (code === null ? null : `code ${code}`)),
-            column('influencer', ({ influencerHandle }) => influencerHandle),
-            number('orders', ({ orders }) => formatCount(orders)),
-            number('today', ({ today, currency }) => earned(today, currency)),
-            number('draft', ({ draft, currency }) => earned(draft, currency)),
-            number('difference', differenceOf),
-          ],
-        ),
-      ],
+      parts: table(
+        [...deals, ...totals],
+        [
+          whole('deal', ({ dealId, code }) => dealId ?? (code === null ? null : `code ${code}`)),
+          column('influencer', ({ influencerHandle }) => influencerHandle),
+          number('orders', ({ orders }) => formatCount(orders)),
+          number('today', ({ today, currency }) => earned(today, currency)),
+          number('draft', ({ draft, currency }) => earned(draft, currency)),
+          number('difference', differenceOf),
+        ],
+      ),
       help: 'A difference is unknown if one of the two does not say what some orders earn, because a rate or the products are unknown.',
     }),
   ];

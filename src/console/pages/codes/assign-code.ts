@@ -47,7 +47,7 @@ export const assignCodePage: ConsolePage = {
     const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
       listUnownedCodes(db, { job, folded: code, limit: 20 }),
       listOrders(db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
-      listAssignedCodes(db, { job, folded }),
+      listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
       listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
       listCodeUse(db, { folded, days: SHOWN_DAYS }),
       findLeaks(db, { now, code: folded }),
@@ -88,7 +88,7 @@ ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in
 ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
-<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if the mirror does not know the deal or handle, because it may be new.</label></p>`,
+<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
         reasonLabel: 'Why',
         button: 'Assign',
       });
