@@ -30,17 +30,24 @@ export type VoidDecision = CodeToVoid & {
  * Writes a void of a code into terms.csv, with the reason, and records who decided. Commands and the console both call
  * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either.
  *
- * @returns what the void does, and the id of the audit record. Null if it is not what the person saw; nothing is
- *   written then.
- * @throws KnownError `terms_not_written` (exit 2) with the row to add, and those of `previewVoid`.
+ * @returns what the void does, and the id of the audit record.
+ * @throws KnownError `void_changed` (exit 2) if that is not what the person saw, `terms_not_written` (exit 2) with the row
+ *   to add, and those of `previewVoid`.
  */
 export async function voidCode(
   trx: DatabaseTransaction,
   { seen, audit, ...wanted }: VoidDecision,
-): Promise<{ readonly preview: VoidPreview; readonly auditId: string } | null> {
+): Promise<{ readonly preview: VoidPreview; readonly auditId: string }> {
   const preview = await previewVoid(trx, wanted);
   const { code, day, file, ended, months, row } = preview;
-  if (seen !== null && seen !== preview.seal) return null;
+  if (seen !== null && seen !== preview.seal)
+    throw configurationError({
+      code: 'void_changed',
+      message: 'The terms, or what the orders earn, have changed since the page showed them.',
+      where: code,
+      help: 'Look at it again.',
+      safe: 'Nothing was changed.',
+    });
   const auditId = await audit({
     action: 'void_code',
     subjectKind: 'code',

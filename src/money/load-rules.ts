@@ -258,9 +258,10 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     );
   return {
     line,
-    text: TERMS_COLUMNS.flatMap((column) => (cell(column) === '' ? [] : `${column}=${cell(column)}`)).join(
-      ' ',
-    ),
+    // Statements show it to creators; the reason is for those who read the file.
+    text: TERMS_COLUMNS.flatMap((column) =>
+      column === 'reason' || cell(column) === '' ? [] : `${column}=${cell(column)}`,
+    ).join(' '),
     dealId: dealId || null,
     codeFolded: codeFolded || null,
     ratePercent: rate || null,

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -171,6 +171,14 @@ describe('the pages about money', () => {
     const shown = /name="shown" value="(\w+)"/.exec(page.text)?.[1] ?? '';
     const form = { code: 'mia10', day: '2026-04-21', shown, reason: 'on a coupon site' };
     expect((await post('/codes/void', { ...form, day: '2026-04-22' })).status).toBe(409);
+    shop.write('terms.csv.new', '');
+    const refused = await post('/codes/void', form);
+    expect([refused.status, textOf(refused.text)]).toEqual([
+      409,
+      expect.stringMatching(/terms\.csv\.new exists.* add this row yourself, .*: ,0,,,2026-04-21,mia10,on a/),
+    ]);
+    rmSync(join(shop.folder, 'terms.csv.new'));
+    expect(await listAudit(shop.db, { limit: 9 })).toHaveLength(1);
     chmodSync(join(shop.folder, 'terms.csv'), 0o640);
     expect((await post('/codes/void', { ...form, return_to: path })).status).toBe(200);
     expect(statSync(join(shop.folder, 'terms.csv')).mode & 0o777).toBe(0o640);
@@ -184,6 +192,10 @@ describe('the pages about money', () => {
       /DEALMIA +mia\.test +0 +-6\.00 +-6\.00 EUR/,
     );
     expect((await post('/codes/void', form)).status).toBe(409);
+    const again = ['leaks', 'void', 'BEN15', '--from', '2026-04-23', '--reason', 'moved'];
+    expect((await shop.cli(...again)).stdout).toContain('Written to ');
+    expect(readFileSync(join(shop.folder, 'terms.csv'), 'utf8')).toContain('\n,0,,,2026-04-23,ben15,moved\n');
+    expect((await shop.cli(...again)).exitCode).toBe(2);
   });
 
   it('show what the service counts like reconcile, deals with the largest unexplained difference first', async () => {

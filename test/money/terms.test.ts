@@ -217,6 +217,7 @@ describe('a void of a code', () => {
     expect(problems).toEqual([]);
     expect(rows.at(-1)).toMatchObject({
       codeFolded: 'mia10',
+      text: 'code=mia10 rate=0 valid_from=2026-10-31',
       ratePercent: '0',
       validFrom: '2026-10-31',
       validTo: null,

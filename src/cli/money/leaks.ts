@@ -103,6 +103,8 @@ async function performVoid(output: Output, written: string, options: VoidOptions
   const { voidCode } = await import('../../decisions/void-code.ts');
   const { describeVoid } = await import('../../reports/money/leaks.ts');
   const code = foldCode(written);
+  const reason =
+    options.dryRun === true ? '' : requireReason(options.reason, 'in the terms and in the audit');
   const { config, read, decide } = await openCommand(output, options, { saysOfTerms: false });
   const now = new Date();
   const [leak = null] = await read((db) => findLeaks(db, { now, code }));
@@ -114,15 +116,11 @@ async function performVoid(output: Output, written: string, options: VoidOptions
       where: code,
       help: 'Name the first day that earns nothing: --from 2026-10-31. The page of the code shows its orders by day.',
     });
-  const wanted = { settings: config.statements, code, day, now };
+  const wanted = { settings: config.statements, code, day, reason, now };
   const preview =
     options.dryRun === true
-      ? await read((db) => previewVoid(db, { ...wanted, reason: options.reason ?? '' }))
-      : await decide(async (trx, { audit }) => {
-          const reason = requireReason(options.reason, 'in the terms and in the audit');
-          return (await voidCode(trx, { ...wanted, reason, seen: null, audit }))?.preview ?? null;
-        });
-  if (preview === null) return EXIT.ok;
+      ? await read((db) => previewVoid(db, wanted))
+      : (await decide((trx, { audit }) => voidCode(trx, { ...wanted, seen: null, audit }))).preview;
   const { before: _before, text: _text, seal: _seal, ...shown } = preview;
   output.emit({ event: options.dryRun === true ? 'void_preview' : 'code_voided', ...shown });
   output.show(describeVoid(preview, leak));

@@ -120,7 +120,7 @@ export function editSheet<Column extends string>(
   const names = [...header.map(foldHeader), ...missing];
   const delimiter = delimiterOf(text, isColumn);
   const written = text.split(/(?<=\r\n|\r(?!\n)|\n)/);
-  const lineEnd = /[\r\n]+$/.exec(written[0] ?? '')?.[0] ?? '\n';
+  const lineEnd = /(?:\r\n|\r|\n)$/.exec(written[0] ?? '')?.[0] ?? '\n';
   const rowOf = (cells: readonly string[]): string =>
     cells.map((cell) => quoteCell(cell, delimiter)).join(delimiter);
   const change = ({ cells, line }: Line): void => {
