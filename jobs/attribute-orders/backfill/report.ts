@@ -50,7 +50,6 @@ export async function readBackfillProgress(
   const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
   const { rows: lately } = await sql<{ answers: string }>`
     select count(*) as answers from ledger.attempts t
-    join ops.runs r on r.run_id = t.run_id and r.job = ${backfillRunName(job)}
     where t.claimed_at > statement_timestamp() - interval '1 minute'
       and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`.execute(db);
   const { rows: process } = await sql<{ host: string; pid: number }>`
