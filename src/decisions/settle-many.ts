@@ -185,7 +185,7 @@ export function describeFilter({ job, reason: words, dealId, sinceBefore }: Doub
     ...(job ? [`of job ${job}`] : []),
     ...(dealId ? [`for deal ${dealId}`] : []),
     ...(sinceBefore ? [`in doubt since ${formatInstant(sinceBefore)} UTC or longer`] : []),
-    ...(words ? [`because ${words}`] : []),
+    ...(words ? [`because ${[words].flat().join(', or ')}`] : []),
   ];
   return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;
 }

@@ -25,8 +25,14 @@ export type OrderFilter = {
   readonly disposition?: string | null;
   readonly reason?: string | null;
   readonly deal?: string | null;
+  /** Spellings of the handle of a creator (`spellingsOf`). */
+  readonly creator?: readonly string[] | null;
   /** Part of the code or link that was matched or could not be matched. */
   readonly matched?: string | null;
+  /** Orders that carry this code, folded. */
+  readonly code?: string | null;
+  /** Whether they carry a link of a creator. */
+  readonly hasLink?: boolean | null;
   /** Days in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
@@ -71,27 +77,61 @@ export async function listOrders(
   return rows;
 }
 
-/** Counts the matching orders, up to `limit` + 1. */
-export async function countOrders(
+/** What orders can be narrowed by, with what each value is called in an address. */
+export const ORDER_FACETS = ['source', 'job', 'creator', 'code', 'month'] as const;
+export type OrderFacet = (typeof ORDER_FACETS)[number];
+
+/**
+ * Counts the newest matching orders, up to `limit` + 1, and those of each value by which they can be narrowed: most
+ * orders first, months with the newest first. Handles are in lower case.
+ */
+export async function countFacets(
   db: Database,
-  { limit, ...filter }: OrderFilter & { readonly limit: number },
-): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from reporting.order_dispositions d where ${matches(filter)} limit ${limit + 1}) found`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  {
+    limit,
+    values,
+    ...filter
+  }: OrderFilter & {
+    readonly limit: number /** Most values of a facet; of sources and jobs, which are few, all. */;
+    readonly values: number;
+  },
+): Promise<{
+  readonly count: number;
+  readonly facets: readonly { readonly facet: OrderFacet; readonly value: string; readonly orders: number }[];
+}> {
+  const { rows } = await sql<{ facet: OrderFacet | null; value: string | null; orders: string }>`
+    with found as materialized (
+      select source, job, lower(influencer_handle) as creator, case when matched_by = 'code' or disposition = 'unattributed' then upper(matched_value) end as code,
+        to_char(day_utc, 'YYYY-MM') as month
+      from reporting.order_dispositions d where ${matches(filter)} order by d.day_utc desc limit ${limit + 1}
+    ),
+    counted as (
+      select f.facet, f.value, count(*) as orders,
+        row_number() over (partition by f.facet order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc, f.value) as place
+      from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('code', code), ('month', month)) f (facet, value)
+      where f.value is not null group by f.facet, f.value
+    )
+    select null as facet, null as value, count(*) as orders from found
+    union all select facet, value, orders from counted where place <= ${values} or facet in ('source', 'job')
+    order by facet, orders desc`.execute(db);
+  return {
+    count: Number(rows.find(({ facet }) => facet === null)?.orders ?? 0),
+    facets: rows.flatMap(({ facet, value, orders }) =>
+      facet === null || value === null ? [] : { facet, value, orders: Number(orders) },
+    ),
+  };
 }
 
 /**
- * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, by which
- * they are not counted.
+ * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, creator, code or
+ * link, by which they are not counted.
  */
 export async function countOutcomes(
   db: Database,
-  { job = null, source = null, reason = null, deal = null, from = null, to = null }: OrderFilter,
+  { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
-  if (deal !== null) return null;
+  const { deal, creator, matched, code, hasLink } = others;
+  if ([deal, creator, matched, code, hasLink].some((one) => one != null)) return null;
   const { rows } = await sql<{ disposition: string; orders: string }>`
     select disposition, sum(orders) as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
@@ -108,7 +148,10 @@ function matches(filter: OrderFilter) {
     disposition = null,
     reason = null,
     deal = null,
+    creator = null,
     matched = null,
+    code = null,
+    hasLink = null,
     from = null,
     to = null,
   } = filter;
@@ -117,6 +160,15 @@ function matches(filter: OrderFilter) {
   return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
     and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
+    ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
+    ${
+      code === null && hasLink === null
+        ? sql``
+        : sql`and exists (
+            select from intake.orders c where c.order_version_id = d.order_version_id
+              and (${code}::text is null or c.codes_folded @> array[${code}::text])
+              and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`
+    }
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }

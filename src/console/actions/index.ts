@@ -12,6 +12,7 @@ import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { decideHeldAction } from './decide-held.ts';
 import { sendStatementAction, settleMailAction } from './send-statement.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
+import { voidCodeAction } from './void-code.ts';
 
 /** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
@@ -38,6 +39,7 @@ export const actions: readonly ConsoleAction[] = [
   sendStatementAction,
   settleMailAction,
   acknowledgeLeakAction,
+  voidCodeAction,
   addClaimsAction,
   answerClaimsAction,
   closeClaimAction,

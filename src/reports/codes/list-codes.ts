@@ -106,17 +106,34 @@ export async function listUnownedCodes(
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-/** Whether the mirror or a code of any job knows a deal, a handle, or anything at all. */
-export async function findOwner(
+/**
+ * Finds which parts of an owner neither the mirror nor a code of any job knows: `deal DEALMAI`. Empty texts are left out.
+ * Nothing is unknown as long as no deal or code is known at all.
+ */
+export async function findUnknownOwner(
   db: Database,
-  { deal, handle }: { readonly deal: string; readonly handle: string },
-): Promise<{ readonly isAnyKnown: boolean; readonly isDealKnown: boolean; readonly isHandleKnown: boolean }> {
-  const { rows } = await sql<{ isAnyKnown: boolean; isDealKnown: boolean }>`
-    select exists (select from mirror.deal_versions) or exists (select from intake.codes) as "isAnyKnown",
-      exists (select from mirror.deal_versions where is_latest and deal_id = ${deal}::text)
-        or exists (select from intake.codes where deal_id = ${deal}::text) as "isDealKnown"`.execute(db);
-  const isHandleKnown = (await spellingsOf(db, handle)).length > 0;
-  return { ...(rows[0] ?? { isAnyKnown: false, isDealKnown: false }), isHandleKnown };
+  owner: {
+    readonly deal: string;
+    readonly collaboration: string;
+    readonly brand: string;
+    readonly handle: string;
+  },
+): Promise<readonly string[]> {
+  const { deal, collaboration, brand, handle } = owner;
+  const { rows } = await sql<{ known: readonly string[] }>`
+    select array(select 'deal' from mirror.deal_versions where is_latest and deal_id = ${deal}::text
+      union all select 'deal' from intake.codes where deal_id = ${deal}::text
+      union all select 'collaboration' from mirror.collaboration_versions where collab_id = ${collaboration}::text
+      union all select 'collaboration' from intake.codes where collab_id = ${collaboration}::text
+      union all select 'brand' from mirror.brand_versions where brand_id = ${brand}::text
+      union all select 'brand' from intake.codes where brand_id = ${brand}::text) as known
+    where exists (select from mirror.deal_versions) or exists (select from intake.codes)`.execute(db);
+  const [found] = rows;
+  if (found === undefined) return [];
+  const known = (await spellingsOf(db, handle)).length > 0 ? [...found.known, 'handle'] : found.known;
+  return Object.entries(owner).flatMap(([kind, id]) =>
+    id === '' || known.includes(kind) ? [] : `${kind} ${id}`,
+  );
 }
 
 /** Revenue of a job's codes without an owner, in one currency. */
@@ -188,7 +205,18 @@ export async function listOwnedCodes(
  */
 export async function listAssignedCodes(
   db: Database,
-  { job = null, folded = null }: { readonly job?: string | null; readonly folded?: string | null } = {},
+  {
+    job = null,
+    folded = null,
+    code = null,
+    after = null,
+    limit,
+  }: CodeFilter & {
+    readonly folded?: string | null;
+    readonly limit: number;
+    /** Key of the last row of the previous page. */
+    readonly after?: { readonly job: string; readonly folded: string } | null;
+  },
 ): Promise<readonly AssignedCode[]> {
   const { rows } = await sql<AssignedCode>`
     select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
@@ -196,6 +224,8 @@ export async function listAssignedCodes(
       (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
     from intake.code_assignments c
     where (${job}::text is null or c.job = ${job}) and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
-    order by c.job, c.code_folded, c.assigned_at desc`.execute(db);
+      and (${code}::text is null or position(upper(${code}::text) in upper(c.code)) > 0)
+      and (${after === null} or (c.job, c.code_folded) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text))
+    order by c.job, c.code_folded, c.assigned_at desc limit ${limit}`.execute(db);
   return rows;
 }

@@ -116,6 +116,13 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
   },
 };
 
+/** How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is known. */
+export async function spellDeal(db: Database, text: string): Promise<string> {
+  const ofCase = async (partsUpTo: number | null) =>
+    (await FINDERS.deal(db, text, partsUpTo)).find(({ id }) => id.toUpperCase() === text.toUpperCase())?.id;
+  return (await ofCase(null)) ?? (await ofCase(5)) ?? text;
+}
+
 /**
  * Finds everything with an id: an order by its id or name, an entry of the ledger, a customer by the key that stands for the
  * address, a creator by the handle, a deal, a code, a file by its name or address, a run. Case matters for ids of orders and deals.
