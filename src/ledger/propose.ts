@@ -209,14 +209,13 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
   return execute(trx)`
     insert into ledger.adjustments
       (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)
-    select c.entry_id, c.version_id, ${kind}, e.amount,
-      case when ${isOtherCurrency} then null when c.body is not null or c.undesired_as = 'held' then c.amount end, e.currency,
+    select c.entry_id, c.version_id, ${kind}, e.amount, ${newAmount}, e.currency,
       e.body_hash, c.body_hash, ${detailOf(isResponsible)}, not ${isResponsible}, ${runId}::bigint
     from compared_entries c
     cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
     -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
-      select d.new_body_hash, d.kind, true as is_noted from ledger.adjustments d
+      select d.new_body_hash, d.kind, d.new_amount, true as is_noted from ledger.adjustments d
       where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible} order by d.adjustment_id + 0 desc limit 1
     ) last on true
     where not c.is_withdrawn
@@ -225,8 +224,9 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
         else c.body is not null
       end
       and (coalesce(c.body_hash, '') <> (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)
-        -- Held and withdrawn have no body both, but one keeps what was earned and the other does not.
-        or (c.body is null and last.is_noted and (last.kind = 'held') is distinct from (c.undesired_as = 'held')))
+        -- Held and withdrawn have no body both, but one keeps what was earned, up to its amount, and the other does not.
+        or (c.body is null and last.is_noted
+          and row(last.kind = 'held', last.new_amount) is distinct from row(c.undesired_as = 'held', ${newAmount})))
     -- Where two sources succeed the one of an entry, the least counts.
     order by c.body is null, c.amount desc`;
 }
@@ -237,6 +237,9 @@ const isOtherTarget = sql`exists (
 
 /** SQL that is true if the order states another currency than was sent. No difference can be computed then. */
 const isOtherCurrency = sql`c.currency is distinct from e.currency and c.amount is not null`;
+
+const newAmount = sql`
+  case when ${isOtherCurrency} then null when c.body is not null or c.undesired_as = 'held' then c.amount end`;
 
 const kind = sql`
   case

@@ -86,6 +86,7 @@ describe('in other zones and schedules', () => {
     const first = calendar.next(new Date('2026-10-03T12:00Z'));
     expect(first).toEqual(new Date('2026-10-03T15:40Z'));
     expect(calendar.next(first ?? new Date(0))).toEqual(new Date('2026-10-03T15:50Z'));
+    expect(calendar.next(new Date('2026-10-03T12:00Z')), 'the clock went back').toEqual(first);
   });
 
   it('a day that does not exist moves to the next one (Apia skipped 2011-12-30)', () => {

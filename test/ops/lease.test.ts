@@ -6,6 +6,7 @@ import type { Database } from '../../src/db/connect.ts';
 import {
   acquireLease,
   endLeasesBefore,
+  findHolder,
   keepLease,
   releaseLease,
   releaseLeases,
@@ -38,6 +39,32 @@ it('a lease can be acquired after it expires by the clock of the database, and i
     async () => (await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind === 'acquired',
   );
   expect(await db.selectFrom('ops.leases').select('fence').executeTakeFirstOrThrow()).toEqual({ fence: '2' });
+});
+
+it('of several leases, the one that ends last says who holds them; an expired one and a short read of a backfill hold nobody up', async () => {
+  const { db } = await setup();
+  const [mine, theirs, backfill] = [holder(), holder(), holder()];
+  const names = ['job:a', 'source:s', 'source:t'];
+  expect(await findHolder(db, names)).toBeNull();
+  await acquireLease(db, { ...theirs, name: 'job:a', ttlMs: 60_000 });
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: new Date(0) })
+    .execute();
+  await acquireLease(db, { ...backfill, name: 'job:backfill:a', ttlMs: 90_000 });
+  await acquireLease(db, { ...backfill, name: 'source:s', ttlMs: 90_000 });
+  expect(await findHolder(db, names)).toBeNull();
+  await acquireLease(db, { ...mine, name: 'source:t', ttlMs: 60_000 });
+  expect(await findHolder(db, names)).toMatchObject({ owner: mine.owner });
+  // A process that serves keeps its own lease, and no other one of its.
+  await keepLease(db, { ...mine, name: 'serve:x', ttlMs: 500_000 });
+  await keepLease(db, { ...mine, name: 'serve:x', ttlMs: 600_000 });
+  const kept = await db
+    .selectFrom('ops.leases')
+    .select('name')
+    .where('expires_at', '>', new Date(Date.now() + 550_000))
+    .execute();
+  expect(kept).toEqual([{ name: 'serve:x' }]);
 });
 
 it('a lease is extended by each heartbeat', async () => {

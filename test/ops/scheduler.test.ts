@@ -330,7 +330,7 @@ describe('a process that dies', () => {
   });
 });
 
-it('a process that is stopped waits for the slot that it is just claiming, reports its end, and releases its lease', async () => {
+it('a process that is stopped waits for the slot that it is just claiming, reports its end, begins no other, and releases its lease', async () => {
   const { db } = await setup();
   const events: string[] = [];
   let hasEnded = false;
@@ -351,7 +351,9 @@ it('a process that is stopped waits for the slot that it is just claiming, repor
   });
   await scheduler.look();
   now = new Date('2026-05-01T10:05Z');
-  await sql`insert into ops.slots (job, slot, state) values ('orders', ${now}, 'due')`.execute(db);
+  await sql`insert into ops.slots (job, slot, state) values ('orders', '2026-05-01T10:04Z', 'due'), ('orders', ${now}, 'due')`.execute(
+    db,
+  );
   let ended: Promise<void> | null = null;
   await db.transaction().execute(async (trx) => {
     await sql`select from ops.slots for update`.execute(trx);
@@ -365,7 +367,10 @@ it('a process that is stopped waits for the slot that it is just claiming, repor
   });
   await ended;
   expect(hasEnded).toBe(true);
-  expect(await db.selectFrom('ops.slots').select('state').execute()).toEqual([{ state: 'failed' }]);
+  expect(await db.selectFrom('ops.slots').select('state').orderBy('slot').execute()).toEqual([
+    { state: 'failed' },
+    { state: 'due' },
+  ]);
   expect(events.slice(-2)).toEqual(['running null', 'failed as the test wished']);
   expect(await db.selectFrom('ops.leases').select('name').execute()).toEqual([]);
 });

@@ -78,6 +78,7 @@ describe('the turns of a rate limit', () => {
     const run = createSharedRateLimiter(db, { ...limit, priority: 'run' });
     const backfill = createSharedRateLimiter(db, { ...limit, priority: 'backfill' });
     expect(await run(never)).toBe(0);
+    expect((await line(db)).aheadMs, 'the first turn ever takes its time, too').toBeGreaterThan(5_000);
     await sql`update ops.request_turns set next_turn_at = clock_timestamp(), backfill_turn_at = clock_timestamp()`.execute(
       db,
     );

@@ -129,6 +129,15 @@ describe('the faults of an SQL template', () => {
     expect(sqlFaultsOf('where a > clock_timestamp()')).toEqual(['where true']);
   });
 
+  it('are those of a statement that a tag executes, too, and of no other template', () => {
+    const changes = (source: string) => listMutants('a.ts', source).map(({ change }) => change);
+    expect(changes('const a = rowsOf<Row>(db)`select from t where b = c`')).toEqual([
+      'b = c → true',
+      '= → <>',
+    ]);
+    expect(changes('const a = text(db)`where b = c`')).toEqual([]);
+  });
+
   it('are also those of a template inside a template, each once', () => {
     expect(sqlFaultsOf('where ${a ? sql`b = c` : d}')).toEqual([
       'where true',

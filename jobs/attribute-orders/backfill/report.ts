@@ -48,7 +48,6 @@ export async function readBackfillProgress(
   const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
   const answersLastMinute = await countOf(db)`
     select count(*) as answers from ledger.attempts t
-    join ops.runs r on r.run_id = t.run_id and r.job = ${backfillRunName(job)}
     where t.claimed_at > statement_timestamp() - interval '1 minute'
       and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`;
   const process = await rowOf<{ host: string; pid: number }>(db)`

@@ -56,8 +56,9 @@ const CHANGES: readonly (readonly [string, (workshop: Workshop) => void, string]
 
 describe('an outdated plan', () => {
   it('is refused with a list of the changes, and needs a new approval, whatever has changed', async () => {
-    const { workshop } = await openPlanned();
+    const { workshop, planId: first } = await openPlanned();
     let planId = (await openPlan(workshop)).backfill_id;
+    expect(planId, 'nothing has changed').toBe(first);
     for (const [what, change, said] of CHANGES) {
       change(workshop);
       const resumed = await backfill(workshop, 'resume', planId, '--yes');

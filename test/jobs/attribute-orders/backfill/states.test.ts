@@ -25,11 +25,17 @@ import {
   findUnfinished,
   releaseEnded,
 } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
+import {
+  describeUnposted,
+  readBackfillProgress,
+  reportBackfill,
+} from '../../../../jobs/attribute-orders/backfill/report.ts';
 import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
 import { loadConfig } from '../../../../jobs/index.ts';
 
 import { KnownError } from '../../../../src/core/known-error.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../../src/db/in-transaction.ts';
+import { beginRun } from '../../../../src/ops/run-record.ts';
 import { openShop, order, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { ACCOUNT, type Context, decisions, entries, openContext } from '../decide/story.ts';
@@ -500,7 +506,12 @@ describe('a backfill that ends', () => {
     const { db, job } = shop;
     await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) });
     await shop.attribute({ codes: MIRA, start: START });
-    const { id } = await shop.plan();
+    const plan = await shop.plan();
+    const { id } = plan;
+    expect(await readBackfillProgress(db, { backfillId: id, job, plan: plan.plan })).toEqual({
+      ...{ planned: 5, accepted: 0, toPost: 5, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
+      ...{ answersLastMinute: 0, process: null },
+    });
     const records: unknown[] = [];
     const audit = async (record: unknown) => {
       records.push(record);
@@ -540,12 +551,52 @@ describe('a backfill that ends', () => {
     );
     expect(await resume()).toMatchObject({ summary: `Backfill ${id} continues in process 7 on here.` });
     expect(await goOn()).toMatchObject({ summary: `Backfill ${id} continues in a new process.` });
+    const runId = await beginRun(db, { job: `backfill:${job}`, kind: 'backfill' });
     await sql`
       update ledger.entries set attempt = 1, deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end,
-        state = case order_id when '1' then 'accepted' when '2' then 'sending' else 'rejected' end, state_reason = case order_id when '3' then 'no' end
-      where job = ${job} and order_id in ('1', '2', '3')`.execute(db);
+        state = case order_id when '1' then 'accepted' when '2' then 'sending' when '3' then 'rejected' else 'in_doubt' end,
+        doubtful_attempt = case order_id when '5' then 1 end,
+        state_reason = case order_id when '3' then 'no such deal' when '5' then 'timeout' end
+      where job = ${job} and order_id in ('1', '2', '3', '5')`.execute(db);
+    const told = async (runId = shop.runId) => describeUnposted(db, runId);
+    expect(await told(), 'this process sent none of them').toBeNull();
+    await sql`
+      insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
+      select entry_id, attempt, gen_random_uuid(), gen_random_uuid(), ${runId}::bigint, body_hash from ledger.entries
+      where job = ${job} and attempt = 1`.execute(db);
+    expect([await told(), await told(runId)]).toEqual([null, 'An order is in doubt: timeout.']);
+    expect(await reportBackfill(db, runId)).toEqual({
+      counts: {
+        ...{ files: 0, rows: 0, rejected_rows: 0, planned: null },
+        entries: { accepted: 1, rejected: 1, in_doubt: 1 },
+      },
+      amounts: [{ currency: 'EUR', accepted: '10.0000' }],
+    });
+    expect(await reportBackfill(db, shop.runId)).toMatchObject({
+      counts: { files: 1, rows: 5, planned: 5, entries: { accepted: 0 } },
+      amounts: [],
+    });
+    const backfill = { backfillId: id, job, plan: plan.plan };
+    const parts = { planned: 5, accepted: 1, toPost: 2, rejected: 1, inDoubt: 1, held: 0 };
+    const amounts = [{ currency: 'EUR', accepted: '10.0000' }];
+    const process = { host: 'here', pid: 7 };
+    expect(await readBackfillProgress(db, backfill)).toEqual({
+      ...parts,
+      amounts,
+      process,
+      answersLastMinute: 4,
+    });
+    // Of more orders than that, only the number is read.
+    for (const [sumUpTo, shown] of [
+      [1, null],
+      [2, amounts],
+    ] as const)
+      expect(await readBackfillProgress(db, backfill, { sumUpTo })).toMatchObject({
+        ...parts,
+        amounts: shown,
+      });
     expect(await cancel()).toMatchObject({
-      summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
+      summary: `Backfill ${id} is cancelled: 1 order posted. 1 order was not posted and returns to its earlier state. 1 order is being sent, and the answers count.`,
     });
     expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
     expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
@@ -553,7 +604,7 @@ describe('a backfill that ends', () => {
     expect(
       await does((trx) => cancelBackfill(trx, { ...change, backfillId: unstarted, config })),
     ).toMatchObject({
-      summary: `Backfill ${unstarted} is cancelled: 0 orders posted. 2 orders were not posted and return to their earlier state.`,
+      summary: `Backfill ${unstarted} is cancelled: 0 orders posted. 1 order was not posted and returns to its earlier state.`,
     });
     const said = { subjectKind: 'backfill', subject: id, reason: 'because' };
     const move = (before: string, after: string) => ({ before: { state: before }, after: { state: after } });

@@ -376,14 +376,17 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     expect(await context.attribute()).toBe(0);
     await context.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
     expect(await context.attribute()).toBe(1);
-    await context.read({ orders: [order('3', { total: '11.00' })] });
-    expect(await context.attribute()).toBe(1);
+    // The least and the greatest id are new, that between them is not.
+    await context.read({ orders: [order('0'), order('3', { total: '11.00' }), order('4')] });
+    expect(await context.attribute()).toBe(3);
     // A decision with the same result is left as it is.
     expect(await context.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
     expect(await decisions(context)).toEqual([
+      '0: organic',
       '1: attributed code WELCOME → handle:pia',
       '2: attributed code MIRA → deal:D1',
       '3: organic',
+      '4: organic',
     ]);
   });
 

@@ -151,6 +151,26 @@ describe('the same id under another platform of the brand', () => {
     expect(await decided(second)).toEqual([`7: ${expected}`, '8: attributed']);
   });
 
+  test('is credited once a person has said so, stays as it was sent, and is held only if it would be credited', async () => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 7: {}, 8: {}, 9: {} });
+    await first.prepare();
+    const { context: second } = await openJob(brandId, 'woocommerce');
+    await state(second, { 7: {}, 8: { total: '11.00' }, 9: { codes: [] } });
+    expect(await decided(second)).toEqual(['7: held similar_order', '8: attributed', '9: organic']);
+    await second.prepare();
+    await bring(second, 'accepted');
+    await inTransaction(second.db, (trx) =>
+      storeRulings(trx, {
+        subjects: [{ source: second.source, orderId: '7', contentHash: null, reason: 'similar_order' }],
+        ...{ decision: 'credit', decidedBy: 'tester' },
+      }),
+    );
+    await state(second, { 8: {} });
+    expect(await decided(second)).toEqual(['7: attributed', '8: attributed', '9: organic']);
+  });
+
   test('is held although the rows of the one that was sent were deleted since', async () => {
     const brandId = newBrand();
     const { context: first } = await openJob(brandId, 'shopify');
@@ -232,6 +252,19 @@ describe('an order of a channel that also stands in the export of the shop', () 
       ['7: held similar_order'],
       ['a: attributed'],
     ]);
+
+    // So is one that waits to be sent, unless it is decided about now.
+    const { context: waits, shops: waitingShops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [waitingShop, waitingChannel] = waitingShops;
+    await state(waits, { a: {} }, { shop: waitingChannel, isBrandShared });
+    await waits.prepare();
+    await waitingChannel?.read({ orders: [order('b', { codes: ['MIRA'], total: '3.00' })] });
+    const shopOrders = { 7: {}, a: { codes: ['NOOR'], total: '99.00' } };
+    await state(waits, shopOrders, { shop: waitingShop, isBrandShared });
+    expect([await decided(waits, waitingShop), await decided(waits, waitingChannel)]).toEqual([
+      ['7: held similar_order', 'a: attributed'],
+      ['a: attributed', 'b: attributed'],
+    ]);
   });
 });
 
@@ -281,7 +314,11 @@ describe('an order whose tags name the id of another one', () => {
     const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
     const [shop, channel] = shops;
     await channel?.read({
-      orders: [order(NAMED, { codes: ['MIRA'] }), order('113-0000000-0000000', { codes: [] })],
+      orders: [
+        order(NAMED, { codes: ['MIRA'] }),
+        order('113-0000000-0000000', { codes: [] }),
+        order('114-0000000-0000000', { codes: ['MIRA'], total: '3.00' }),
+      ],
     });
     await state(
       context,
@@ -292,7 +329,29 @@ describe('an order whose tags name the id of another one', () => {
     expect(await decided(context, channel)).toEqual([
       '112-1234567-1234567: held similar_order',
       '113-0000000-0000000: organic',
+      '114-0000000-0000000: attributed',
     ]);
+  });
+
+  test('is held after one that waits to be sent, and not because of what an earlier export named', async () => {
+    const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+    const [shop, channel] = shops;
+    await state(context, { [NAMED]: {} }, { shop: channel, isBrandShared });
+    await context.prepare();
+    await channel?.read({ orders: [order('other', { codes: ['MIRA'], total: '3.00' })] });
+    await state(context, { 7: tagged }, { shop, isBrandShared });
+    expect(await decided(context, shop)).toEqual(['7: held similar_order']);
+    expect(await decided(context, channel)).toEqual([`${NAMED}: attributed`, 'other: attributed']);
+
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    for (const otherIds of [[NAMED], []]) {
+      await state(first, { 7: { ...tagged, otherIds } }, { isBrandShared });
+      await first.prepare();
+    }
+    const { context: second } = await openJob(brandId, 'amazon');
+    await state(second, { [NAMED]: {} }, { isBrandShared });
+    expect(await decided(second)).toEqual([`${NAMED}: attributed`]);
   });
 
   test('of three sources, only the later one of the two is held', async () => {

@@ -217,13 +217,22 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     expect(await adjustments(context)).toEqual([`1: ${kind} 10 → ${kind === 'held' ? '10' : '-'}`]);
   });
 
-  test('an order that was held and is then cancelled is recorded as cancelled', async () => {
+  test('an order that was held and states less, or is then cancelled, is recorded as that', async () => {
     const context = await contextWithEntry();
     await bring(context, 'accepted');
     await change(context, { refunded: '11.00' });
+    await change(context, { refunded: '11.00', orderName: 'renamed' });
+    await change(context, { refunded: '11.00', total: '9.00' });
+    await change(context, { refunded: '11.00' });
     await change(context, { refunded: '11.00', cancelledAt: '2026-05-01T00:00:00Z' });
     await change(context, { refunded: '11.00' });
-    expect(await adjustments(context)).toEqual(['1: held 10 → 10', '1: cancelled 10 → -', '1: held 10 → 10']);
+    expect(await adjustments(context)).toEqual([
+      '1: held 10 → 10',
+      '1: held 10 → 9',
+      '1: held 10 → 10',
+      '1: cancelled 10 → -',
+      '1: held 10 → 10',
+    ]);
   });
 
   test('are withdrawn if an unsent order is no longer attributed, and return when it is again', async () => {

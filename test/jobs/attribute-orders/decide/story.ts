@@ -52,10 +52,12 @@ export async function openContext(
     readonly platforms?: readonly string[];
     /** Tests that share a database need brands of their own, or their orders look like the same ones. */
     readonly brandId?: string;
+    /** By default named like its first source. */
+    readonly job?: string;
   },
 ): Promise<Context> {
   const shop = options.shops?.[0] ?? (await openShop(db));
-  const job = shop.source;
+  const job = options.job ?? shop.source;
   const sources = (options.shops ?? [shop]).map(({ source }) => source);
   const platforms = options.platforms ?? [`platform of ${job}`];
   const orderPlatformBySource = Object.fromEntries(
