@@ -7516,6 +7516,29 @@ COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and including this 
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
 
+CREATE TABLE ops.statement_headings (
+    statement_id bigint NOT NULL,
+    deal_id text NOT NULL,
+    influencer_handle text,
+    brand_id text,
+    brand_name text,
+    CONSTRAINT statement_headings_brand_id_check CHECK ((brand_id <> ''::text)),
+    CONSTRAINT statement_headings_deal_id_check CHECK ((deal_id <> ''::text)),
+    CONSTRAINT statement_headings_influencer_handle_check CHECK ((influencer_handle <> ''::text))
+);
+
+COMMENT ON TABLE ops.statement_headings IS 'What is at the head of a closed statement for the creator of a deal, as it was when the statement was closed; of those closed before there was this table, when it was made. Append-only: a trigger refuses any change.';
+
+COMMENT ON COLUMN ops.statement_headings.statement_id IS 'Statement, see ops.statements.';
+
+COMMENT ON COLUMN ops.statement_headings.deal_id IS 'Deal with lines in it.';
+
+COMMENT ON COLUMN ops.statement_headings.influencer_handle IS 'Influencer of the deal, by the mirror or by its codes. Null: not known.';
+
+COMMENT ON COLUMN ops.statement_headings.brand_id IS 'Brand of the deal by the mirror. Null: not known.';
+
+COMMENT ON COLUMN ops.statement_headings.brand_name IS 'Name of that brand in the account. Null: not known.';
+
 CREATE TABLE ops.statement_mails (
     mail_id bigint NOT NULL,
     statement_id bigint NOT NULL,
@@ -8300,6 +8323,9 @@ ALTER TABLE ONLY ops.schedules
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (job, slot);
 
+ALTER TABLE ONLY ops.statement_headings
+    ADD CONSTRAINT statement_headings_pkey PRIMARY KEY (statement_id, deal_id);
+
 ALTER TABLE ONLY ops.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (statement_id, line_no);
 
@@ -8634,6 +8660,8 @@ CREATE INDEX funnel_days_day ON reporting.funnel_days USING btree (day_utc);
 
 CREATE INDEX order_dispositions_accepted ON reporting.order_dispositions USING btree (job, disposition_at) WHERE (disposition = 'accepted'::text);
 
+CREATE INDEX order_dispositions_creator ON reporting.order_dispositions USING btree (influencer_handle, day_utc) WHERE (influencer_handle IS NOT NULL);
+
 CREATE INDEX order_dispositions_day ON reporting.order_dispositions USING btree (day_utc);
 
 CREATE INDEX order_dispositions_deal ON reporting.order_dispositions USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
@@ -8737,6 +8765,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by, settled_by ON ops.statement_mails FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by', 'settled_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF closed_by ON ops.statements FOR EACH ROW EXECUTE FUNCTION ops.record_actor('closed_by');
+
+CREATE TRIGGER statement_headings_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_headings FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 
 CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 

@@ -4485,6 +4485,29 @@ export interface OpsSlots {
   state: string;
 }
 
+export interface OpsStatementHeadings {
+  /**
+   * Brand of the deal by the mirror. Null: not known.
+   */
+  brand_id: string | null;
+  /**
+   * Name of that brand in the account. Null: not known.
+   */
+  brand_name: string | null;
+  /**
+   * Deal with lines in it.
+   */
+  deal_id: string;
+  /**
+   * Influencer of the deal, by the mirror or by its codes. Null: not known.
+   */
+  influencer_handle: string | null;
+  /**
+   * Statement, see ops.statements.
+   */
+  statement_id: Int8;
+}
+
 export interface OpsStatementLines {
   /**
    * What this statement adds: earned_amount less closed_before.
@@ -5911,6 +5934,7 @@ export interface DB {
   "ops.runs": OpsRuns;
   "ops.schedules": OpsSchedules;
   "ops.slots": OpsSlots;
+  "ops.statement_headings": OpsStatementHeadings;
   "ops.statement_lines": OpsStatementLines;
   "ops.statement_mails": OpsStatementMails;
   "ops.statements": OpsStatements;
