@@ -94,6 +94,9 @@ it('without a journal, a database is unmarked where it was, and one with claims 
   const { db, options } = await openPosted();
   const none = { ...options, folders: [] };
   expect(await checkContinuity(db, none)).toEqual({ kind: 'unmarked', hasClaims: true });
+  // A database that does not exist yet lacks every claim of the journals.
+  expect(await checkContinuity(null, none)).toEqual({ kind: 'unmarked', hasClaims: false });
+  expect(await checkContinuity(null, options)).toMatchObject({ kind: 'went_back', mark: { claimNo: '2' } });
   await move(db);
   expect(await checkContinuity(db, none)).toEqual({ kind: 'moved', others: [], isUnmarked: true });
 });

@@ -276,6 +276,11 @@ describe('the plan of a backfill', () => {
       orderPlatform: source.orderPlatform.toUpperCase(),
     }));
     expect(await shop.groups({ sources: upper })).toEqual(['2025-05 waiting -: 1, 10 EUR']);
+    // Nor is the key that an earlier version has written.
+    await sql`update ledger.entries set order_key = key, key = key || ' as before' where job = ${shop.job}`.execute(
+      shop.db,
+    );
+    expect(await shop.groups()).toEqual(['2025-05 waiting -: 1, 10 EUR']);
     // Of orders that the plan does not contain, the name does not matter.
     await shop.read({ orders: [mira('2', { placedAt: '2025-07-07T00:00:00Z' })] });
     const july = { ...PERIOD, fromDay: '2025-07-01', toDay: '2025-07-31' };
@@ -412,9 +417,17 @@ describe('a backfill that is started', () => {
   test('is started by one of two processes that start it at the same time', async () => {
     const shop = await open();
     await shop.read({ orders: [mira('1')] });
+    await shop.attribute({ codes: MIRA, start: START });
+    await shop.read({ orders: [mira('1', { total: '12.00', currency: 'USD' })] });
     const { id } = await shop.plan();
     const both = await Promise.all([shop.start(id), shop.start(id)]);
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['not_planned', 'started']);
+    const { rows } = await sql`
+      select a.amount::float8 as amount, a.currency, o.total::float8 as total
+      from intake.attributions a join intake.orders o using (order_version_id) where a.job = ${shop.job}`.execute(
+      shop.db,
+    );
+    expect(rows, 'as the newest export states it').toEqual([{ amount: 12, currency: 'USD', total: 12 }]);
   });
 
   test('must be approved anew if an order is added, gone or other: it says how many, with three examples and the files', async () => {
