@@ -15,7 +15,7 @@ type StoredStatistics = Omit<FileStatistics, 'orders' | 'consent'> &
   Omit<OrderStatistics, 'judged'> & {
     readonly judged: number | null;
     readonly customers: number | null;
-    readonly refused: number;
+    readonly refused: number | null;
   };
 
 /**
@@ -59,7 +59,7 @@ function toStatistics({ judged, customers, refused, ...stored }: StoredStatistic
   return {
     ...file,
     orders: judged === null ? null : { ...counts, judged },
-    consent: customers === null ? null : { customers, refused },
+    consent: customers === null ? null : { customers, refused: refused ?? 0 },
   };
 }
 
