@@ -21,9 +21,11 @@ import { notifyCommand } from './inspect/notify.ts';
 import { queryCommand } from './inspect/query.ts';
 import { statusCommand } from './inspect/status.ts';
 import { ledgerCommand } from './ledger/ledger.ts';
+import { accrualsCommand } from './money/accruals.ts';
 import { claimsCommand } from './money/claims.ts';
 import { conflictsCommand } from './money/conflicts.ts';
 import { leaksCommand } from './money/leaks.ts';
+import { paymentsCommand } from './money/payments.ts';
 import { reconcileCommand } from './money/reconcile.ts';
 import { returnsCommand } from './money/returns.ts';
 import { statementCommand } from './money/statement.ts';
@@ -72,6 +74,8 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly CommandDef
     'Money and figures:',
     [
       statementCommand,
+      accrualsCommand,
+      paymentsCommand,
       termsCommand,
       claimsCommand,
       returnsCommand,

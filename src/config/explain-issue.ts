@@ -167,6 +167,7 @@ const SPOKEN = new Map([
 const PATTERNS = new Map([
   ['time', 'a time of day in quotes, like "08:00"'],
   ['amount', 'an amount with a point, like 12.50'],
+  ['month', 'a month, like 2026-10'],
   ['percent', 'a number of percent from 1 to 100, or 0: 42.5 (0.425 may mean 42.5 or 0.425 percent)'],
   ['duration', 'a number with m, h or d, like 30m, 24h or 7d'],
 ]);

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { LANGUAGES } from '../core/text/language.ts';
+import { isDay } from '../core/time/day.ts';
 import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
 import { consoleSchema, toConsoleSettings } from './console-fields.ts';
 import {
@@ -209,6 +210,12 @@ const statements = z
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+    customers_since: z
+      .record(z.string().regex(NAME), z.string().refine(isDay, 'Write a day such as 2021-03-01.'))
+      .default({})
+      .describe(
+        'By source: the day since when its exports have every order of the shop, such as shop: 2021-03-01. Terms for new customers need it. A customer is new who has not ordered since then.',
+      ),
     creators: optional(text(500)).describe(
       'CSV file that says to whom statements go (relative to this file): deal_id or influencer_handle, then name, address, email, language.',
     ),
@@ -232,6 +239,24 @@ const statements = z
       })
       .prefault({})
       .describe('What is at the head of a statement for a creator, and how it is sent.'),
+    payments: z
+      .strictObject({
+        from: optional(exactNumber(/^[1-9]\d{3}-(0[1-9]|1[0-2])$/, 'month')).describe(
+          'First month whose statement is paid with this tool, such as 2026-10. Statements before it were paid elsewhere, and are never proposed.',
+        ),
+        payees: optional(text(500)).describe(
+          'CSV file with the bank data of creators (relative to this file): creator, name, iban, bic, country, currency. It is read when a payment is proposed or exported, and never stored.',
+        ),
+        minimum: z
+          .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount'))
+          .default({})
+          .describe('Least amount of a payment by currency, such as `EUR: 25`. Less is carried forward.'),
+        name: optional(text(70)).describe('Holder of the account that pays, as the bank has it.'),
+        iban: optional(text(50)).describe('IBAN of the account that pays. pain.001 needs name and iban.'),
+        bic: optional(text(11)).describe('BIC of its bank. Most banks need none.'),
+      })
+      .prefault({})
+      .describe('Payments of closed statements: `npx influencer-sync payments`.'),
   })
   .prefault({})
   .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
@@ -362,6 +387,7 @@ export function toConfig(path: string, file: PipelineFile, variables: readonly s
       terms: resolvePath(file.statements.terms),
       fx: resolvePath(file.statements.fx),
       creators: resolvePath(file.statements.creators),
+      payments: { ...file.statements.payments, payees: resolvePath(file.statements.payments.payees) },
       sender: {
         ...camelCased(file.statements.sender),
         logo: resolvePath(file.statements.sender.logo),

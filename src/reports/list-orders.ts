@@ -29,6 +29,10 @@ export type OrderFilter = {
   readonly creator?: readonly string[] | null;
   /** Part of the code or link that was matched or could not be matched. */
   readonly matched?: string | null;
+  /** Orders that carry this code, folded. */
+  readonly code?: string | null;
+  /** Whether they carry a link of a creator. */
+  readonly hasLink?: boolean | null;
   /** Days in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
@@ -120,15 +124,15 @@ export async function countFacets(
 }
 
 /**
- * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, creator or code,
- * by which they are not counted.
+ * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, creator, code or
+ * link, by which they are not counted.
  */
 export async function countOutcomes(
   db: Database,
   { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
-  const { deal = null, creator = null, matched = null } = others;
-  if (deal !== null || creator !== null || matched !== null) return null;
+  const { deal, creator, matched, code, hasLink } = others;
+  if ([deal, creator, matched, code, hasLink].some((one) => one != null)) return null;
   const { rows } = await sql<{ disposition: string; orders: string }>`
     select disposition, sum(orders) as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
@@ -147,6 +151,8 @@ function matches(filter: OrderFilter) {
     deal = null,
     creator = null,
     matched = null,
+    code = null,
+    hasLink = null,
     from = null,
     to = null,
   } = filter;
@@ -157,5 +163,13 @@ function matches(filter: OrderFilter) {
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
     ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
+    ${
+      code === null && hasLink === null
+        ? sql``
+        : sql`and exists (
+            select from intake.orders c where c.order_version_id = d.order_version_id
+              and (${code}::text is null or c.codes_folded @> array[${code}::text])
+              and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`
+    }
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }

@@ -15,8 +15,7 @@ export type RefusedSum = {
 };
 
 /**
- * Adds up refused entries. As in `dispositionOfOrders`, a refused order that attribution no longer wants is
- * left out.
+ * Adds up refused entries. As in `dispositionOfOrders`, a refused order that attribution no longer wants is left out.
  */
 export async function sumRefused(db: Database): Promise<readonly RefusedSum[]> {
   const { rows } = await sql<Omit<RefusedSum, 'entries'> & { entries: string }>`

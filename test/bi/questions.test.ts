@@ -78,6 +78,11 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   ],
   'one-order': [['shop-orders', '1001', '#1001', 'paid', 'TIME', 'EUR', '1234.5000', null, 'MARA15', null]],
   'open-claims': [['jonas', 'EUR', '1', '7.0000', '2026-05-01']],
+  'paid-creators': [
+    ['jonas', 'EUR', '5.0000', '2026-02-04'],
+    ['mara.paints', 'EUR', '8.0000', '2026-02-03'],
+  ],
+  'unconfirmed-payments': [['EUR', 'partly_paid', '1', '15.0000', '2026-02-02']],
   'orders-by-shop': [
     ['shop-orders', 'EUR', '13', '1598.5000', '122.96'],
     ['shop-orders', 'USD', '1', '0.1000', '0.10'],

@@ -5,6 +5,7 @@ import { updateReturns } from '../../src/money/update-returns.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { JOB, seedRuns } from '../reports/seed.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
 
 /** The day of the orders, in the format of the views. */
 export type StoryDays = { readonly ordered: string };
@@ -56,6 +57,14 @@ export async function tellStory(db: Database): Promise<StoryDays> {
       ('b', 'jonas', 'jonas', '1002', 7, 'EUR', '2026-05-01', 'open', 'jane', null, null, null, null, null, null, null)`.execute(
     db,
   );
+  await sql`
+    with proposal as (
+      insert into ops.payment_proposals (month, message_id, proposed_by, reason) values ('2026-01-01', 'IS-M', 'jane', 'month end') returning proposal_id
+    )
+    insert into ops.payments (proposal_id, creator, currency, amount, reference, state, exported_as, exported_at, exported_by, account_mark, paid_amount, paid_on)
+    select proposal_id, creator, 'EUR', amount, reference, state, 'csv', '2026-02-02T10:00:00Z', 'jane', 'DE893000', paid, day::date
+    from proposal, (values ('mara.paints', 8, 'IS-A', 'paid', 8, '2026-02-03'), ('jonas', 20, 'IS-B', 'partly_paid', 5, '2026-02-04'))
+      as p (creator, amount, reference, state, paid, day)`.execute(db);
   await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
   await updateReturns(db, { rules: RULES });
@@ -69,21 +78,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
 
 /** D1 earns 10 percent, and the margin is 40 of every 100 of revenue. */
 const RULES: ReturnRules = {
-  terms: [
-    {
-      line: 2,
-      dealId: 'D1',
-      codeFolded: null,
-      ratePercent: '10',
-      fixedFee: null,
-      currency: null,
-      excludedSkus: [],
-      validFrom: null,
-      validTo: null,
-    },
-  ],
-  returnWindowDays: 30,
-  timeZone: 'UTC',
+  ...rulesOf([termsOf({ ratePercent: '10' })], { returnWindowDays: 30 }),
   marginPercent: '40',
   exchange: null,
 };

@@ -32,6 +32,7 @@ const PROMISED = [
   'orders',
   'orders_attributed',
   'outreach_submissions',
+  'payments',
   'reconciliation',
   'rejected_rows',
   'returns_monthly',

@@ -23,6 +23,7 @@ const CHAPTERS = [
   { file: 'returns', title: 'Returns and customers won', colour: '#dcfce7' },
   { file: 'code-use', title: 'Use of codes', colour: '#dcfce7' },
   { file: 'conflicts', title: 'Conflicts', colour: '#dcfce7' },
+  { file: 'payments', title: 'Payments', colour: '#dcfce7' },
   { file: 'claims', title: 'Claims of creators', colour: '#dcfce7' },
   { file: 'reconciliation', title: 'Reconciliation', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },

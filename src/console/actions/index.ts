@@ -24,6 +24,7 @@ import {
   rereadFileAction,
 } from './decide-files.ts';
 import { decideHeldAction, settleDoubtAction } from './settle-doubt.ts';
+import { voidCodeAction } from './void-code.ts';
 
 /** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
@@ -50,6 +51,7 @@ export const actions: readonly ConsoleAction[] = [
   sendStatementAction,
   settleMailAction,
   acknowledgeLeakAction,
+  voidCodeAction,
   addClaimsAction,
   answerClaimsAction,
   closeClaimAction,

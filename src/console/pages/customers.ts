@@ -3,7 +3,7 @@ import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
-import { type CustomerGroup, countCustomers } from '../../reports/status/read-status.ts';
+import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { amountList, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
 import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';

@@ -1,3 +1,4 @@
+import { foldCode } from '../../core/text/fold.ts';
 import type { Html } from '../../core/text/html.ts';
 import { lastDayOf } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
@@ -39,6 +40,8 @@ const DISPOSITIONS = [
   'organic',
 ];
 
+const LINKS = ['with', 'without'] as const;
+
 /** Orders by outcome. */
 export const ordersPage: ConsolePage = {
   path: PATH,
@@ -49,13 +52,18 @@ export const ordersPage: ConsolePage = {
     if (order !== null) return { redirect: visit.link('/search', { q: order }) };
     const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
     const creator = textOf(visit, 'creator');
+    const code = textOf(visit, 'code');
+    const link = optionOf(visit, 'link', LINKS);
     const filter: OrderFilter = {
       job: textOf(visit, 'job'),
       source: textOf(visit, 'source'),
       reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
       deal: textOf(visit, 'deal'),
       creator: creator === null ? null : await spellingsOf(visit.db, creator),
-      matched: textOf(visit, 'code'),
+      matched: link === null ? code : null,
+      // The pictures of a code count the orders that carry it, with and without a link.
+      code: code === null || link === null ? null : foldCode(code),
+      hasLink: link === null ? null : link === 'with',
       from: dayOf(visit, 'from'),
       to: dayOf(visit, 'to'),
     };
@@ -93,6 +101,7 @@ ${filterForm(visit, [
   { name: 'creator', label: 'Creator' },
   { name: 'deal', label: 'Deal' },
   { name: 'code', label: 'Code' },
+  { name: 'link', label: 'Link', options: LINKS },
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}

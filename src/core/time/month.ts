@@ -23,3 +23,9 @@ export function monthsUntil(last: string, count: number): readonly string[] {
     new Date(Date.UTC(year, number - count + index, 1)).toISOString().slice(0, 7),
   );
 }
+
+/** Returns the month after another: `2027-01` for `2026-12`. */
+export function monthAfter(month: string): string {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
+}

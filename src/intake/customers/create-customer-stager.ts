@@ -15,6 +15,7 @@ import {
 import type { RejectedRow } from '../../core/record.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
 import { type BatchedCustomer, createCustomerBatcher } from './batched-customer.ts';
@@ -92,7 +93,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
     const staged =
       placed.length === 0 ? NOTHING : await stageCustomers(db, { ...options, placed, areLikelyNew });
-    if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
+    if (staged === null || !(await stageRejected(db, options, bad))) {
       isLost = true;
       return;
     }
@@ -321,10 +322,8 @@ type CustomersToStore = {
 /** Reserves batch numbers. @returns the numbers in ascending order. */
 async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
   if (count === 0) return [];
-  const { rows } = await sql<{ batch_id: string }>`
-    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
-    db,
-  );
+  const rows = await rowsOf<{ batch_id: string }>(db)`
+    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`;
   return rows.map(({ batch_id }) => batch_id);
 }
 
@@ -345,7 +344,7 @@ async function storeCustomerBatches(
     ({ purpose, batchId, addresses, hashes }) =>
       sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toUuidArrayParameter(hashes)}::uuid[])`,
   );
-  const { rows: answer } = await sql<{ fenced: string }>`
+  const answer = await rowsOf<{ fenced: string }>(db)`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
       insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
@@ -354,6 +353,6 @@ async function storeCustomerBatches(
         g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
       from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
-    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`.execute(db);
+    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`;
   return answer[0]?.fenced === '1';
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
 import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { otherIdColumn, sourceOf } from './judge-order-ids.ts';
 
@@ -101,7 +102,7 @@ export async function countStaged(
     readonly expected: ExpectedOrders;
   },
 ): Promise<StagedFile> {
-  const { rows } = await sql<CountedRow>`
+  const rows = await rowsOf<CountedRow>(trx)`
     with staged as (
       select ${countsOf(expected)}
       from intake.orders where source_file_id = ${sourceFileId}::bigint
@@ -121,7 +122,7 @@ export async function countStaged(
       exists (select from intake.missing_rows where source_file_id = ${sourceFileId}::bigint) as "hasMissing",
       ${otherIdColumn(sourceOf(sourceFileId), orderIdColumn)} as "otherIdColumn",
       staged.open, staged."unlistedStatus", staged."otherCurrency", staged.credited, staged."zeroRevenue"
-    from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
+    from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`;
   return toStagedFile(rows[0]);
 }
 
@@ -135,11 +136,9 @@ export async function countNewOrders(
   sourceFileIds: readonly string[],
   expected: ExpectedOrders,
 ): Promise<readonly StagedFile[]> {
-  const { rows } = await sql<Partial<CountedRow> & { readonly sourceFileId: string }>`
+  const rows = await rowsOf<Partial<CountedRow> & { readonly sourceFileId: string }>(trx)`
     select source_file_id as "sourceFileId", ${countsOf(expected)}
-    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`.execute(
-    trx,
-  );
+    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`;
   const byFile = new Map(rows.map((row) => [row.sourceFileId, row]));
   return sourceFileIds.map((id) => toStagedFile(byFile.get(id)));
 }

@@ -4,6 +4,7 @@ import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameter
 import { canCopy, type Database } from '../../db/connect.ts';
 import { copyInto, TextRows, toCopyCell } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
@@ -134,11 +135,11 @@ export function stageBatch(db: Database, options: StageBatchOptions): Promise<St
     const counts = { new: 0, changed: 0, unchanged: 0, repeated: 0 };
     for (const orders of splitRepeats(batch.orders))
       if (!(await stageOnce(trx, { ...options, orders, counts, canCopy: canCopy(db) }))) return null;
-    if (batch.continuations.length > 0 && !(await stageContinuations(trx, options, batch.continuations)))
-      return null;
-    if (batch.rejected.length > 0 && !(await stageRejected(trx, options, batch.rejected))) return null;
-    if (batch.missing.length > 0 && !(await stageMissing(trx, options, batch.missing))) return null;
-    return counts;
+    const isStaged =
+      (await stageContinuations(trx, options, batch.continuations)) &&
+      (await stageRejected(trx, options, batch.rejected)) &&
+      (await stageMissing(trx, options, batch.missing));
+    return isStaged ? counts : null;
   });
 }
 
@@ -220,7 +221,7 @@ async function compareOrders(
   read: FileRead,
   orders: readonly StagedOrder[],
 ): Promise<Compared | null> {
-  const { rows } = await sql<OrderOrigin & { unchanged: string; known: string; rest: string | null }>`
+  const row = await rowOf<OrderOrigin & { unchanged: string; known: string; rest: string | null }>(db)`
     with fence as materialized (${fenceOf(read)}),
     ${knownWithin(orders.map(({ orderId }) => orderId))},
     compared as materialized (
@@ -249,8 +250,7 @@ async function compareOrders(
       select count(*) filter (where is_unchanged) as unchanged, count(*) filter (where not is_new) as known,
         string_agg((place - 1)::text, ',' order by place) filter (where not is_unchanged) as rest
       from compared
-    ) c`.execute(db);
-  const [row] = rows;
+    ) c`;
   if (row === undefined) return null;
   const { unchanged, known, rest, ...origin } = row;
   const places = rest?.split(',') ?? [];

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Amount, Notice, NoticeEvent, Severity } from '../../core/notify/notice.ts';
+import type { Notice, NoticeEvent } from '../../core/notify/notice.ts';
 import type { Database } from '../../db/connect.ts';
 
 /** A notice that this process must send to a channel, and may settle until its lease expires. */
@@ -66,16 +66,8 @@ export async function claimDeliveries(
 type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> & {
   readonly problemId: string | null;
   readonly event: NoticeEvent;
-  readonly message: {
-    readonly problem: string;
-    readonly title: string;
-    readonly job: string | null;
-    readonly severity: Severity;
+  readonly message: Omit<ClaimedDelivery['notice'], 'id' | 'problemId' | 'event' | 'since'> & {
     readonly since: string | null;
-    readonly amounts: readonly Amount[];
-    readonly summary: string;
-    readonly command: string;
-    readonly page: string;
   };
   readonly createdAt: Date;
 };
@@ -109,9 +101,7 @@ function isStill({ noticeId, channel, attempt }: Settled) {
   return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
 }
 
-/**
- * Gives up deliveries that were not sent in time, including those to channels that are no longer configured.
- */
+/** Gives up deliveries that were not sent in time, including those to channels that are no longer configured. */
 export async function giveUpOld(db: Database): Promise<void> {
   await sql`
     update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
@@ -123,10 +113,7 @@ export async function giveUpOld(db: Database): Promise<void> {
 const FIRST_WAIT_MS = 10_000;
 /** A channel that was down for an hour is tried again within an hour. */
 const LONGEST_WAIT_MS = 3_600_000;
-/**
- * After a day, a notice is outdated. The problem is still in the history, in `status` and in the next
- * reminder.
- */
+/** After a day, a notice is outdated. The problem is still in the history, in `status` and in the next reminder. */
 export const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**

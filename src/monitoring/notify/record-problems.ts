@@ -85,8 +85,7 @@ const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): Ra
     'summary', ${summary}, 'command', p.command, 'page', p.page)`;
 
 /**
- * SQL: one delivery of each notice in `told` for each channel of its problem, which `seen` lists by `kind`
- * and `job`.
+ * SQL: one delivery of each notice in `told` for each channel of its problem, which `seen` lists by `kind` and `job`.
  */
 const DELIVER = sql`
   insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)

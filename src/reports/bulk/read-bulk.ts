@@ -1,6 +1,15 @@
 import { sql } from 'kysely';
-import type { Bulk, BulkOutcome } from '../../core/bulk.ts';
+import {
+  type Bulk,
+  type BulkOutcome,
+  countOf,
+  describeBulk,
+  LEFT_WORDS,
+  SETTLED_WORDS,
+} from '../../core/bulk.ts';
+import { formatAmounts } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
+import { type Block, item, say } from '../../render/block.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
 
 /** A preview is shown as expired after its expiry, whether or not a process has marked it. */
@@ -50,9 +59,7 @@ export async function listBulks(
   return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
 }
 
-/**
- * The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones.
- */
+/** The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones. */
 export type BulkSum = {
   readonly outcome: BulkOutcome | null;
   readonly currency: string | null;
@@ -115,4 +122,23 @@ export async function listBulkItems(
       select f.uri from intake.source_files f where i.job is null and f.source_file_id = i.subject_id limit 1) f on true
     order by i.subject_id`.execute(db);
   return rows;
+}
+
+/** Describes a bulk action: its preview or its results, including what was left out and why. */
+export function describeBulkSums(bulk: Bulk, sums: readonly BulkSum[]): Block {
+  const { bulkId, state, decision, chosen } = bulk;
+  const isPreview = state === 'preview';
+  const lines = [...Map.groupBy(sums, ({ outcome }) => outcome)].map(([outcome, all]) => {
+    const entries = all.reduce((sum, one) => sum + one.entries, 0);
+    const money = formatAmounts(all.filter(({ currency }) => currency !== null));
+    const words =
+      outcome === 'settled'
+        ? SETTLED_WORDS[decision]
+        : outcome === null
+          ? 'not changed: the action was aborted first'
+          : LEFT_WORDS[outcome];
+    return item(`${countOf(decision, entries)}${money === '' ? '' : `, ${money}`}: ${words}`);
+  });
+  const title = isPreview ? describeBulk(bulk) : `Bulk action ${bulkId} is ${state}`;
+  return say(title, { tone: 'bold', parts: isPreview ? [item(chosen), ...lines] : lines });
 }

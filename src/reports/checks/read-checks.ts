@@ -5,10 +5,7 @@ import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
-/**
- * How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is
- * held.
- */
+/** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
 const LISTED_DAYS = 14;
 
 /**
@@ -107,8 +104,7 @@ export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Da
 }
 
 /**
- * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight
- * weeks.
+ * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight weeks.
  */
 export async function listExpectedDates(db: Database): Promise<readonly ExpectedDate[]> {
   const { rows } = await sql<ExpectedDate>`

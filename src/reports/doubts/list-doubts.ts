@@ -46,7 +46,7 @@ export async function listDoubts(
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
     ${withAttribution}
     order by ${since}, e.entry_id`.execute(db);
-  return rows.map(toDoubt);
+  return rows.map((row) => toDoubt(row));
 }
 
 /**
@@ -70,10 +70,7 @@ export async function findEntry(db: Database, entryId: string): Promise<OpenEntr
       case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
         and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
     from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { state, attempt, reference: text } = row;
-  return { ...toDoubt(row), state, attempt, reference: text };
+  return rows.map(toDoubt)[0] ?? null;
 }
 
 /** Effects whose requests contain a reference. */
@@ -167,9 +164,8 @@ const withAttribution = sql`
  * SQL for the doubts that match a filter, as a subquery with the columns entry_id, since, reason, currency and
  * amount.
  *
- * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs
- * as much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps
- * them.
+ * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs as
+ * much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps them.
  *
  * @param page.limit reads at most this number of rows of each kind, the oldest ones; null for all.
  */
@@ -204,25 +200,8 @@ function matches({
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function toDoubt(row: Row): Doubt {
-  return {
-    entryId: row.entryId,
-    job: row.job,
-    effect: row.effect,
-    subject: row.subject,
-    orderPlatform: row.orderPlatform,
-    orderId: row.orderId,
-    currency: row.currency,
-    amount: row.amount,
-    dealId: row.dealId,
-    collabId: row.collabId,
-    influencerHandle: row.influencerHandle,
-    reason: row.reason,
-    attempts: row.attempts,
-    since: row.since.toISOString(),
-    ageSeconds: Math.round(Number(row.ageSeconds)),
-    evidence: row.evidence,
-  };
+function toDoubt<More>(row: Row<More>) {
+  return { ...row, since: row.since.toISOString(), ageSeconds: Math.round(Number(row.ageSeconds)) };
 }
 
 /** Counts the doubts of a job. */
@@ -250,9 +229,8 @@ export async function listDoubleCredits(
 }
 
 /**
- * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person
- * picked, whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount,
- * currency and credits.
+ * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person picked,
+ * whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount, currency and credits.
  */
 export function selectToAcknowledge(
   chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },

@@ -4,9 +4,8 @@ import { type DoubtHint, type HintedDeal, hintAtDoubts } from '../../core/money/
 import type { Database } from '../../db/connect.ts';
 
 /**
- * Reads what the totals of their deals suggest about doubts, from the comparison that was stored when the mirror
- * last published. If one of the doubts of a deal has been settled since, the comparison says nothing about the
- * others.
+ * Reads what the totals of their deals suggest about doubts, from the comparison that was stored when the mirror last
+ * published. If one of the doubts of a deal has been settled since, the comparison says nothing about the others.
  *
  * @returns hints by entry. Most doubts have none.
  */

@@ -5,14 +5,11 @@ import { unreportedRuns } from '../runs/unreported-runs.ts';
 
 export type RejectedFilter = {
   readonly runId?: string;
-  /**
-   * A run: rejected rows of its report, that is its own and those of earlier runs that could not report them.
-   */
+  /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
   readonly reportOf?: string;
   readonly sources?: readonly string[];
   /** Part of the file's address. */
   readonly file?: string;
-  /** Code of the problem. */
   readonly code?: string;
   /** Id of one file, and number of one record in it. */
   readonly sourceFileId?: string;
@@ -103,10 +100,7 @@ function matching(filter: RejectedFilter): RawBuilder<unknown> {
   return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
 }
 
-/**
- * File `f` of row `r`, looked up by key, independent of the planner's statistics (see
- * db/large-statements.ts).
- */
+/** File `f` of row `r`, looked up by key, independent of the planner's statistics (see db/large-statements.ts). */
 const withFile = sql`
   cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
 
@@ -119,7 +113,7 @@ type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
  */
 export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
-  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
+  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
   join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
   where own.source_file_id = r.source_file_id and ((c.source_file_id > r.source_file_id and ${isNotOlder('f')}) or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id

@@ -82,9 +82,8 @@ export type OrderLife = {
 };
 
 /**
- * Reads the history of an order, from the line in the file to the service's answer. Several sources can
- * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
- * does not know it.
+ * Reads the history of an order, from the line in the file to the service's answer. Several sources can contain the
+ * same id, so there may be several results. Empty if no file contained the order and the ledger does not know it.
  *
  * @param options see `findOrders`.
  */

@@ -3,7 +3,6 @@ import type { DisputedOrder } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
 import { isOfOthers, wasSent } from './reconcile-deals.ts';
 
-/** Maximum number of orders of each kind. */
 const LISTED = 200;
 
 /**

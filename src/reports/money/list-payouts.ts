@@ -4,13 +4,11 @@ import type { Database } from '../../db/connect.ts';
 import { accountCurrencyOf, isAmount } from './reconcile-deals.ts';
 
 /**
- * Compares what closed statements say that deals earned with what the service says was paid out, in each
- * currency.
+ * Compares what closed statements say that deals earned with what the service says was paid out, in each currency.
  *
- * The specification of the service has no operation for payouts and no event of a payment. What is left: the
- * total of payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names
- * neither payouts nor months, is in the currency of the account, and includes payouts from before the mirror
- * first read it.
+ * The specification of the service has no operation for payouts and no event of a payment. What is left: the total of
+ * payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names neither payouts
+ * nor months, is in the currency of the account, and includes payouts from before the mirror first read it.
  *
  * @param options.limit lists only so many, the largest differences first. Without it, all are listed by deal.
  */

@@ -62,10 +62,7 @@ const STATED: Amounts = {
   isUnconverted: sql`false`,
 };
 
-/**
- * Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the
- * next run.
- */
+/** Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the next run. */
 function convertedTo(currency: string): Amounts {
   const only = (amount: RawBuilder<unknown>) =>
     sql`case when reporting_currency = ${currency}::text then ${amount} end`;
@@ -109,10 +106,7 @@ export async function listReturns(
     readonly by: ReturnGroup;
     readonly limit: number;
     readonly after?: ReturnKey | null;
-    /**
-     * Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its
-     * own.
-     */
+    /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
     readonly inCurrency?: string | null;
   },
 ): Promise<readonly ReturnSum[]> {

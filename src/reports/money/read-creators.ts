@@ -40,7 +40,6 @@ export async function listCreatorDeals(
 
 /** What one deal of a creator brings them in the statement of one month. */
 export type CreatorStatement = {
-  /** Month of the statement. */
   readonly month: string;
   /** Empty if unknown. */
   readonly dealId: string;

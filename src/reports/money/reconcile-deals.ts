@@ -32,9 +32,7 @@ export async function reconcileDeals(
   return rows;
 }
 
-/**
- * Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals.
- */
+/** Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals. */
 export async function keepReconciliation(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly runId: string },
@@ -44,15 +42,16 @@ export async function keepReconciliation(
     await sql`delete from reporting.reconciliation`.execute(trx);
     await sql`
       ${comparison(options)}
-      insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
-        credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven,
-        unproven_amount, doubts_amount, doubt_ids, run_id)
-      select deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards,
-        unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
-        doubts_amount, doubt_ids, ${options.runId}::bigint
-      from compared`.execute(trx);
+      insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint from compared`.execute(
+      trx,
+    );
   });
 }
+
+const KEPT = sql.raw(`
+  deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards, unexplained,
+  account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
+  doubts_amount, doubt_ids`);
 
 /** Key of a deal, with which the next page begins. */
 export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
@@ -102,20 +101,14 @@ export async function listReconciled(
   return rows;
 }
 
+type KeptDifference = Pick<
+  ReconciledDeal,
+  'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
+> & { readonly job: string };
+
 /** Lists the unexplained differences that were stored when the mirror last published. */
-export async function listKeptReconciliation(db: Database): Promise<
-  readonly (Pick<
-    ReconciledDeal,
-    'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
-  > & {
-    readonly job: string;
-  })[]
-> {
-  const { rows } = await sql<
-    Pick<ReconciledDeal, 'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'> & {
-      job: string;
-    }
-  >`
+export async function listKeptReconciliation(db: Database): Promise<readonly KeptDifference[]> {
+  const { rows } = await sql<KeptDifference>`
     select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
       r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
     from reporting.reconciliation r join ops.runs u using (run_id)
@@ -148,9 +141,7 @@ export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
     and ledger.is_platform(v.order_platform, e.order_platform))`;
 
-/**
- * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
- */
+/** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
 function comparison({
   accountCurrency,
   dealId = null,

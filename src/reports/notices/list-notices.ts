@@ -1,7 +1,11 @@
 import { sql } from 'kysely';
+import { formatAmounts } from '../../core/money.ts';
 import type { Amount, NoticeEvent, Problem, Severity } from '../../core/notify/notice.ts';
 import type { InstantText } from '../../core/order.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
+import { type Block, item, say, section } from '../../render/block.ts';
+import { clause, plural } from '../../render/text.ts';
 
 /** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };
@@ -39,7 +43,6 @@ export type ListedNotice = {
   readonly severity: Severity;
   readonly amounts: readonly Amount[];
   readonly summary: string;
-  /** The deliveries of the notice, sent or pending. */
   readonly deliveries: readonly {
     readonly channel: string;
     readonly state: 'pending' | 'sent' | 'given_up';
@@ -98,4 +101,50 @@ export async function listChannelTroubles(db: Database): Promise<readonly Channe
         select from ops.notice_deliveries s where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
     group by d.channel order by d.channel`.execute(db);
   return rows.map((row) => ({ ...row, failing: Number(row.failing), givenUp: Number(row.givenUp) }));
+}
+
+/** Describes notices with their deliveries, newest first. */
+export function describeNotices(notices: readonly ListedNotice[]): readonly Block[] {
+  if (notices.length === 0) return [say('No notice was sent yet.')];
+  return notices.flatMap(({ createdAt, event, problem, job, severity, amounts, summary, deliveries }) => {
+    const tone = event === 'resolved' ? 'green' : severity === 'error' ? 'red' : 'yellow';
+    const money = amounts.length === 0 ? '' : ` ${formatAmounts(amounts)}.`;
+    const fates = deliveries.map(({ channel, state, attempts, lastError, notBefore }) => {
+      const why = lastError === null ? '' : ` (${lastError}, ${plural(attempts, 'attempt')})`;
+      const when = state === 'pending' ? `, not before ${formatMinute(notBefore)} UTC` : '';
+      return `${channel} ${state.replace('_', ' ')}${why}${when}`;
+    });
+    return section(`${formatMinute(createdAt)}  ${event}`, {
+      note: `${problem}${job === null ? '' : ` ${job}`}`,
+      tone,
+      parts: [item(`${summary}${money}`), item(fates.join(', ') || 'no channel')],
+    });
+  });
+}
+
+/** Describes open problems that `status` shows nowhere else, and channels that do not accept notices. */
+export function describeNotified(
+  problems: readonly OpenProblem[],
+  troubles: readonly ChannelTrouble[],
+): readonly Block[] {
+  return [
+    ...section('Open problems', {
+      tone: 'yellow',
+      parts: problems.map(({ summary, command, since }) =>
+        item(`${summary} Since ${formatMinute(since)} UTC. ${command}`),
+      ),
+    }),
+    ...section('Channels that do not accept notices', {
+      tone: 'yellow',
+      parts: troubles.map(({ channel, failing, givenUp, lastError, since }) => {
+        const counts = [
+          ...clause(failing, 'notice waiting', 'notices waiting'),
+          ...clause(givenUp, 'given up', 'given up'),
+        ];
+        return item(
+          `${channel}: ${counts.join(', ')} since ${formatMinute(since)} UTC (${lastError}). npx influencer-sync notify test ${channel}`,
+        );
+      }),
+    }),
+  ];
 }

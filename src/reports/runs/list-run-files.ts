@@ -23,8 +23,7 @@ export type RunFiles = {
 };
 
 /**
- * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
- * report.
+ * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a report.
  *
  * @param options.isReported whether the run stored its counts; otherwise only its own files are listed.
  */

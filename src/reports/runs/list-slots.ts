@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { jobsOf } from './jobs-of.ts';
+import { jobsOf } from './list-runs.ts';
 
 export type ListedSlot = {
   readonly job: string;

@@ -29,7 +29,6 @@ export type RunFiles = {
   readonly passedOver: Readonly<Record<string, number>>;
   /** Whether rows were rejected or files are held. */
   readonly needAttention: boolean;
-  /** Whether every row is accounted for. */
   readonly addUp: boolean;
 };
 

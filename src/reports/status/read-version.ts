@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { GONE_AFTER } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
-import { jobsOf } from '../runs/jobs-of.ts';
+import { jobsOf } from '../runs/list-runs.ts';
 
 /** Returns a text that changes whenever data on a page of the console changes. Costs a few index look-ups. */
 export async function readChangeVersion(db: Database): Promise<string> {

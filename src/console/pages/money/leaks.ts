@@ -1,5 +1,5 @@
 import type { LeakedCode } from '../../../core/money/leak.ts';
-import { findLeaks } from '../../../money/find-leaks.ts';
+import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';

@@ -1,9 +1,10 @@
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../../core/layout.ts';
+import type { LayoutField, SummedField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { mayLackStatus } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
+import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
 import { foldWord } from '../../values/clean-text.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
 import { remember } from '../../values/remember.ts';

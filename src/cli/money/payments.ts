@@ -1,0 +1,214 @@
+import { Option } from 'commander';
+import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { formatMoney } from '../../core/money.ts';
+import { plural } from '../../core/text/plural.ts';
+import type { FileKind, PaymentState } from '../../money/payments/keep-payments.ts';
+import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
+import type { Output } from '../terminal/output.ts';
+import { requireReason } from '../usage-error.ts';
+
+const PAYMENT_STATES = [
+  'proposed',
+  'exported',
+  'partly_paid',
+  'paid',
+  'returned',
+  'cancelled',
+] as const satisfies readonly PaymentState[];
+const FILE_KINDS = ['pain.001', 'csv'] as const satisfies readonly FileKind[];
+
+type ListOptions = ConfigOptions & { readonly state?: PaymentState; readonly creator?: string };
+type ReasonOptions = ConfigOptions & { readonly reason: string };
+type ExportOptions = ConfigOptions & { readonly format: FileKind; readonly on?: string };
+type CancelOptions = ReasonOptions & { readonly notAtBank?: boolean };
+type SettleOptions = ReasonOptions & {
+  readonly creator: string;
+  readonly currency: string;
+  readonly on: string;
+};
+
+export const paymentsCommand: CommandDefinition = {
+  name: 'payments',
+  summary: 'pay closed statements: propose, export for the bank, read back',
+  description: 'list payments of closed statements and what became of them',
+  takes: (command) =>
+    command
+      .addOption(new Option('--state <state>', 'only payments in this state').choices(PAYMENT_STATES))
+      .option('--creator <name>', 'handle or deal, as payments name it'),
+  examples: [
+    ["payments propose 2026-05 --reason 'month end'", 'one payment for each creator and currency'],
+    [
+      'payments propose 2026-05 --reason look --dry-run',
+      'see what would be paid, and what is carried forward',
+    ],
+    [
+      'payments export 3 --format pain.001 > may.xml',
+      'the file for the bank; again, it is the same payments',
+    ],
+    ['payments --state exported', 'what the bank has not confirmed yet'],
+    ["payments cancel 12 --reason 'wrong account'", 'free the amounts for another proposal'],
+  ],
+  notes:
+    'Nothing here pays. You send the file to your bank. An amount of a closed statement is in one live payment at most.',
+  action: showPayments,
+  commands: [
+    {
+      name: 'propose',
+      changes: true,
+      description: 'propose to pay what is unpaid of the closed statements up to a month',
+      takes: (command) =>
+        command
+          .argument('<month>', 'the last closed month, such as 2026-05', parseMonth)
+          .requiredOption('--reason <text>', 'why; kept with the proposal'),
+      action: performProposing,
+    },
+    {
+      name: 'export',
+      changes: true,
+      description: 'write the payments of a proposal for the bank; the file has bank data of creators',
+      takes: (command) =>
+        command
+          .argument('<proposal>', 'number of the proposal', parseId)
+          .addOption(
+            new Option('--format <format>', 'pain.001 (SEPA, only EUR) or csv; a payment is never in both')
+              .choices(FILE_KINDS)
+              .makeOptionMandatory(),
+          )
+          .option(
+            '--on <day>',
+            'day on which the bank is asked to pay; pain.001 only (default: today)',
+            parseDay,
+          ),
+      action: performExporting,
+    },
+    {
+      name: 'cancel',
+      changes: true,
+      description: 'cancel a payment; its amounts can be proposed again',
+      takes: (command) =>
+        command
+          .argument('<payment>', 'number of the payment', parseId)
+          .requiredOption('--reason <text>', 'why; kept with the payment')
+          .option('--not-at-bank', 'it was exported, and you know that no bank has the file or will pay it'),
+      action: performCancelling,
+    },
+    {
+      name: 'settle',
+      changes: true,
+      description: 'record that you paid a creator in another way, so that it is never proposed',
+      takes: (command) =>
+        command
+          .argument('<month>', 'the last closed month', parseMonth)
+          .requiredOption('--creator <name>', 'as payments propose --dry-run names it')
+          .requiredOption('--currency <code>', 'such as EUR')
+          .requiredOption('--on <day>', 'day on which you paid', parseDay)
+          .requiredOption('--reason <text>', 'how; kept with the payment'),
+      action: performSettling,
+    },
+  ],
+};
+
+async function showPayments(output: Output, options: ListOptions): Promise<ExitCode> {
+  const { foldHandle } = await import('../../core/text/fold.ts');
+  const { listPayments } = await import('../../money/payments/keep-payments.ts');
+  const { describePayments } = await import('../../reports/payments/payments.ts');
+  const { read } = await openCommand(output, options);
+  const { state = null, creator } = options;
+  const all = await read((db) => listPayments(db, { state }));
+  const payments = all.filter(
+    (one) => creator === undefined || foldHandle(one.creator) === foldHandle(creator),
+  );
+  for (const { accountMark: _mark, ...payment } of payments) output.emit({ event: 'payment', ...payment });
+  output.show(describePayments(payments));
+  return EXIT.ok;
+}
+
+/**
+ * Proposes payments.
+ * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
+ * @returns 3 if some amounts are not paid because bank data is missing.
+ */
+async function performProposing(output: Output, month: string, options: ReasonOptions): Promise<ExitCode> {
+  const { proposePayments } = await import('../../decisions/pay.ts');
+  const { describeUnpaid } = await import('../../reports/payments/payments.ts');
+  const { config, decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the proposal');
+  const { statements } = config;
+  const { proposalId, unpaid } = await decide((trx, here) =>
+    proposePayments(trx, { month, statements, reason, ...here }),
+  );
+  for (const { items, accountMark: _mark, ...one } of unpaid)
+    output.emit({ event: 'payment_unpaid', ...one, months: [...new Set(items.map((item) => item.month))] });
+  output.emit({ event: 'payments_proposed', month, proposalId });
+  output.show(describeUnpaid(unpaid));
+  output.print(
+    proposalId === null
+      ? 'There is nothing to pay.'
+      : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
+  );
+  return unpaid.some(({ becomes }) => becomes === 'no_bank_data') ? EXIT.rowsRejected : EXIT.ok;
+}
+
+/**
+ * Writes the file for the bank on standard output. The payments are recorded as exported before a byte is written, so a
+ * process that is killed leaves a payment that can be exported again, and never one that is proposed twice.
+ *
+ * @throws KnownError `payments_not_exported`, `payees_unusable` (exit 2).
+ */
+async function performExporting(
+  output: Output,
+  proposalId: string,
+  options: ExportOptions,
+): Promise<ExitCode> {
+  const { exportForBank } = await import('../../reports/payments/export-payments.ts');
+  const { exportPayments } = await import('../../decisions/pay.ts');
+  const { config, decide } = await openCommand(output, options);
+  const { format: as } = options;
+  const { statements } = config;
+  const { file, orders } = await decide((trx, here) =>
+    exportForBank({ as, statements, on: options.on ?? null, now: new Date() }, (canPay) =>
+      exportPayments(trx, { proposalId, as, statements, canPay, ...here }),
+    ),
+  );
+  for (const { paymentId, reference, amount, currency } of orders)
+    output.emit({ event: 'payment_exported', proposalId, paymentId, reference, amount, currency, as });
+  if (options.dryRun === true) output.print(`${plural(orders.length, 'payment')} would be exported.`);
+  else output.printRows(file);
+  return EXIT.ok;
+}
+
+/** Cancels a payment. @throws KnownError `payment_not_cancelled` (exit 2). */
+async function performCancelling(
+  output: Output,
+  paymentId: string,
+  options: CancelOptions,
+): Promise<ExitCode> {
+  const { cancelPayment } = await import('../../decisions/pay.ts');
+  const { decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the payment');
+  const { payment } = await decide((trx, here) =>
+    cancelPayment(trx, { paymentId, isNotAtBank: options.notAtBank ?? false, reason, ...here }),
+  );
+  output.emit({ event: 'payment_cancelled', paymentId, state: payment.state });
+  output.print(
+    `Payment ${paymentId} of ${formatMoney(payment.amount, payment.currency)} is cancelled. The next proposal has its amounts again.`,
+  );
+  return EXIT.ok;
+}
+
+/** Records a payment that was made in another way. @throws KnownError `payments_not_proposed` (exit 2). */
+async function performSettling(output: Output, month: string, options: SettleOptions): Promise<ExitCode> {
+  const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
+  const { config, decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the payment');
+  const { creator, on: paidOn } = options;
+  const currency = options.currency.toUpperCase();
+  const { statements } = config;
+  const { proposalId, paid } = await decide((trx, here) =>
+    recordPaidElsewhere(trx, { month, statements, creator, currency, paidOn, reason, ...here }),
+  );
+  output.emit({ event: 'payment_settled', proposalId, creator: paid.creator, amount: paid.amount, currency });
+  output.print(`${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`);
+  return EXIT.ok;
+}

@@ -1,0 +1,289 @@
+import type { StatementSettings } from '../config/schema.ts';
+import { configurationError } from '../core/known-error.ts';
+import { accountMark } from '../core/money/iban.ts';
+import { formatAmounts, formatMoney } from '../core/money.ts';
+import { foldHandle } from '../core/text/fold.ts';
+import { plural } from '../core/text/plural.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { digestOf, findUnpaid, requireProposable, type Unpaid } from '../money/payments/find-unpaid.ts';
+import {
+  type FileKind,
+  insertProposal,
+  listPayments,
+  lockProposals,
+  markCancelled,
+  markExported,
+  type Payment,
+  type PaymentOrder,
+} from '../money/payments/keep-payments.ts';
+import { findPayee, loadPayees } from '../money/payments/load-payees.ts';
+import type { WriteAudit } from '../ops/record-audit.ts';
+
+/*
+ * What people decide about payments: propose, export, cancel. Commands and the console both call these functions. Nothing
+ * here pays: a person sends the file to the bank, and the bank says what became of it.
+ */
+
+const SAFE = 'Nothing was changed.';
+
+type By = { readonly decidedBy: string; readonly audit: WriteAudit; readonly reason: string };
+type Statements = Pick<StatementSettings, 'payments'>;
+
+export type Proposed = {
+  /** Null: there is nothing to pay. */
+  readonly proposalId: string | null;
+  /** What is unpaid: what the proposal pays, and what is carried forward. */
+  readonly unpaid: readonly Unpaid[];
+  /** Null without a proposal. */
+  readonly auditId: string | null;
+};
+
+/**
+ * Proposes to pay what is unpaid of the closed statements up to a month.
+ *
+ * @param options.shown digest of the preview that the person saw. Null: they see the result.
+ * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
+ */
+export async function proposePayments(
+  trx: DatabaseTransaction,
+  {
+    month,
+    statements,
+    shown = null,
+    ...by
+  }: By & { readonly month: string; readonly statements: Statements; readonly shown?: string | null },
+): Promise<Proposed> {
+  await lockProposals(trx);
+  const unpaid = await readUnpaid(trx, { month, statements });
+  if (shown !== null && digestOf(unpaid) !== shown)
+    throw configurationError({
+      code: 'payments_not_proposed',
+      where: month,
+      message: 'The amounts have changed since the page was shown.',
+      help: 'Check them again.',
+      safe: SAFE,
+    });
+  const payments = unpaid.filter(({ becomes }) => becomes === 'pay');
+  if (payments.length === 0) return { proposalId: null, unpaid, auditId: null };
+  return { unpaid, ...(await keepProposal(trx, { month, payments, ...by })) };
+}
+
+/** Reads what is unpaid of the closed statements up to a month. @throws KnownError as `proposePayments`. */
+async function readUnpaid(
+  trx: Parameters<typeof findUnpaid>[0],
+  { month, statements: { payments } }: { readonly month: string; readonly statements: Statements },
+): Promise<readonly Unpaid[]> {
+  const from = await requireProposable(trx, { month, from: payments.from });
+  const { minimum } = payments;
+  return findUnpaid(trx, { month, from, minimum, payees: loadPayees({ payments }) });
+}
+
+/**
+ * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed.
+ *
+ * @throws KnownError `payments_not_proposed` (exit 2), also if nothing is unpaid.
+ */
+export async function recordPaidElsewhere(
+  trx: DatabaseTransaction,
+  {
+    month,
+    statements,
+    creator,
+    currency,
+    paidOn,
+    ...by
+  }: By & {
+    readonly month: string;
+    readonly statements: Statements;
+    readonly creator: string;
+    readonly currency: string;
+    /** Day on which it was paid. */
+    readonly paidOn: string;
+  },
+): Promise<{ readonly proposalId: string; readonly paid: Unpaid }> {
+  await lockProposals(trx);
+  const unpaid = await readUnpaid(trx, { month, statements });
+  const paid = unpaid.find(
+    (one) => foldHandle(one.creator) === foldHandle(creator) && one.currency === currency,
+  );
+  if (paid === undefined || paid.becomes === 'not_positive')
+    throw configurationError({
+      code: 'payments_not_proposed',
+      where: month,
+      message: `Nothing in ${currency} is owed to this creator that is not in a payment yet.`,
+      help: 'Write creator and currency as payments propose --dry-run lists them. Cancel a payment first if it is not to be sent.',
+      safe: SAFE,
+    });
+  const kept = await keepProposal(trx, { month, payments: [paid], paidElsewhereOn: paidOn, ...by });
+  return { proposalId: kept.proposalId, paid };
+}
+
+async function keepProposal(
+  trx: DatabaseTransaction,
+  {
+    month,
+    payments,
+    decidedBy,
+    reason,
+    audit,
+    paidElsewhereOn = null,
+  }: By & {
+    readonly month: string;
+    readonly payments: readonly Unpaid[];
+    readonly paidElsewhereOn?: string | null;
+  },
+): Promise<{ readonly proposalId: string; readonly auditId: string }> {
+  const proposalId = await insertProposal(trx, { month, payments, by: decidedBy, reason, paidElsewhereOn });
+  const auditId = await audit({
+    ...{ action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment', subjectKind: 'payment' },
+    subject: proposalId,
+    summary:
+      paidElsewhereOn === null
+        ? `Proposal ${proposalId} pays ${plural(payments.length, 'creator')} ${formatAmounts(payments)}, of ${month} and before.`
+        : `${formatAmounts(payments)} of ${month} and before were paid elsewhere on ${paidElsewhereOn}.`,
+    reason,
+    after: { payments: payments.length, amounts: formatAmounts(payments) },
+  });
+  return { proposalId, auditId };
+}
+
+/**
+ * Takes the payments of a proposal for a file of one kind, and records that they are exported. The first file decides: a
+ * payment is never in files of two kinds, and the same file can be written again.
+ *
+ * @throws KnownError `payments_not_exported` (exit 2), also if an account is missing or another one than in the first file.
+ */
+export async function exportPayments(
+  trx: DatabaseTransaction,
+  {
+    proposalId,
+    as,
+    statements,
+    canPay,
+    decidedBy,
+    audit,
+  }: Omit<By, 'reason'> & {
+    readonly proposalId: string;
+    readonly as: FileKind;
+    readonly statements: Statements;
+    /** Whether a file of this kind can pay an account. What it cannot pay is left for the other kind. */
+    readonly canPay: (payment: PaymentOrder) => boolean;
+  },
+): Promise<{ readonly orders: readonly PaymentOrder[]; readonly auditId: string }> {
+  const where = `proposal ${proposalId}`;
+  const payees = loadPayees(statements);
+  const all = (await listPayments(trx, { proposalId, lock: true })).toReversed();
+  if (all.length === 0)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payments_not_exported',
+      message: 'There is no such proposal.',
+      help: 'npx influencer-sync payments lists the payments.',
+    });
+  const open = all.filter(
+    ({ state, exportedAs }) => state === 'proposed' || (state === 'exported' && exportedAs === as),
+  );
+  const lacking = open.filter((payment) => findPayee(payees, accountOf(payment)) === null);
+  if (lacking.length > 0)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payments_not_exported',
+      message: `payees.csv has no account any more for ${lacking.map(({ creator, currency }) => `${creator} (${currency})`).join(', ')}.`,
+      help: 'Add the row again, or cancel these payments.',
+    });
+  const orders = open
+    .map((payment): PaymentOrder => {
+      const payee = findPayee(payees, accountOf(payment));
+      if (payee === null) throw new Error('a payment without an account was not refused');
+      return { ...payment, payee };
+    })
+    .filter((payment) => payment.state === 'exported' || canPay(payment));
+  const moved = orders.filter(
+    (one) => one.accountMark !== null && one.accountMark !== accountMark(one.payee.iban),
+  );
+  if (moved.length > 0)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payments_not_exported',
+      message: `The account has changed since the first file, which may be at the bank: ${moved.map(({ creator }) => creator).join(', ')}.`,
+      help: 'Cancel these payments and propose them again, or restore the account in payees.csv.',
+    });
+  if (orders.length === 0)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payments_not_exported',
+      message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
+      help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format.',
+    });
+  await markExported(trx, {
+    payments: orders.map(({ paymentId, payee }) => ({ paymentId, accountMark: accountMark(payee.iban) })),
+    ...{ as, by: decidedBy },
+  });
+  const auditId = await audit({
+    ...{ action: 'export_payments', subjectKind: 'payment', subject: proposalId },
+    summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
+    after: { payments: orders.map(({ paymentId }) => paymentId), as },
+  });
+  return { orders, auditId };
+}
+
+function accountOf({ creator, currency }: Payment) {
+  return { dealId: creator, handle: null, currency };
+}
+
+function describeOthers(all: readonly Payment[]): string {
+  const states = Map.groupBy(all, ({ state, exportedAs }) =>
+    state === 'exported' ? `exported as ${exportedAs ?? ''}` : state.replace('_', ' '),
+  );
+  return [...states].map(([state, { length }]) => `${length} ${state}`).join(', ');
+}
+
+/**
+ * Cancels a payment, so that its amounts can be proposed again.
+ *
+ * @param options.isNotAtBank the person says that no bank has the file. Required once it was exported.
+ * @throws KnownError `payment_not_cancelled` (exit 2).
+ */
+export async function cancelPayment(
+  trx: DatabaseTransaction,
+  {
+    paymentId,
+    isNotAtBank,
+    decidedBy,
+    reason,
+    audit,
+  }: By & { readonly paymentId: string; readonly isNotAtBank: boolean },
+): Promise<{ readonly payment: Payment; readonly auditId: string }> {
+  const where = `payment ${paymentId}`;
+  const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
+  if (payment === undefined)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_cancelled',
+      message: 'There is no such payment.',
+      help: 'npx influencer-sync payments lists them.',
+    });
+  const { state, amount, currency } = payment;
+  if (state !== 'proposed' && state !== 'exported')
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_cancelled',
+      message: `It is ${state.replace('_', ' ')}.`,
+      help: 'A payment can be cancelled until the bank has booked it.',
+    });
+  if (state === 'exported' && !isNotAtBank)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_cancelled',
+      message:
+        'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
+      help: 'Stop it at the bank first. Then confirm that with --not-at-bank.',
+    });
+  await markCancelled(trx, { paymentId, by: decidedBy, reason });
+  const auditId = await audit({
+    ...{ action: 'cancel_payment', subjectKind: 'payment', subject: paymentId, reason },
+    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}`,
+    ...{ before: { state }, after: { state: 'cancelled' } },
+  });
+  return { payment, auditId };
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import { configurationError } from '../../core/known-error.ts';
+import { accountMark } from '../../core/money/iban.ts';
+import { sumMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
+import { foldHandle } from '../../core/text/fold.ts';
+import type { Database } from '../../db/connect.ts';
+import { findPayee, type Payee } from './load-payees.ts';
+
+/** An amount of a closed statement that nothing pays yet: what it has of one deal, or one fee of a code, in a currency. */
+export type UnpaidItem = {
+  readonly statementId: string;
+  /** `2026-10`. */
+  readonly month: string;
+  /** SHA-256 of the statement, which makes the item unique among all databases. */
+  readonly hash: string;
+  readonly subject: string;
+  /** Deal of the lines. Null: a fee of a code. */
+  readonly dealId: string | null;
+  /** Deal that is paid: that of the lines, or the one that owns the code. */
+  readonly paidDealId: string | null;
+  /** Creator of the deal, or owner of the code. Null: unknown, or the codes name several. */
+  readonly handle: string | null;
+  readonly currency: string;
+  readonly amount: DecimalText;
+};
+
+/** What becomes of the unpaid amounts of a creator in one currency. */
+export type Unpaid = {
+  /** The row of payees.csv, else the handle, else the deal or the subject. */
+  readonly creator: string;
+  readonly currency: string;
+  /** Sum of the items. */
+  readonly amount: DecimalText;
+  readonly items: readonly UnpaidItem[];
+  /**
+   * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `below_minimum`;
+   * `not_positive`: corrections prevail.
+   */
+  readonly becomes: 'pay' | 'no_bank_data' | 'below_minimum' | 'not_positive';
+  /** Of the account. Null without bank data. */
+  readonly accountMark: string | null;
+};
+
+/** SQL: the amounts of closed statements from a month on, with what identifies them. */
+export function closedAmounts({
+  from,
+  to,
+  byBrand = false,
+}: {
+  readonly from: string;
+  readonly to: string;
+  /** Adds a column `brand_id`, and a row for each brand. */
+  readonly byBrand?: boolean;
+}): RawBuilder<unknown> {
+  return sql`
+    select s.statement_id, s.month, s.hash, coalesce('deal:' || l.deal_id, l.subject) as subject, l.deal_id, l.currency,
+      sum(l.amount) as amount${byBrand ? sql`, l.brand_id` : sql``}
+    from ops.statements s join ops.statement_lines l using (statement_id)
+    where s.month between ${`${from}-01`}::date and ${`${to}-01`}::date
+    group by 1, 4, 5, 6 ${byBrand ? sql`, l.brand_id` : sql``}`;
+}
+
+/**
+ * Finds what closed statements owe and no live payment has claimed, by creator and currency. What an earlier proposal left,
+ * such as an amount below the minimum, is in it again: that is how it is carried forward.
+ */
+export async function findUnpaid(
+  db: Database,
+  {
+    month,
+    from,
+    minimum,
+    payees,
+  }: {
+    readonly month: string;
+    readonly from: string;
+    readonly minimum: Readonly<Record<string, DecimalText>>;
+    readonly payees: readonly Payee[];
+  },
+): Promise<readonly Unpaid[]> {
+  const { rows } = await sql<UnpaidItem>`
+    with closed as materialized (${closedAmounts({ from, to: month })})
+    select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
+      coalesce(l.deal_id, o.deal_id) as "paidDealId", case when l.deal_id is not null then coalesce(d.influencer_handle, c.handle) else o.handle end as handle, l.currency,
+      l.amount::numeric(24,4)::text as amount
+    from closed l
+    left join mirror.deals d on d.deal_id = l.deal_id
+    left join lateral (
+      select min(influencer_handle) as handle from intake.codes k
+      where k.deal_id = l.deal_id and k.handle_folded <> '' having count(distinct k.handle_folded) = 1) c on true
+    left join lateral (
+      select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes k
+      where l.deal_id is null and k.code_folded = substring(l.subject from '^fee:code (.*):[^:]*$')
+      having count(distinct coalesce(k.handle_folded, '')) = 1 and count(distinct coalesce(k.deal_id, '')) = 1) o on true
+    where not exists (
+      select from ops.payment_items i
+      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency)
+    order by l.month, l.subject, l.currency`.execute(db);
+  const owed = rows.map((item) => ({ item, payee: findPayee(payees, { ...item, dealId: item.paidDealId }) }));
+  const nameOf = ({ item, payee }: (typeof owed)[number]) =>
+    payee?.creator ?? (foldHandle(item.handle ?? '') || (item.paidDealId ?? item.subject));
+  const groups = Map.groupBy(owed, (one) => JSON.stringify([nameOf(one), one.item.currency]));
+  return [...groups.values()]
+    .map((group): Unpaid => {
+      const [first] = group;
+      if (first === undefined) throw new Error('a group of amounts is empty');
+      const items = group.map(({ item }) => item);
+      const amount = sumMoney(items.map((item) => item.amount));
+      const { currency } = first.item;
+      const { payee } = first;
+      return {
+        ...{ creator: nameOf(first), currency, amount, items },
+        becomes: becomesOf({ amount, payee, minimum: minimum[currency] ?? '0' }),
+        accountMark: payee === null ? null : accountMark(payee.iban),
+      };
+    })
+    .sort((one, other) => (`${one.creator} ${one.currency}` < `${other.creator} ${other.currency}` ? -1 : 1));
+}
+
+function becomesOf({
+  amount,
+  payee,
+  minimum,
+}: {
+  readonly amount: DecimalText;
+  readonly payee: Payee | null;
+  readonly minimum: DecimalText;
+}): Unpaid['becomes'] {
+  if (!isAbove(amount, '0')) return 'not_positive';
+  if (payee === null) return 'no_bank_data';
+  return isAbove(minimum, amount) ? 'below_minimum' : 'pay';
+}
+
+function isAbove(one: DecimalText, other: DecimalText): boolean {
+  return !/^(-|0*(\.0*)?$)/.test(sumMoney([one, other.startsWith('-') ? other.slice(1) : `-${other}`]));
+}
+
+/** Digest of what a preview showed. If it is another one when somebody confirms, nothing is done. */
+export function digestOf(unpaid: readonly Unpaid[]): string {
+  const shown = unpaid.map(({ items: _items, ...one }) => one);
+  return createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 16);
+}
+
+/**
+ * The months of a proposal: from `statements.payments.from` to the last closed one.
+ *
+ * @throws KnownError `payments_not_proposed` (exit 2): the first month is not set, the month is open or before the first one,
+ * or a later one is closed, whose corrections would be missing.
+ */
+export async function requireProposable(
+  db: Database,
+  { month, from }: { readonly month: string; readonly from: string | null },
+): Promise<string> {
+  const refused = { where: month, safe: 'Nothing was changed.' };
+  if (from === null)
+    throw configurationError({
+      ...refused,
+      code: 'payments_not_proposed',
+      message: 'It is not known which statements were paid before this tool paid any.',
+      help: `Write the first month that it pays under statements: payments: {from: ${month}}. Earlier statements count as paid elsewhere.`,
+    });
+  if (month < from)
+    throw configurationError({
+      ...refused,
+      code: 'payments_not_proposed',
+      message: `Statements before ${from} were paid elsewhere, according to statements.payments.from.`,
+      help: 'Propose a later month.',
+    });
+  const { rows } = await sql<{ last: string | null; isClosed: boolean | null }>`
+    select to_char(max(month), 'YYYY-MM') as last, bool_or(month = ${`${month}-01`}::date) as "isClosed" from ops.statements`.execute(
+    db,
+  );
+  const last = rows[0]?.last ?? null;
+  if (rows[0]?.isClosed !== true)
+    throw configurationError({
+      ...refused,
+      code: 'payments_not_proposed',
+      message: `The statement of ${month} is not closed.`,
+      help: `Close it first:  npx influencer-sync statement close --month ${month} --reason '…'`,
+    });
+  if (last !== null && last > month)
+    throw configurationError({
+      ...refused,
+      code: 'payments_not_proposed',
+      message: `The statement of ${last} is closed, too. It may take back what ${month} owes.`,
+      help: `Propose ${last}: that includes what is unpaid of earlier months.`,
+    });
+  return from;
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { DecimalText } from '../../core/order.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { Unpaid } from './find-unpaid.ts';
+import type { Payee } from './load-payees.ts';
+
+/*
+ * Payments of closed statements. As the ledger does with orders, a payment claims its amounts before anything leaves the
+ * house: an amount of a closed statement is in one live payment at most, which a unique index holds. Its references are
+ * digests of what it pays, so the same file is the same to the bank however often it is written.
+ */
+
+export const PAYMENT_STATES = [
+  'proposed',
+  'exported',
+  'partly_paid',
+  'paid',
+  'returned',
+  'cancelled',
+] as const;
+export type PaymentState = (typeof PAYMENT_STATES)[number];
+
+export type FileKind = 'pain.001' | 'csv';
+
+export type Payment = {
+  readonly paymentId: string;
+  readonly proposalId: string;
+  /** Last month of the proposal, `2026-10`. */
+  readonly month: string;
+  readonly creator: string;
+  readonly currency: string;
+  readonly amount: DecimalText;
+  /** EndToEndId. */
+  readonly reference: string;
+  /** MsgId of the proposal's file. */
+  readonly messageId: string;
+  readonly state: PaymentState;
+  readonly exportedAs: FileKind | null;
+  readonly exportedAt: Date | null;
+  readonly accountMark: string | null;
+  readonly paidAmount: DecimalText;
+  /** Day of the last booking. */
+  readonly paidOn: string | null;
+  readonly proposedAt: Date;
+  readonly settledBy: string | null;
+  readonly settleReason: string | null;
+};
+
+/** A payment with the account that it goes to. */
+export type PaymentOrder = Payment & { readonly payee: Payee };
+
+export type PaymentFilter = {
+  readonly proposalId?: string | null;
+  readonly state?: PaymentState | null;
+  readonly creator?: string | null;
+  readonly paymentIds?: readonly string[] | null;
+  /** Id of the last payment of the previous page. */
+  readonly after?: string | null;
+  readonly limit?: number | null;
+  /** Locks the rows until the end of the transaction. */
+  readonly lock?: boolean;
+};
+
+/** Lists payments, the newest first. */
+export async function listPayments(db: Database, filter: PaymentFilter): Promise<readonly Payment[]> {
+  const { proposalId = null, state = null, creator = null, after = null, limit = null } = filter;
+  const ids = filter.paymentIds ?? null;
+  const { rows } = await sql<Payment>`
+    select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
+      p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
+      p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
+      to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", r.proposed_at as "proposedAt", p.settled_by as "settledBy",
+      p.settle_reason as "settleReason"
+    from ops.payments p join ops.payment_proposals r using (proposal_id)
+    where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint) and (${state}::text is null or p.state = ${state})
+      and (${creator}::text is null or p.creator = ${creator}) and (${ids}::bigint[] is null or p.payment_id = any (${ids}::bigint[]))
+      and (${after}::bigint is null or p.payment_id < ${after}::bigint)
+    order by p.payment_id desc limit ${limit}::bigint ${filter.lock === true ? sql`for update of p` : sql``}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/**
+ * Makes other proposals wait until the end of the transaction, so that two processes make one. Call it before `findUnpaid`.
+ */
+export async function lockProposals(trx: DatabaseTransaction): Promise<void> {
+  await sql`lock table ops.payment_proposals in share row exclusive mode`.execute(trx);
+}
+
+/** Keeps a proposal: claims the items of its payments. @returns its id. */
+export async function insertProposal(
+  trx: DatabaseTransaction,
+  {
+    month,
+    payments,
+    by,
+    reason,
+    paidElsewhereOn = null,
+  }: {
+    readonly month: string;
+    readonly payments: readonly Unpaid[];
+    readonly by: string;
+    readonly reason: string;
+    /** Day on which a person paid it without a file of this tool, so that it is paid at once. */
+    readonly paidElsewhereOn?: string | null;
+  },
+): Promise<string> {
+  const given = await Promise.all(
+    payments.map(async (one) => ({ ...one, reference: referenceOf(one, await attemptsOf(trx, one)) })),
+  );
+  const messageId = `IS-${digest(given.map(({ reference }) => reference).toSorted())}`;
+  const { rows } = await sql<{ id: string }>`
+    insert into ops.payment_proposals (month, message_id, proposed_by, reason)
+    values (${`${month}-01`}::date, ${messageId}, ${maskAddresses(by)}, ${maskAddresses(reason)}) returning proposal_id as id`.execute(
+    trx,
+  );
+  const proposalId = rows[0]?.id ?? '';
+  await sql`
+    with given as (
+      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, items jsonb)
+    ),
+    made as (
+      insert into ops.payments (proposal_id, creator, currency, amount, reference, state, paid_amount, paid_on, settled_by, settle_reason)
+      select ${proposalId}::bigint, creator, currency, amount, reference, case when d.day is null then 'proposed' else 'paid' end,
+        case when d.day is null then 0 else amount end, d.day, case when d.day is not null then ${maskAddresses(by)} end,
+        case when d.day is not null then ${maskAddresses(reason)} end
+      from given, (select ${paidElsewhereOn}::date as day) d order by creator, currency
+      returning payment_id, reference
+    )
+    insert into ops.payment_items (payment_id, statement_id, subject, deal_id, currency, amount)
+    select m.payment_id, i."statementId", i.subject, i."dealId", i.currency, i.amount
+    from made m join given g using (reference),
+      jsonb_to_recordset(g.items) as i ("statementId" bigint, subject text, "dealId" text, currency text, amount numeric)`.execute(
+    trx,
+  );
+  return proposalId;
+}
+
+/**
+ * The EndToEndId: a digest of the statements' hashes and of what is paid of them, so that even a database that was restored
+ * gives the same payment the same reference. A payment that is made again, after a return, gets another one.
+ */
+function referenceOf({ creator, currency, items }: Unpaid, attempts: number): string {
+  const parts = items.map(({ hash, subject, amount }) => [hash, subject, amount]);
+  return `IS-${digest([creator, currency, attempts, ...parts])}`;
+}
+
+/** 26 characters, of the 35 that an id may have, in the characters that every bank takes. */
+function digest(of: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 26).toUpperCase();
+}
+
+/** How many payments that are not live any more had items of this one. */
+async function attemptsOf(trx: DatabaseTransaction, { items }: Unpaid): Promise<number> {
+  const { rows } = await sql<{ attempts: number }>`
+    select count(distinct i.payment_id)::integer as attempts
+    from ops.payment_items i
+    join jsonb_to_recordset(${toJsonParameter(items)}::jsonb) as g ("statementId" bigint, subject text, currency text)
+      on g."statementId" = i.statement_id and g.subject = i.subject and g.currency = i.currency
+    where not i.is_live`.execute(trx);
+  return rows[0]?.attempts ?? 0;
+}
+
+/** Records that payments are written into a file for the bank, before a byte of it is. A second time changes nothing. */
+export async function markExported(
+  trx: DatabaseTransaction,
+  {
+    payments,
+    as,
+    by,
+  }: {
+    readonly payments: readonly { readonly paymentId: string; readonly accountMark: string }[];
+    readonly as: FileKind;
+    readonly by: string;
+  },
+): Promise<void> {
+  await sql`
+    update ops.payments p
+    set state = 'exported', exported_as = ${as}, exported_at = clock_timestamp(), exported_by = ${maskAddresses(by)}, account_mark = g."accountMark"
+    from jsonb_to_recordset(${toJsonParameter(payments)}::jsonb) as g ("paymentId" bigint, "accountMark" text)
+    where p.payment_id = g."paymentId" and p.state = 'proposed'`.execute(trx);
+}
+
+/** Cancels a payment, so that its amounts can be proposed again. */
+export async function markCancelled(
+  trx: DatabaseTransaction,
+  { paymentId, by, reason }: { readonly paymentId: string; readonly by: string; readonly reason: string },
+): Promise<void> {
+  await sql`
+    update ops.payments set state = 'cancelled', settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
+    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported')`.execute(trx);
+}

@@ -1,0 +1,187 @@
+import { sql } from 'kysely';
+import type { StatementSettings } from '../../config/schema.ts';
+import { formatMoney, sumMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
+import { monthAfter } from '../../core/time/month.ts';
+import type { Database } from '../../db/connect.ts';
+import { closedAmounts } from '../../money/payments/find-unpaid.ts';
+import { inSets, lastDay, linesOf, listHeld, refuseContained } from '../../money/read-statement.ts';
+import type { StatementRules } from '../../money/statement.ts';
+import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
+import { renderTableCsv } from '../../render/csv.ts';
+import { formatCount } from '../../render/text.ts';
+
+/** What is earned and not paid at the end of a month, of one month, brand and currency. */
+export type Accrual = {
+  /**
+   * `pending`: the return window is still open. `to_close`: it counts, and its statement is open; also corrections of closed
+   * statements. `closed`: of a closed statement, in no payment. `in_payment`: in a payment that is not paid. `paid_in_part`:
+   * what was paid of such payments, negative. `unknown`: what it earns is not known; `held`: the same of orders that changed.
+   */
+  readonly standing: keyof typeof STANDINGS;
+  /** Month of the order or fee, as `2026-10`; if it is closed, of the statement. Null: several. */
+  readonly month: string | null;
+  /** Null: unknown, or several. */
+  readonly brandId: string | null;
+  readonly currency: string;
+  /** Orders; 0 where only amounts are known. */
+  readonly orders: number;
+  /** Null: unknown. */
+  readonly amount: DecimalText | null;
+};
+
+const STANDINGS = {
+  pending: 'Pending: their return window is open',
+  to_close: 'Not closed yet',
+  closed: 'Closed, in no payment',
+  in_payment: 'In a payment that is not paid',
+  paid_in_part: 'Paid in part',
+  unknown: 'Unknown rate, products, refund or deal',
+  held: 'Changed, and held',
+} as const;
+
+/** The same with the month at whose end it is computed. */
+export type Accruals = {
+  readonly month: string;
+  readonly rows: readonly Accrual[];
+  /** Null: it is not configured, so closed statements are not in it. */
+  readonly paidFrom: string | null;
+};
+
+/**
+ * Reads what is earned and not paid at the end of a month, as it is known now: orders and fees until its last day, less what
+ * was paid until then. Statements before `statements.payments.from` were paid elsewhere.
+ *
+ * @throws KnownError `statement_contained` (exit 2): the month is open before a closed one.
+ */
+export async function readAccruals(
+  db: Database,
+  {
+    month,
+    rules,
+    payments: { from },
+  }: {
+    readonly month: string;
+    readonly rules: StatementRules;
+    readonly payments: Pick<StatementSettings['payments'], 'from'>;
+  },
+): Promise<Accruals> {
+  await refuseContained(db, month);
+  const [after, end] = [monthAfter(month), lastDay(month)];
+  const rows = await inSets(db, { month: after, rules }, async (trx, kept) => {
+    const { rows: open } = await sql<Accrual>`
+      ${linesOf(rules, { month: after }, kept)},
+      counted as (
+        select case when standing = 'correction' or standing = 'new' and due_on <= ${end} then 'to_close'
+            when standing = 'new' then 'pending' else 'unknown' end as standing,
+          ordered_on as day, brand_id, currency, 1 as orders, earned_amount - coalesce(closed_amount, 0) as amount
+        from orders where ordered_on <= ${end} and standing in ('new', 'correction', 'unknown_rate', 'unknown_lines', 'unknown_net')
+        union all
+        select 'to_close', f.due_on, coalesce(f.brand_id, d.brand_id), f.currency, 0, f.earned_amount - f.closed_before
+        from fee_lines f left join mirror.deals d using (deal_id) where f.due_on <= ${end} and f.earned_amount <> f.closed_before
+        union all
+        select 'unknown', due_on, null, currency, 0, null from unknown_fees where due_on <= ${end}
+      )
+      select standing, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency, sum(orders)::integer as orders,
+        case when standing <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
+      from counted group by 1, 2, 3, 4`.execute(trx);
+    const { rows: closed } = await sql<Accrual>`${closedAccruals({ from, month })}`.execute(trx);
+    const held = (await listHeld(trx)).map(
+      ({ currency, orders }): Accrual => ({
+        ...{ standing: 'held', month: null, brandId: null, currency, orders, amount: null },
+      }),
+    );
+    return [...open, ...(from === null ? [] : closed), ...held];
+  });
+  const kinds = Object.keys(STANDINGS);
+  const placeOf = (row: Accrual) =>
+    [row.currency, kinds.indexOf(row.standing), row.month ?? '', row.brandId ?? ''].join(' ');
+  const sorted = rows.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+  return { month, rows: sorted, paidFrom: from };
+}
+
+/** SQL: what closed statements owe at the end of the month, in the columns of `Accrual`. */
+function closedAccruals({ from, month }: { readonly from: string | null; readonly month: string }) {
+  const end = lastDay(month);
+  return sql<Accrual>`
+    with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
+    paid as (
+      select p.payment_id, case when p.exported_at is null then case when p.paid_on <= ${end} then p.paid_amount else 0 end
+        else coalesce((
+          select sum(case b.kind when 'paid' then b.amount else -b.amount end) from ops.bank_entries b
+          where b.payment_id = p.payment_id and b.outcome = 'counted' and b.booked_on <= ${end}), 0) end as amount
+      from ops.payments p where p.is_live and p.paid_amount > 0
+    ),
+    standings as (
+      select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month, l.brand_id, l.currency, l.amount
+      from closed l
+      left join ops.payment_items i on i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency
+      left join ops.payments p using (payment_id) left join paid using (payment_id)
+      where i.payment_id is null or p.amount > coalesce(paid.amount, 0)
+      union all
+      select 'paid_in_part', null, null, p.currency, -paid.amount
+      from ops.payments p join paid using (payment_id) where paid.amount > 0 and paid.amount < p.amount
+    )
+    select standing, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders, sum(amount)::numeric(24,4)::text as amount
+    from standings group by 1, 2, 3, 4 having sum(amount) <> 0`;
+}
+
+/** The sum of a currency: `at least` if the earnings of some orders are unknown. */
+export function sumAccruals({ rows }: Accruals): readonly {
+  readonly currency: string;
+  readonly amount: DecimalText;
+  readonly isAtLeast: boolean;
+}[] {
+  return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => ({
+    currency,
+    amount: sumMoney(own.flatMap(({ amount }) => amount ?? [])),
+    isAtLeast: own.some(({ amount }) => amount === null),
+  }));
+}
+
+/** Describes the accruals: a sum of each currency, then by standing, month and brand. */
+export function describeAccruals(accruals: Accruals): readonly Block[] {
+  const { rows, paidFrom, month } = accruals;
+  const sums = sumAccruals(accruals).map(
+    ({ currency, amount, isAtLeast }) => `${isAtLeast ? 'at least ' : ''}${formatMoney(amount, currency)}`,
+  );
+  return [
+    say(
+      rows.length === 0
+        ? `Nothing is earned and unpaid at the end of ${month}.`
+        : `Earned and not paid at the end of ${month}, as it is known now: ${sums.join(', ')}.`,
+    ),
+    ...(paidFrom === null
+      ? [
+          say(
+            'Closed statements are not in it, because statements.payments.from does not say which of them were paid elsewhere.',
+            { tone: 'yellow' },
+          ),
+        ]
+      : []),
+    ...section('By standing, month and brand', {
+      parts: [
+        table(rows, [
+          column('standing', ({ standing }) => STANDINGS[standing]),
+          whole('month', (row) => row.month),
+          whole('brand', ({ brandId }) => brandId),
+          number('orders', ({ orders }) => (orders === 0 ? '' : formatCount(orders))),
+          number('amount', ({ amount, currency }) =>
+            amount === null ? `unknown ${currency}` : formatMoney(amount, currency),
+          ),
+        ]),
+      ],
+    }),
+  ];
+}
+
+/** The same as CSV. An unknown amount is blank. */
+export function renderAccrualsCsv({ month, rows }: Accruals): string {
+  return renderTableCsv(
+    ['at_end_of', 'standing', 'month', 'brand_id', 'currency', 'orders', 'amount'],
+    rows.map((row) => [
+      ...[month, row.standing, row.month ?? '', row.brandId ?? '', row.currency, String(row.orders)],
+      row.amount ?? '',
+    ]),
+  );
+}

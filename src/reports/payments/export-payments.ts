@@ -1,0 +1,34 @@
+import type { StatementSettings } from '../../config/schema.ts';
+import type { FileKind, PaymentOrder } from '../../money/payments/keep-payments.ts';
+import { isSepa, renderPain001 } from './pain-001.ts';
+import { renderPaymentsCsv } from './payments.ts';
+
+/**
+ * Renders payments for the bank. In the same transaction as `take`, so that payments that cannot be rendered are not exported.
+ *
+ * @param options.on day on which the bank is asked to pay. Null: today, in the zone of the statements.
+ * @param take records the payments as exported, of those that the kind of file can pay.
+ * @throws KnownError `payments_not_exported` (exit 2).
+ */
+export async function exportForBank<Taken extends { readonly orders: readonly PaymentOrder[] }>(
+  {
+    as,
+    statements: { payments, timeZone },
+    on,
+    now,
+  }: {
+    readonly as: FileKind;
+    readonly statements: Pick<StatementSettings, 'payments' | 'timeZone'>;
+    readonly on: string | null;
+    readonly now: Date;
+  },
+  take: (canPay: (order: PaymentOrder) => boolean) => Promise<Taken>,
+): Promise<Taken & { readonly file: string }> {
+  const taken = await take(as === 'csv' ? () => true : isSepa);
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(now);
+  const file =
+    as === 'csv'
+      ? renderPaymentsCsv(taken.orders)
+      : renderPain001(taken.orders, { debtor: payments, on: on ?? today });
+  return { ...taken, file };
+}

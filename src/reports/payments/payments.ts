@@ -1,0 +1,141 @@
+import { lastFour } from '../../core/money/iban.ts';
+import { formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
+import type { Unpaid } from '../../money/payments/find-unpaid.ts';
+import {
+  PAYMENT_STATES,
+  type Payment,
+  type PaymentOrder,
+  type PaymentState,
+} from '../../money/payments/keep-payments.ts';
+import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
+import { renderTableCsv } from '../../render/csv.ts';
+
+/** What becomes of unpaid amounts, in the order of a list, and what a person can do about it. */
+const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; readonly help: string | null }>> =
+  {
+    pay: { title: 'To pay', help: null },
+    no_bank_data: {
+      title: 'No bank data, carried forward',
+      help: 'Add a row with this creator and currency to statements.payments.payees. If you paid it in another way, record that: npx influencer-sync payments settle --help',
+    },
+    below_minimum: {
+      title: 'Below the minimum, carried forward',
+      help: 'statements.payments.minimum has the amounts.',
+    },
+    not_positive: {
+      title: 'Nothing to pay, because corrections prevail; carried forward',
+      help: 'Later earnings are set off against it.',
+    },
+  };
+const KINDS = Object.keys(BECOMES) as readonly Unpaid['becomes'][];
+
+/** Describes what is unpaid, by what becomes of it. */
+export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
+  if (unpaid.length === 0) return [say('Closed statements owe nothing that is not in a payment yet.')];
+  return KINDS.flatMap((kind) => {
+    const own = unpaid.filter(({ becomes }) => becomes === kind);
+    const { title, help } = BECOMES[kind];
+    return own.length === 0
+      ? []
+      : section(`${title}: ${formatAmounts(own)}`, {
+          count: own.length,
+          help,
+          parts: [
+            table(own, [
+              column('creator', ({ creator }) => creator),
+              number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+              whole('account', accountOf),
+              column('of', monthsOf),
+            ]),
+          ],
+        });
+  });
+}
+
+/** The last four characters of the account; empty if there is none. */
+function accountOf({ accountMark }: { readonly accountMark: string | null }): string {
+  return accountMark === null ? '' : lastFour(accountMark);
+}
+
+/** The months of the statements that have the amounts: `2026-04, 2026-05`. */
+function monthsOf({ items }: Unpaid): string {
+  return [...new Set(items.map(({ month }) => month))].join(', ');
+}
+
+/** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03`. */
+function stateOf({ state, paidAmount, paidOn, currency, exportedAs }: Payment): string {
+  if (state === 'paid') return `paid on ${paidOn ?? ''}`;
+  if (state === 'partly_paid') return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}`;
+  return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
+}
+
+/** Payments of one state, with the sum of each currency. */
+export type PaymentSum = {
+  readonly state: PaymentState;
+  readonly payments: number;
+  readonly amounts: readonly Money[];
+};
+
+function sumPayments(payments: readonly Payment[]): readonly PaymentSum[] {
+  return PAYMENT_STATES.flatMap((state) => {
+    const amounts = payments.filter((one) => one.state === state);
+    return amounts.length === 0 ? [] : [{ state, payments: amounts.length, amounts }];
+  });
+}
+
+/** Describes payments: the sums by state, then each of them. */
+export function describePayments(payments: readonly Payment[]): readonly Block[] {
+  if (payments.length === 0) return [say('There is no such payment.')];
+  return [
+    ...section('Payments', {
+      count: payments.length,
+      parts: [
+        table(sumPayments(payments), [
+          column('state', ({ state }) => state.replace('_', ' ')),
+          number('payments', (sum) => String(sum.payments)),
+          number('amount', ({ amounts }) => formatAmounts(amounts)),
+        ]),
+      ],
+    }),
+    ...section('One by one', {
+      parts: [
+        table(payments, [
+          whole('payment', ({ paymentId }) => paymentId),
+          whole('proposal', ({ proposalId }) => proposalId),
+          whole('until', ({ month }) => month),
+          column('creator', ({ creator }) => creator),
+          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+          whole('account', accountOf),
+          column('state', stateOf),
+        ]),
+      ],
+    }),
+  ];
+}
+
+/** The text on the bank statement of the creator. */
+export function remittanceOf({ month, reference }: Payment): string {
+  return `Earnings until ${month}, ${reference}`;
+}
+
+/** An amount as files for programs have it: `1234.50`. */
+export function plainAmount(money: Money): string {
+  return formatNumber(money).replaceAll(',', '');
+}
+
+/** Payments as CSV, for any bank. It has the bank data of creators. */
+export function renderPaymentsCsv(orders: readonly PaymentOrder[]): string {
+  return renderTableCsv(
+    ['end_to_end_id', 'name', 'iban', 'bic', 'country', 'amount', 'currency', 'text'],
+    orders.map((order) => [
+      ...[
+        order.reference,
+        order.payee.name,
+        order.payee.iban,
+        order.payee.bic ?? '',
+        order.payee.country ?? '',
+      ],
+      ...[plainAmount(order), order.currency, remittanceOf(order)],
+    ]),
+  );
+}
