@@ -1179,7 +1179,7 @@ COMMENT ON COLUMN intake.clicks.stated_at IS 'When a file last stated another nu
 
 COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null before the first decision.';
 
-COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.';
+COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.';
 
 COMMENT ON COLUMN intake.clicks.reason IS 'Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.';
 
@@ -3395,7 +3395,7 @@ COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty wh
 
 COMMENT ON COLUMN intake.orders.similar_to IS 'The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.';
 
-COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.';
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt. An order in doubt is held.';
 
 COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
 
@@ -3488,7 +3488,7 @@ COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
-COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt.';
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -3681,6 +3681,154 @@ COMMENT ON COLUMN bi.outreach_submissions.deal_id IS 'A deal with the same handl
 COMMENT ON COLUMN bi.outreach_submissions.is_in_a_deal IS 'Whether there is such a deal.';
 
 COMMENT ON COLUMN bi.outreach_submissions.run_id IS 'Run that made the request, see bi.runs.';
+
+CREATE TABLE ops.payment_proposals (
+    proposal_id bigint NOT NULL,
+    month date NOT NULL,
+    message_id text NOT NULL,
+    proposed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    proposed_by text NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT payment_proposals_message_id_check CHECK ((message_id ~ '^[A-Z0-9-]{1,35}$'::text)),
+    CONSTRAINT payment_proposals_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT payment_proposals_proposed_by_check CHECK ((proposed_by <> ''::text)),
+    CONSTRAINT payment_proposals_reason_check CHECK ((reason <> ''::text))
+);
+
+COMMENT ON TABLE ops.payment_proposals IS 'Decisions to pay what is unpaid of the statements up to a month. Their payments: ops.payments.';
+
+COMMENT ON COLUMN ops.payment_proposals.proposal_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.payment_proposals.month IS 'First day of the last closed month in it.';
+
+COMMENT ON COLUMN ops.payment_proposals.message_id IS 'MsgId of its pain.001 file, a digest of its payments. It never changes, so that a bank can refuse the same file twice.';
+
+COMMENT ON COLUMN ops.payment_proposals.proposed_at IS 'When it was made.';
+
+COMMENT ON COLUMN ops.payment_proposals.proposed_by IS 'Who made it.';
+
+COMMENT ON COLUMN ops.payment_proposals.reason IS 'Why, in the words of this person.';
+
+CREATE TABLE ops.payments (
+    payment_id bigint NOT NULL,
+    proposal_id bigint NOT NULL,
+    creator text NOT NULL,
+    currency text NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    reference text NOT NULL,
+    state text DEFAULT 'proposed'::text NOT NULL,
+    is_live boolean GENERATED ALWAYS AS ((state <> ALL (ARRAY['returned'::text, 'cancelled'::text]))) STORED NOT NULL,
+    exported_as text,
+    exported_at timestamp with time zone,
+    exported_by text,
+    account_mark text,
+    paid_amount numeric(24,4) DEFAULT 0 NOT NULL,
+    paid_on date,
+    settled_by text,
+    settle_reason text,
+    CONSTRAINT an_export_is_whole CHECK ((num_nulls(exported_as, exported_at, exported_by, account_mark) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT payments_account_mark_check CHECK ((account_mark ~ '^[A-Z]{2}[0-9]{2}[A-Z0-9]{4}$'::text)),
+    CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
+    CONSTRAINT payments_check CHECK (((paid_amount >= (0)::numeric) AND (paid_amount <= amount))),
+    CONSTRAINT payments_creator_check CHECK ((creator <> ''::text)),
+    CONSTRAINT payments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payments_exported_as_check CHECK ((exported_as = ANY (ARRAY['pain.001'::text, 'csv'::text]))),
+    CONSTRAINT payments_exported_by_check CHECK ((exported_by <> ''::text)),
+    CONSTRAINT payments_reference_check CHECK ((reference ~ '^[A-Z0-9-]{1,35}$'::text)),
+    CONSTRAINT payments_settle_reason_check CHECK ((settle_reason <> ''::text)),
+    CONSTRAINT payments_settled_by_check CHECK ((settled_by <> ''::text)),
+    CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'exported'::text, 'partly_paid'::text, 'paid'::text, 'returned'::text, 'cancelled'::text]))),
+    CONSTRAINT the_bank_pays_what_was_exported CHECK (
+CASE state
+    WHEN 'proposed'::text THEN (exported_at IS NULL)
+    WHEN 'cancelled'::text THEN true
+    WHEN 'paid'::text THEN ((exported_at IS NOT NULL) OR (settled_by IS NOT NULL))
+    ELSE (exported_at IS NOT NULL)
+END),
+    CONSTRAINT the_state_says_what_was_paid CHECK ((
+CASE state
+    WHEN 'paid'::text THEN (paid_amount = amount)
+    WHEN 'partly_paid'::text THEN ((paid_amount > (0)::numeric) AND (paid_amount < amount))
+    ELSE (paid_amount = (0)::numeric)
+END AND ((paid_on IS NULL) = (paid_amount = (0)::numeric)))),
+    CONSTRAINT who_settles_it_says_why CHECK (((num_nulls(settled_by, settle_reason) = ANY (ARRAY[0, 2])) AND ((state <> 'cancelled'::text) OR (settled_by IS NOT NULL))))
+);
+
+COMMENT ON TABLE ops.payments IS 'One payment for each creator and currency of a proposal. While it is live, nothing else can pay its items.';
+
+COMMENT ON COLUMN ops.payments.payment_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.payments.proposal_id IS 'See ops.payment_proposals.';
+
+COMMENT ON COLUMN ops.payments.creator IS 'Whom it pays: the handle, folded, or the deal, as payees.csv names it. The file has the bank data, which is read when it is exported and not stored.';
+
+COMMENT ON COLUMN ops.payments.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.payments.amount IS 'Sum of its items, in currency.';
+
+COMMENT ON COLUMN ops.payments.reference IS 'EndToEndId, a digest of what it pays. It never changes, and comes back in the file of the bank.';
+
+COMMENT ON COLUMN ops.payments.state IS 'proposed, exported (a file for the bank was written), partly_paid or paid (the bank says so, or a person paid it elsewhere), returned (the money came back), cancelled.';
+
+COMMENT ON COLUMN ops.payments.is_live IS 'Whether its items are claimed by it. False if it was cancelled or returned: they can be proposed again.';
+
+COMMENT ON COLUMN ops.payments.exported_as IS 'Kind of file: pain.001 or csv. It is in no file of the other kind, so that nobody sends it twice. Null: not exported.';
+
+COMMENT ON COLUMN ops.payments.exported_at IS 'When it was first exported, before the file was written.';
+
+COMMENT ON COLUMN ops.payments.exported_by IS 'Who exported it.';
+
+COMMENT ON COLUMN ops.payments.account_mark IS 'Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.';
+
+COMMENT ON COLUMN ops.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency.';
+
+COMMENT ON COLUMN ops.payments.paid_on IS 'Day of the last booking that paid it.';
+
+COMMENT ON COLUMN ops.payments.settled_by IS 'Who cancelled it, or paid it elsewhere.';
+
+COMMENT ON COLUMN ops.payments.settle_reason IS 'Why, in the words of this person.';
+
+CREATE VIEW bi.payments AS
+ SELECT (p.payment_id)::text AS payment_id,
+    (p.proposal_id)::text AS proposal_id,
+    r.month AS month_local,
+    reporting.without_addresses(p.creator) AS influencer_handle,
+    p.currency,
+    p.amount,
+    p.state,
+    p.paid_amount,
+    p.paid_on AS paid_local,
+    p.exported_as,
+    p.exported_at,
+    r.proposed_at
+   FROM (ops.payments p
+     JOIN ops.payment_proposals r USING (proposal_id));
+
+COMMENT ON VIEW bi.payments IS 'Payments of closed statements, one row per payment; without bank data. Live. Answers: What was each creator paid? Which payments has the bank not confirmed?';
+
+COMMENT ON COLUMN bi.payments.payment_id IS 'Key of the row.';
+
+COMMENT ON COLUMN bi.payments.proposal_id IS 'Payments that were proposed together.';
+
+COMMENT ON COLUMN bi.payments.month_local IS 'First day of the last month in it. It also has what earlier months carried forward.';
+
+COMMENT ON COLUMN bi.payments.influencer_handle IS 'Creator, or the deal, as payees.csv names the account.';
+
+COMMENT ON COLUMN bi.payments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.payments.amount IS 'What is to be paid, in currency. Do not add up cancelled and returned payments: their amounts are proposed again.';
+
+COMMENT ON COLUMN bi.payments.state IS 'proposed, exported, partly_paid, paid, returned or cancelled.';
+
+COMMENT ON COLUMN bi.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency; or what a person paid elsewhere.';
+
+COMMENT ON COLUMN bi.payments.paid_local IS 'Day of the last booking. Null: nothing is paid.';
+
+COMMENT ON COLUMN bi.payments.exported_as IS 'Kind of file for the bank: pain.001 or csv. Null: none, it is not exported or was paid elsewhere.';
+
+COMMENT ON COLUMN bi.payments.exported_at IS 'When the file was first written.';
+
+COMMENT ON COLUMN bi.payments.proposed_at IS 'When it was proposed.';
 
 CREATE TABLE reporting.reconciliation (
     deal_id text NOT NULL,
@@ -3895,7 +4043,7 @@ CREATE VIEW bi.rejected_rows AS
     ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
            FROM (intake.orders c
              JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
-          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (c.doubt IS DISTINCT FROM 'newer_row_rejected'::text) AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
                    FROM (intake.restated_orders s
                      JOIN intake.source_files again ON ((again.source_file_id = s.source_file_id)))
                   WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id) AND COALESCE((again.aged_at >= f.aged_at), ((again.aged_at IS NULL) AND (f.aged_at IS NULL))))))))))) AS is_settled
@@ -4720,11 +4868,15 @@ CREATE TABLE ops.statement_lines (
     amount numeric(18,4) NOT NULL,
     excluded_amount numeric(18,4),
     exchange_rate numeric(24,12),
+    terms_lines integer[],
+    terms_text text,
     CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
     CONSTRAINT statement_lines_check CHECK (((excluded_amount > (0)::numeric) AND (excluded_amount <= net_amount))),
     CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT statement_lines_exchange_rate_check CHECK ((exchange_rate > (0)::numeric)),
-    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
+    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text]))),
+    CONSTRAINT statement_lines_terms_lines_check CHECK ((cardinality(terms_lines) > 0)),
+    CONSTRAINT terms_are_lines_and_text CHECK (((terms_lines IS NULL) = (terms_text IS NULL)))
 );
 
 COMMENT ON TABLE ops.statement_lines IS 'Lines of closed statements. All lines of an order add up to what it had earned when the last of them was closed.';
@@ -4777,6 +4929,10 @@ COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount tha
 
 COMMENT ON COLUMN ops.statement_lines.exchange_rate IS 'What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.';
 
+COMMENT ON COLUMN ops.statement_lines.terms_lines IS 'Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.';
+
+COMMENT ON COLUMN ops.statement_lines.terms_text IS 'These lines and what they said: the filled cells with their columns.';
+
 CREATE VIEW bi.statement_lines AS
  SELECT l.statement_id,
     l.line_no,
@@ -4801,7 +4957,8 @@ CREATE VIEW bi.statement_lines AS
     l.earned_amount,
     l.closed_before AS closed_before_amount,
     l.amount,
-    l.excluded_amount
+    l.excluded_amount,
+    l.terms_text
    FROM (ops.statement_lines l
      JOIN ops.statements s USING (statement_id));
 
@@ -4854,6 +5011,8 @@ COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'Total of the order
 COMMENT ON COLUMN bi.statement_lines.amount IS 'What the statement adds, in currency; negative after a refund.';
 
 COMMENT ON COLUMN bi.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product, in currency. Null: none.';
+
+COMMENT ON COLUMN bi.statement_lines.terms_text IS 'Lines of terms.csv by which it was earned, and what they said when it was closed. Null: by the rate of the service, or closed before they were kept.';
 
 CREATE VIEW bi.statements AS
  SELECT statement_id,
@@ -6748,6 +6907,81 @@ ALTER TABLE ops.backfills ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE ops.bank_entries (
+    bank_entry_id bigint NOT NULL,
+    entry_key text NOT NULL,
+    payment_id bigint,
+    matched_by text,
+    kind text NOT NULL,
+    booked_on date NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    currency text NOT NULL,
+    outcome text NOT NULL,
+    hold_reason text,
+    file_name text NOT NULL,
+    read_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    read_by text NOT NULL,
+    decided_by text,
+    decided_reason text,
+    CONSTRAINT a_match_says_by_what CHECK (((payment_id IS NULL) = (matched_by IS NULL))),
+    CONSTRAINT an_account_is_confirmed CHECK (((matched_by <> 'account'::text) OR (outcome <> 'counted'::text) OR (decided_by IS NOT NULL))),
+    CONSTRAINT bank_entries_amount_check CHECK ((amount > (0)::numeric)),
+    CONSTRAINT bank_entries_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT bank_entries_decided_by_check CHECK ((decided_by <> ''::text)),
+    CONSTRAINT bank_entries_decided_reason_check CHECK ((decided_reason <> ''::text)),
+    CONSTRAINT bank_entries_entry_key_check CHECK ((entry_key ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT bank_entries_file_name_check CHECK ((file_name <> ''::text)),
+    CONSTRAINT bank_entries_hold_reason_check CHECK ((hold_reason = ANY (ARRAY['to_confirm'::text, 'unknown_reference'::text, 'other_currency'::text, 'too_much'::text, 'not_exported'::text, 'nothing_to_return'::text]))),
+    CONSTRAINT bank_entries_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'returned'::text]))),
+    CONSTRAINT bank_entries_matched_by_check CHECK ((matched_by = ANY (ARRAY['reference'::text, 'account'::text]))),
+    CONSTRAINT bank_entries_outcome_check CHECK ((outcome = ANY (ARRAY['counted'::text, 'held'::text, 'dismissed'::text]))),
+    CONSTRAINT bank_entries_read_by_check CHECK ((read_by <> ''::text)),
+    CONSTRAINT counted_has_a_payment CHECK (((outcome <> 'counted'::text) OR (payment_id IS NOT NULL))),
+    CONSTRAINT held_says_why CHECK (((outcome = 'held'::text) = (hold_reason IS NOT NULL))),
+    CONSTRAINT who_decides_says_why CHECK (((num_nulls(decided_by, decided_reason) = ANY (ARRAY[0, 2])) AND ((outcome <> 'dismissed'::text) OR (decided_by IS NOT NULL))))
+);
+
+COMMENT ON TABLE ops.bank_entries IS 'Bookings in files of the bank that are about payments, once each. Other bookings are never stored.';
+
+COMMENT ON COLUMN ops.bank_entries.bank_entry_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.bank_entries.entry_key IS 'SHA-256 of the reference of the bank, day, amount, direction and EndToEndId, so that a booking in two files counts once.';
+
+COMMENT ON COLUMN ops.bank_entries.payment_id IS 'Payment that it is about. Null: its EndToEndId is of no payment that is known.';
+
+COMMENT ON COLUMN ops.bank_entries.matched_by IS 'reference: its EndToEndId. account: amount and account, which a person must confirm.';
+
+COMMENT ON COLUMN ops.bank_entries.kind IS 'paid: money left the account. returned: money came back.';
+
+COMMENT ON COLUMN ops.bank_entries.booked_on IS 'Day of the booking.';
+
+COMMENT ON COLUMN ops.bank_entries.amount IS 'Amount of the booking, in currency.';
+
+COMMENT ON COLUMN ops.bank_entries.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.bank_entries.outcome IS 'counted, held (it does not count; see hold_reason), dismissed (a person said that it is about something else).';
+
+COMMENT ON COLUMN ops.bank_entries.hold_reason IS 'to_confirm, unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.';
+
+COMMENT ON COLUMN ops.bank_entries.file_name IS 'File in which it was read first.';
+
+COMMENT ON COLUMN ops.bank_entries.read_at IS 'When it was read.';
+
+COMMENT ON COLUMN ops.bank_entries.read_by IS 'Who read the file.';
+
+COMMENT ON COLUMN ops.bank_entries.decided_by IS 'Who confirmed or dismissed it.';
+
+COMMENT ON COLUMN ops.bank_entries.decided_reason IS 'Why.';
+
+ALTER TABLE ops.bank_entries ALTER COLUMN bank_entry_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.bank_entries_bank_entry_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.bulk_actions (
     bulk_id bigint NOT NULL,
     state text DEFAULT 'preview'::text NOT NULL,
@@ -7025,6 +7259,51 @@ COMMENT ON COLUMN ops.paused_jobs.paused_by IS 'Who paused it, as in ops.audit.'
 COMMENT ON COLUMN ops.paused_jobs.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
 
 COMMENT ON COLUMN ops.paused_jobs.paused_at IS 'When. Database clock.';
+
+CREATE TABLE ops.payment_items (
+    payment_id bigint NOT NULL,
+    statement_id bigint NOT NULL,
+    subject text NOT NULL,
+    deal_id text,
+    currency text NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    is_live boolean DEFAULT true NOT NULL,
+    CONSTRAINT payment_items_subject_check CHECK ((subject <> ''::text))
+);
+
+COMMENT ON TABLE ops.payment_items IS 'Amounts of closed statements that a payment pays: one of a statement, a deal and a currency. The unique index lets one live payment claim each.';
+
+COMMENT ON COLUMN ops.payment_items.payment_id IS 'See ops.payments.';
+
+COMMENT ON COLUMN ops.payment_items.statement_id IS 'The closed statement, which is never deleted, so no foreign key is needed.';
+
+COMMENT ON COLUMN ops.payment_items.subject IS 'deal: and the deal, or for a fee of a code without a deal the subject of its lines.';
+
+COMMENT ON COLUMN ops.payment_items.deal_id IS 'The deal; null: a fee of a code without one.';
+
+COMMENT ON COLUMN ops.payment_items.currency IS 'ISO 4217, that of the payment.';
+
+COMMENT ON COLUMN ops.payment_items.amount IS 'Sum of the lines of the statement, in currency; negative if corrections prevail.';
+
+COMMENT ON COLUMN ops.payment_items.is_live IS 'Follows the payment. False: another payment may claim the amount.';
+
+ALTER TABLE ops.payment_proposals ALTER COLUMN proposal_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.payment_proposals_proposal_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ops.payments ALTER COLUMN payment_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.payments_payment_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE ops.problems (
     problem_id bigint NOT NULL,
@@ -7693,8 +7972,9 @@ CREATE TABLE reporting.order_earnings (
     earned_amount numeric(18,4),
     closed_amount numeric(18,4),
     standing text NOT NULL,
+    terms_lines integer[],
     CONSTRAINT only_an_unknown_net_is_null CHECK (((net_amount IS NULL) = (standing = 'unknown_net'::text))),
-    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text])))
+    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text, 'unknown_customer'::text, 'unknown_start'::text, 'unknown_tier'::text, 'unknown_currency'::text, 'unknown_change'::text])))
 );
 
 COMMENT ON TABLE reporting.order_earnings IS 'What each accepted order has earned, one row per order that this tool posted. Orders in changed_earnings may earn something else by now.';
@@ -7735,7 +8015,9 @@ COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned,
 
 COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
 
-COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.';
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.';
+
+COMMENT ON COLUMN reporting.order_earnings.terms_lines IS 'Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.';
 
 CREATE TABLE reporting.refresh_partitions (
     partition_no smallint NOT NULL
@@ -7957,6 +8239,12 @@ ALTER TABLE ONLY ops.backfill_turns
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_pkey PRIMARY KEY (backfill_id);
 
+ALTER TABLE ONLY ops.bank_entries
+    ADD CONSTRAINT bank_entries_entry_key_key UNIQUE (entry_key);
+
+ALTER TABLE ONLY ops.bank_entries
+    ADD CONSTRAINT bank_entries_pkey PRIMARY KEY (bank_entry_id);
+
 ALTER TABLE ONLY ops.bulk_actions
     ADD CONSTRAINT bulk_actions_pkey PRIMARY KEY (bulk_id);
 
@@ -7989,6 +8277,27 @@ ALTER TABLE ONLY ops.notices
 
 ALTER TABLE ONLY ops.paused_jobs
     ADD CONSTRAINT paused_jobs_pkey PRIMARY KEY (job);
+
+ALTER TABLE ONLY ops.payment_items
+    ADD CONSTRAINT payment_items_pkey PRIMARY KEY (payment_id, statement_id, subject);
+
+ALTER TABLE ONLY ops.payment_proposals
+    ADD CONSTRAINT payment_proposals_message_id_key UNIQUE (message_id);
+
+ALTER TABLE ONLY ops.payment_proposals
+    ADD CONSTRAINT payment_proposals_pkey PRIMARY KEY (proposal_id);
+
+ALTER TABLE ONLY ops.payments
+    ADD CONSTRAINT payments_payment_id_currency_is_live_key UNIQUE (payment_id, currency, is_live);
+
+ALTER TABLE ONLY ops.payments
+    ADD CONSTRAINT payments_pkey PRIMARY KEY (payment_id);
+
+ALTER TABLE ONLY ops.payments
+    ADD CONSTRAINT payments_proposal_id_creator_currency_key UNIQUE (proposal_id, creator, currency);
+
+ALTER TABLE ONLY ops.payments
+    ADD CONSTRAINT payments_reference_key UNIQUE (reference);
 
 ALTER TABLE ONLY ops.problems
     ADD CONSTRAINT problems_pkey PRIMARY KEY (problem_id);
@@ -8267,6 +8576,8 @@ CREATE INDEX backfills_job ON ops.backfills USING btree (job, backfill_id DESC);
 
 CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHERE (state = ANY (ARRAY['running'::text, 'paused'::text]));
 
+CREATE INDEX bank_entries_payment ON ops.bank_entries USING btree (payment_id);
+
 CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
 
 CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, subject_id) WHERE (outcome IS NULL);
@@ -8280,6 +8591,12 @@ CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 CREATE INDEX notice_deliveries_pending ON ops.notice_deliveries USING btree (not_before) WHERE (state = 'pending'::text);
 
 CREATE UNIQUE INDEX notices_digest ON ops.notices USING btree (digest_day) WHERE (event = 'digest'::text);
+
+CREATE UNIQUE INDEX payment_items_claimed_once ON ops.payment_items USING btree (statement_id, subject, currency) WHERE is_live;
+
+CREATE INDEX payment_items_deal ON ops.payment_items USING btree (deal_id, statement_id);
+
+CREATE INDEX payments_open ON ops.payments USING btree (state) WHERE (state = ANY (ARRAY['proposed'::text, 'exported'::text, 'partly_paid'::text]));
 
 CREATE INDEX problems_last ON ops.problems USING btree (kind, COALESCE(job, ''::text), problem_id DESC);
 
@@ -8334,6 +8651,8 @@ CREATE INDEX deal_earnings_lines ON reporting.deal_earnings USING btree (currenc
 CREATE INDEX deal_earnings_ordered ON reporting.deal_earnings USING btree (ordered_month) WHERE (standing = ANY (ARRAY['new'::text, 'nothing'::text]));
 
 CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text]));
+
+CREATE INDEX deal_earnings_why ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing ~~ 'unknown%'::text);
 
 CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
 
@@ -8429,11 +8748,17 @@ CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfills FOR EACH ROW EXECUTE FUNCTION ops.record_actor('approved_by');
 
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF read_by, decided_by ON ops.bank_entries FOR EACH ROW EXECUTE FUNCTION ops.record_actor('read_by', 'decided_by');
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF created_by, confirmed_by, aborted_by ON ops.bulk_actions FOR EACH ROW EXECUTE FUNCTION ops.record_actor('created_by', 'confirmed_by', 'aborted_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF added_by, answered_by, closed_by ON ops.credit_claims FOR EACH ROW EXECUTE FUNCTION ops.record_actor('added_by', 'answered_by', 'closed_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF paused_by ON ops.paused_jobs FOR EACH ROW EXECUTE FUNCTION ops.record_actor('paused_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF proposed_by ON ops.payment_proposals FOR EACH ROW EXECUTE FUNCTION ops.record_actor('proposed_by');
+
+CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF exported_by, settled_by ON ops.payments FOR EACH ROW EXECUTE FUNCTION ops.record_actor('exported_by', 'settled_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF requested_by ON ops.slots FOR EACH ROW EXECUTE FUNCTION ops.record_actor('requested_by');
 
@@ -8555,11 +8880,20 @@ ALTER TABLE ONLY ops.backfill_turns
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
+ALTER TABLE ONLY ops.bank_entries
+    ADD CONSTRAINT bank_entries_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES ops.payments(payment_id);
+
 ALTER TABLE ONLY ops.notice_deliveries
     ADD CONSTRAINT notice_deliveries_notice_id_fkey FOREIGN KEY (notice_id) REFERENCES ops.notices(notice_id);
 
 ALTER TABLE ONLY ops.notices
     ADD CONSTRAINT notices_problem_id_fkey FOREIGN KEY (problem_id) REFERENCES ops.problems(problem_id);
+
+ALTER TABLE ONLY ops.payment_items
+    ADD CONSTRAINT payment_items_payment_id_currency_is_live_fkey FOREIGN KEY (payment_id, currency, is_live) REFERENCES ops.payments(payment_id, currency, is_live) ON UPDATE CASCADE;
+
+ALTER TABLE ONLY ops.payments
+    ADD CONSTRAINT payments_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES ops.payment_proposals(proposal_id);
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

@@ -281,7 +281,7 @@ export interface IntakeClicks {
    */
   matched_by: string | null;
   /**
-   * attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.
+   * attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.
    */
   outcome: string | null;
   /**
@@ -1246,7 +1246,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -3558,6 +3558,69 @@ export interface OpsBackfillTurns {
   next_turn_at: Timestamp;
 }
 
+export interface OpsBankEntries {
+  /**
+   * Amount of the booking, in currency.
+   */
+  amount: Numeric;
+  /**
+   * Counts up.
+   */
+  bank_entry_id: Generated<Int8>;
+  /**
+   * Day of the booking.
+   */
+  booked_on: Timestamp;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Who confirmed or dismissed it.
+   */
+  decided_by: string | null;
+  /**
+   * Why.
+   */
+  decided_reason: string | null;
+  /**
+   * SHA-256 of the reference of the bank, day, amount, direction and EndToEndId, so that a booking in two files counts once.
+   */
+  entry_key: string;
+  /**
+   * File in which it was read first.
+   */
+  file_name: string;
+  /**
+   * to_confirm, unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
+   */
+  hold_reason: string | null;
+  /**
+   * paid: money left the account. returned: money came back.
+   */
+  kind: string;
+  /**
+   * reference: its EndToEndId. account: amount and account, which a person must confirm.
+   */
+  matched_by: string | null;
+  /**
+   * counted, held (it does not count; see hold_reason), dismissed (a person said that it is about something else).
+   */
+  outcome: string;
+  /**
+   * Payment that it is about. Null: its EndToEndId is of no payment that is known.
+   */
+  payment_id: Int8 | null;
+  /**
+   * When it was read.
+   */
+  read_at: Generated<Timestamp>;
+  /**
+   * Who read the file.
+   */
+  read_by: string;
+}
+
 export interface OpsBulkActions {
   /**
    * When. Nothing was settled afterwards.
@@ -3955,6 +4018,131 @@ export interface OpsPausedJobs {
    * Why, in the words of that person. E-mail addresses are masked.
    */
   reason: string;
+}
+
+export interface OpsPaymentItems {
+  /**
+   * Sum of the lines of the statement, in currency; negative if corrections prevail.
+   */
+  amount: Numeric;
+  /**
+   * ISO 4217, that of the payment.
+   */
+  currency: string;
+  /**
+   * The deal; null: a fee of a code without one.
+   */
+  deal_id: string | null;
+  /**
+   * Follows the payment. False: another payment may claim the amount.
+   */
+  is_live: Generated<boolean>;
+  /**
+   * See ops.payments.
+   */
+  payment_id: Int8;
+  /**
+   * The closed statement, which is never deleted, so no foreign key is needed.
+   */
+  statement_id: Int8;
+  /**
+   * deal: and the deal, or for a fee of a code without a deal the subject of its lines.
+   */
+  subject: string;
+}
+
+export interface OpsPaymentProposals {
+  /**
+   * MsgId of its pain.001 file, a digest of its payments. It never changes, so that a bank can refuse the same file twice.
+   */
+  message_id: string;
+  /**
+   * First day of the last closed month in it.
+   */
+  month: Timestamp;
+  /**
+   * Counts up.
+   */
+  proposal_id: Generated<Int8>;
+  /**
+   * When it was made.
+   */
+  proposed_at: Generated<Timestamp>;
+  /**
+   * Who made it.
+   */
+  proposed_by: string;
+  /**
+   * Why, in the words of this person.
+   */
+  reason: string;
+}
+
+export interface OpsPayments {
+  /**
+   * Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.
+   */
+  account_mark: string | null;
+  /**
+   * Sum of its items, in currency.
+   */
+  amount: Numeric;
+  /**
+   * Whom it pays: the handle, folded, or the deal, as payees.csv names it. The file has the bank data, which is read when it is exported and not stored.
+   */
+  creator: string;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Kind of file: pain.001 or csv. It is in no file of the other kind, so that nobody sends it twice. Null: not exported.
+   */
+  exported_as: string | null;
+  /**
+   * When it was first exported, before the file was written.
+   */
+  exported_at: Timestamp | null;
+  /**
+   * Who exported it.
+   */
+  exported_by: string | null;
+  /**
+   * Whether its items are claimed by it. False if it was cancelled or returned: they can be proposed again.
+   */
+  is_live: Generated<boolean>;
+  /**
+   * What the bank says was paid, less what came back, in currency.
+   */
+  paid_amount: Generated<Numeric>;
+  /**
+   * Day of the last booking that paid it.
+   */
+  paid_on: Timestamp | null;
+  /**
+   * Counts up.
+   */
+  payment_id: Generated<Int8>;
+  /**
+   * See ops.payment_proposals.
+   */
+  proposal_id: Int8;
+  /**
+   * EndToEndId, a digest of what it pays. It never changes, and comes back in the file of the bank.
+   */
+  reference: string;
+  /**
+   * Why, in the words of this person.
+   */
+  settle_reason: string | null;
+  /**
+   * Who cancelled it, or paid it elsewhere.
+   */
+  settled_by: string | null;
+  /**
+   * proposed, exported (a file for the bank was written), partly_paid or paid (the bank says so, or a person paid it elsewhere), returned (the money came back), cancelled.
+   */
+  state: Generated<string>;
 }
 
 export interface OpsProblems {
@@ -4417,6 +4605,14 @@ export interface OpsStatementLines {
    * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
    */
   subject: string;
+  /**
+   * Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.
+   */
+  terms_lines: number[] | null;
+  /**
+   * These lines and what they said: the filled cells with their columns.
+   */
+  terms_text: string | null;
 }
 
 export interface OpsStatementMails {
@@ -5318,9 +5514,13 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.
    */
   standing: string;
+  /**
+   * Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.
+   */
+  terms_lines: number[] | null;
 }
 
 export interface ReportingReconciliation {
@@ -5713,6 +5913,7 @@ export interface DB {
   "ops.backfill_orders": OpsBackfillOrders;
   "ops.backfill_turns": OpsBackfillTurns;
   "ops.backfills": OpsBackfills;
+  "ops.bank_entries": OpsBankEntries;
   "ops.bulk_actions": OpsBulkActions;
   "ops.bulk_items": OpsBulkItems;
   "ops.console_sign_outs": OpsConsoleSignOuts;
@@ -5722,6 +5923,9 @@ export interface DB {
   "ops.notice_deliveries": OpsNoticeDeliveries;
   "ops.notices": OpsNotices;
   "ops.paused_jobs": OpsPausedJobs;
+  "ops.payment_items": OpsPaymentItems;
+  "ops.payment_proposals": OpsPaymentProposals;
+  "ops.payments": OpsPayments;
   "ops.problems": OpsProblems;
   "ops.request_turns": OpsRequestTurns;
   "ops.run_messages": OpsRunMessages;
