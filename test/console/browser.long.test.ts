@@ -135,7 +135,11 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     const bar = page.getByText(/^\d+ chosen: 20\.00 EUR/);
     await bar.waitFor();
     await page.evaluate('scrollTo(0, 0)');
-    expect(await bar.evaluate('(one) => one.getBoundingClientRect().bottom <= innerHeight')).toBe(true);
+    expect(
+      await page.evaluate(
+        "document.querySelector('[data-bar]').getBoundingClientRect().bottom <= innerHeight",
+      ),
+    ).toBe(true);
     await page.getByRole('button', { name: 'Decide about them' }).click();
     await page.getByRole('heading', { level: 1, name: 'Decide about the chosen' }).waitFor();
     const plain = await (await openBrowser()).newPage({ javaScriptEnabled: false });

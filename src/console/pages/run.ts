@@ -172,7 +172,7 @@ type Compared = {
 };
 
 /** Compares two runs of a job: status, duration, and the counts that differ. */
-export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
+function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   const rows: readonly Compared[] = [
     { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
     {
@@ -250,7 +250,7 @@ function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] 
 }
 
 /** Shows what a run did: steps, requests and messages. */
-export function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
+function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
   return html`<h2>Steps</h2>
 ${table(
   steps,

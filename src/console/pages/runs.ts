@@ -132,13 +132,13 @@ function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
 }
 
 /** The range of a timeline: days in UTC, divided into spans of equal length. */
-export type TimelineScale = {
+type TimelineScale = {
   readonly from: Date;
   readonly spans: number;
   readonly spanSeconds: number;
 };
 
-export type TimelineCell = {
+type TimelineCell = {
   readonly job: string;
   readonly from: Date;
   readonly until: Date;
@@ -166,7 +166,7 @@ const STATES = ['failed', 'missed', 'late', 'skipped', 'running', 'due', 'waitin
  * @param options.hrefOf address of the page behind a mark.
  * @param options.dayHref address of the page for a job and a day, such as `2026-04-10`.
  */
-export function slotTimeline(
+function slotTimeline(
   jobs: readonly string[],
   groups: readonly SlotGroup[],
   options: {

@@ -180,7 +180,7 @@ function retryOf(group: FailedUnits, visit: Visit): Html {
 }
 
 /** What a unit of each kind does. */
-export const DOES: Readonly<Record<string, string>> = {
+const DOES: Readonly<Record<string, string>> = {
   'read-source': 'reads the new files of a source',
   'post-share': 'posts a share of the orders of a run',
   'post-backfill': 'posts a share of the orders of a backfill',
@@ -195,7 +195,7 @@ const COUNTS: Readonly<Record<string, string>> = {
 };
 
 /** How much units of a kind have done: `120 orders`. */
-export function unitCount(kind: string, count: number): string {
+function unitCount(kind: string, count: number): string {
   return plural(count, COUNTS[kind] ?? 'order');
 }
 

@@ -110,7 +110,7 @@ export function whyOf(
 }
 
 /** The number of rejected rows of a file, with a link to them. */
-export function rejectedLink(
+function rejectedLink(
   { rejectedRows, source, uri }: Pick<ListedFile, 'rejectedRows' | 'source' | 'uri'>,
   { link }: Pick<Visit, 'link'>,
 ): Html | string {

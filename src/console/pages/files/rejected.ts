@@ -299,7 +299,7 @@ export type Tried<Value> =
  * Waits for the reading of a file, up to a limit. Its store may be slow or unreachable; then the page shows
  * the reason instead of failing.
  */
-export async function withinLimit<Value>(work: Promise<Value>, limitMs: number): Promise<Tried<Value>> {
+async function withinLimit<Value>(work: Promise<Value>, limitMs: number): Promise<Tried<Value>> {
   const timer = new AbortController();
   const late = sleep(limitMs, null, { signal: timer.signal }).then(
     (): Tried<Value> => ({

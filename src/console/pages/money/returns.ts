@@ -270,7 +270,7 @@ function ownTable(own: readonly SelfPurchase[], visit: Visit) {
   );
 }
 /** Fields of the form that filters sums. */
-export const RETURN_FIELDS: readonly FilterField[] = [
+const RETURN_FIELDS: readonly FilterField[] = [
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },
   { name: 'deal', label: 'Deal' },
