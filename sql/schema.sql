@@ -4601,6 +4601,8 @@ CREATE TABLE ops.statements (
     previous_hash text NOT NULL,
     hash text NOT NULL,
     reporting_currency text,
+    carried jsonb,
+    CONSTRAINT statements_carried_check CHECK ((jsonb_typeof(carried) = 'array'::text)),
     CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
     CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
     CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
@@ -4632,6 +4634,8 @@ COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed 
 COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
 
 COMMENT ON COLUMN ops.statements.reporting_currency IS 'Currency of the total of all lines, as configured when it was closed; null: none.';
+
+COMMENT ON COLUMN ops.statements.carried IS 'What deals had earned and did not reach their minimum payout: dealId, currency, amount, minimum. It is in no line. Null: nothing.';
 
 CREATE TABLE reporting.statement_deals (
     statement_id bigint NOT NULL,
