@@ -8,6 +8,9 @@ alter table ops.statement_lines
 comment on column ops.statement_lines.terms_lines is 'Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.';
 comment on column ops.statement_lines.terms_text is 'These lines and what they said: the filled cells with their columns.';
 
+alter table ops.statements add column carried jsonb check (jsonb_typeof(carried) = 'array');
+comment on column ops.statements.carried is 'What deals had earned and did not reach their minimum payout: dealId, currency, amount, minimum. It is in no line. Null: nothing.';
+
 alter table reporting.order_earnings add column terms_lines integer[];
 comment on column reporting.order_earnings.terms_lines is 'Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.';
 

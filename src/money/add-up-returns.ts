@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { isOfDeal } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
 import {
   customerHistory,
@@ -81,6 +82,7 @@ export async function addUpReturns(
 ): Promise<void> {
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
   const kept = isPlan ? null : await findKept(trx, { month: null, rules });
+  await addWholeDeals(trx, rules);
   await sql`
     delete from reporting.return_months r using pg_temp.changed_deals c
     where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
@@ -146,6 +148,19 @@ export async function addUpReturns(
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
     group by 1, 2, 3, 4`.execute(trx);
+}
+
+/** Adds the other months of deals with tiers or a cap: what changed in one month may change what was earned in another. */
+async function addWholeDeals(trx: DatabaseTransaction, { terms }: StatementRules): Promise<void> {
+  const rows = terms.filter(isOfDeal);
+  if (rows.length === 0) return;
+  const deals = rows.flatMap(({ dealId }) => dealId ?? []);
+  await sql`
+    insert into pg_temp.changed_deals (deal_id, month_utc)
+    select distinct s.deal_id, date_trunc('month', s.day_utc)::date from reporting.order_dispositions s
+    where s.deal_id in (select deal_id from pg_temp.changed_deals) and s.disposition = 'accepted'
+      and (${rows.length > deals.length} or s.deal_id = any (${deals}::text[]))
+    except select deal_id, month_utc from pg_temp.changed_deals`.execute(trx);
 }
 
 /**

@@ -6,7 +6,7 @@ import { suitLargeStatements } from '../db/large-statements.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
 import { handlesOfCodes } from './read-document.ts';
-import { inOrder, linesOf } from './read-statement.ts';
+import { inOrder, linesOf, minimumsOf, readCarried } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
 
 export type Closing =
@@ -82,12 +82,16 @@ export async function closeStatement(
     left join mirror.deals d using (deal_id) left join mirror.brands b on b.brand_id = d.brand_id
     left join (${handlesOfCodes}) c using (deal_id)
     where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`.execute(trx);
+  const isCarrying = minimumsOf(rules, month).length > 0;
+  // Lines count as closed once their statement exists.
+  const left = isCarrying ? await readCarried(trx, linesOf(rules, { month })) : [];
+  const carried = left.length === 0 ? null : JSON.stringify(left);
   const { rows } = await sql<{ lines: number; hash: string }>`
-    insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency, lines, closed_by, reason, previous_hash, hash)
+    insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency, carried, lines, closed_by, reason, previous_hash, hash)
     overriding system value
-    select ${statementId}::bigint, ${first}, ${rules.timeZone}, ${rules.returnWindowDays}, ${reportingCurrency},
+    select ${statementId}::bigint, ${first}, ${rules.timeZone}, ${rules.returnWindowDays}, ${reportingCurrency}, ${carried}::jsonb,
       (select count(*) from ops.statement_lines where statement_id = ${statementId}::bigint), ${maskAddresses(closedBy)}, ${maskAddresses(reason)},
-      ${state.previous_hash}, ${hashOf(sql`${statementId}::bigint`, { month: first, previousHash: sql`${state.previous_hash}`, reportingCurrency: sql`${reportingCurrency}::text` })}
+      ${state.previous_hash}, ${hashOf(sql`${statementId}::bigint`, { month: first, previousHash: sql`${state.previous_hash}`, reportingCurrency: sql`${reportingCurrency}::text`, carried: sql`${carried}::jsonb` })}
     returning lines::integer as lines, hash`.execute(trx);
   const [written] = rows;
   if (written === undefined) throw new Error('the statement was not written');
@@ -107,7 +111,7 @@ export async function verifyStatements(
 ): Promise<{ readonly statements: number; readonly broken: readonly BrokenStatement[] }> {
   const { rows } = await sql<BrokenStatement & { isSound: boolean }>`
     select to_char(s.month, 'YYYY-MM') as month, s.statement_id as "statementId",
-      s.hash = ${hashOf(sql`s.statement_id`, { month: sql`s.month`, previousHash: sql`s.previous_hash`, reportingCurrency: sql`s.reporting_currency` })}
+      s.hash = ${hashOf(sql`s.statement_id`, { month: sql`s.month`, previousHash: sql`s.previous_hash`, reportingCurrency: sql`s.reporting_currency`, carried: sql`s.carried` })}
         and s.previous_hash = lag(s.hash, 1, '') over (order by s.statement_id)
         and s.lines = (select count(*) from ops.statement_lines l where l.statement_id = s.statement_id) as "isSound"
     from ops.statements s order by s.statement_id`.execute(db);
@@ -128,10 +132,12 @@ function hashOf(
     month,
     previousHash,
     reportingCurrency,
-  }: Readonly<Record<'month' | 'previousHash' | 'reportingCurrency', RawBuilder<unknown>>>,
+    carried,
+  }: Readonly<Record<'month' | 'previousHash' | 'reportingCurrency' | 'carried', RawBuilder<unknown>>>,
 ): RawBuilder<string> {
   return sql`encode(sha256(convert_to(
-    to_char(${month}, 'YYYY-MM') || E'\n' || ${previousHash} || E'\n' || coalesce('in ' || ${reportingCurrency} || E'\n', '') || coalesce((
+    to_char(${month}, 'YYYY-MM') || E'\n' || ${previousHash} || E'\n' || coalesce('in ' || ${reportingCurrency} || E'\n', '')
+      || coalesce('carried ' || ${carried}::text || E'\n', '') || coalesce((
       select string_agg((jsonb_build_array(l.line_no, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id,
         to_char(l.ordered_on, 'YYYY-MM-DD'), to_char(l.due_on, 'YYYY-MM-DD'), l.deal_id, l.collab_id, l.brand_id, l.influencer_handle, l.currency,
         l.sent_amount, l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before, l.amount)

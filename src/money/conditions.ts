@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isMore } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { customerHistory, customerOf } from './customers.ts';
 import type { StatementRules, Terms } from './statement.ts';
@@ -16,8 +17,8 @@ export function statesRate({ ratePercent, flat }: Terms): boolean {
 }
 
 /** Whether a row applies only to some orders of its days. */
-export function isConditional({ customer, firstDays }: Terms): boolean {
-  return customer !== null || firstDays !== null;
+export function isConditional({ customer, firstDays, tier }: Terms): boolean {
+  return customer !== null || firstDays !== null || tier !== null;
 }
 
 /** Whether `chosenRows` decides about a row. The currency of a flat amount is a condition, too. */
@@ -29,8 +30,39 @@ export function isChosen(row: Terms): boolean {
 export function includes(wide: Terms, narrow: Terms): boolean {
   return (
     (wide.customer ?? narrow.customer) === narrow.customer &&
-    (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays))
+    (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays)) &&
+    // Of the orders of a month, there are no more than in all.
+    (wide.tier === null || wide.tier === narrow.tier || (wide.tier === 'all' && narrow.tier === 'month')) &&
+    (wide.fromOrders ?? 0) <= (narrow.fromOrders ?? 0) &&
+    (wide.fromRevenue === null ||
+      (narrow.fromRevenue !== null &&
+        wide.currency === narrow.currency &&
+        !isMore(wide.fromRevenue, narrow.fromRevenue)))
   );
+}
+
+/** Whether what an order earns depends on the other orders of its deal: by a tier or a cap. */
+export function isOfDeal({ tier, cap }: Terms): boolean {
+  return tier !== null || cap !== null;
+}
+
+/**
+ * SQL: ids of entries, and of all others that may earn something else if these do: those of their deals, if the terms of
+ * the deal have tiers or a cap.
+ */
+export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<unknown>): RawBuilder<unknown> {
+  const rows = terms.filter(isOfDeal);
+  if (rows.length === 0) return entries;
+  const deals = rows.flatMap(({ dealId }) => dealId ?? []);
+  return sql`
+    ${entries}
+    union
+    select e.entry_id
+    from (
+      select l.deal_id from ledger.entries l where l.entry_id in (${entries})
+      union select k.deal_id from reporting.order_earnings k where k.entry_id in (${entries})) d
+    join ledger.entries e on e.deal_id = d.deal_id and e.effect = 'referral' and e.state = 'accepted'
+    where ${rows.length > deals.length} or d.deal_id = any (${deals}::text[])`;
 }
 
 /**
@@ -43,12 +75,13 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
   const rows = rules.terms.filter(isChosen).map((row) => ({
     ...{ line: row.line, deal_id: row.dealId, code: row.codeFolded, rate: row.ratePercent, flat: row.flat },
     ...{ currency: row.currency, customer: row.customer, first_days: row.firstDays },
+    ...{ from_orders: row.fromOrders, from_revenue: row.fromRevenue, tier: row.tier },
     ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
   }));
   return sql`
     conditional as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r (line integer, deal_id text, code text, rate numeric, flat numeric,
-        currency text, customer text, first_days integer, valid_from date, valid_to date)
+        currency text, customer text, first_days integer, from_orders integer, from_revenue numeric, tier text, valid_from date, valid_to date)
     ),
     candidates as materialized (
       select a.entry_id, true as by_code, r.* from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
@@ -68,22 +101,32 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
         where o.order_version_id = a.order_version_id limit 1) v
     ),
     starts as (${dealStarts(rules)}),
+    ranked as (${ordersBefore(rules)}),
     chosen as (
       select distinct on (c.entry_id) c.entry_id, c.line, c.rate, c.flat, c.by_code,
         case when w.applies then case when c.flat is not null and c.currency <> a.currency then 'unknown_currency' end
-          when w.customer is null then 'unknown_customer' else 'unknown_start' end as why
+          when w.customer is null then 'unknown_customer' when w.first_days is null then 'unknown_start' else 'unknown_tier' end as why
       from candidates c
       join accepted a using (entry_id)
       left join customers k using (entry_id)
       left join starts s on s.deal_id = a.deal_id
+      left join ranked r on r.entry_id = c.entry_id and r.tier = c.tier
       cross join lateral (
         select c.customer is null or k.customer = c.customer as customer,
           c.first_days is null or case
             when not a.is_timed then null
             when s.began_on is not null then a.ordered_on >= s.began_on and a.ordered_on < s.began_on + c.first_days
-            when a.ordered_on >= s.read_on + c.first_days then false end as first_days
+            when a.ordered_on >= s.read_on + c.first_days then false end as first_days,
+          c.from_orders is null or case
+            when not a.is_timed then null
+            when r.orders >= c.from_orders - 1 then true
+            when r.orders + r.uncertain < c.from_orders - 1 then false end as from_orders,
+          c.from_revenue is null or case
+            when not a.is_timed or c.currency <> a.currency then null
+            when r.revenue >= c.from_revenue then true
+            when r.uncertain = 0 then false end as from_revenue
       ) f
-      cross join lateral (select f.*, f.customer and f.first_days as applies) w
+      cross join lateral (select f.*, f.customer and f.first_days and f.from_orders and f.from_revenue as applies) w
       where w.applies is distinct from false
       order by c.entry_id, c.by_code desc, c.line desc
     )`;
@@ -114,4 +157,34 @@ export function stateOfFacts({ terms }: StatementRules): RawBuilder<string> {
   const orders = sql`(select concat(count(customer_key), ' ', max(order_version_id)) from intake.orders)`;
   const deals = sql`(select concat(count(*), ' ', (select count(*) from ledger.entries where effect = 'create_deal' and state = 'accepted')) from mirror.deal_versions)`;
   return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text)`;
+}
+
+/** SQL: the order of the orders of a deal. */
+export const IN_TURN = sql`ordered_at, order_platform, order_id collate "C", entry_id rows between unbounded preceding and 1 preceding`;
+
+/**
+ * SQL: for orders of deals with tiers, the orders of the deal before it that have a net revenue, and this revenue in its
+ * currency: `entry_id, tier, orders, revenue`. `uncertain` orders may have come before it, too: their net revenue or their
+ * time is unknown, or another tool credited them.
+ */
+function ordersBefore({ returnWindowDays }: StatementRules): RawBuilder<unknown> {
+  const counted = (tier: 'month' | 'all') => {
+    const of = tier === 'month' ? sql`partition by deal_id, month` : sql`partition by deal_id`;
+    return sql`
+      select entry_id, ${tier} as tier, count(*) filter (where net_amount > 0 and is_timed) over (${of} order by ${IN_TURN}) as orders,
+        coalesce(sum(net_amount) filter (where is_timed) over (${of}, currency order by ${IN_TURN}), 0) as revenue,
+        count(*) filter (where net_amount is null and is_timed) over (${of} order by ${IN_TURN})
+          + count(*) filter (where not is_timed and net_amount is distinct from 0) over (partition by deal_id) + seeded as uncertain
+      from of_deals`;
+  };
+  return sql`
+    with of_deals as materialized (
+      select a.*, date_trunc('month', a.ordered_on + ${returnWindowDays}::integer) as month, d.seeded
+      from (
+        select t.deal_id, (
+          select count(*) from ledger.entries e where e.deal_id = t.deal_id and e.effect = 'referral' and e.state = 'accepted' and e.attempt = 0) as seeded
+        from (select distinct a.deal_id from candidates c join accepted a using (entry_id) where c.tier is not null) t) d
+      join accepted a using (deal_id)
+    )
+    ${counted('month')} union all ${counted('all')}`;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { withWholeDeals } from './conditions.ts';
 import { hashRules, keptColumns, standingOf } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type { StatementRules } from './statement.ts';
@@ -59,6 +60,7 @@ async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promis
   if (adopted.length === 0) return true;
   const taken = await takeChanges(trx);
   if (taken === 0) return true;
+  await takeWholeDeals(trx, rules);
   // Rows are compared by the order of their columns.
   await sql`create temporary table new_earnings (like reporting.order_earnings) on commit drop`.execute(trx);
   await sql`
@@ -99,6 +101,17 @@ async function takeChanges(trx: DatabaseTransaction): Promise<number> {
     listed as (insert into pg_temp.taken_earnings select distinct entry_id from taken)
     select count(*) as changes from taken`.execute(trx);
   return Number(rows[0]?.changes ?? 0);
+}
+
+/** Takes the orders, too, that may earn something else because of those that were taken, with what is noted of them. */
+async function takeWholeDeals(trx: DatabaseTransaction, rules: StatementRules): Promise<void> {
+  const taken = sql`select entry_id from pg_temp.taken_earnings`;
+  const all = withWholeDeals(rules, taken);
+  if (all === taken) return;
+  await sql`insert into pg_temp.taken_earnings select entry_id from (${all}) a where entry_id not in (${taken})`.execute(
+    trx,
+  );
+  await sql`delete from reporting.changed_earnings where entry_id in (${taken})`.execute(trx);
 }
 
 /** Replaces the rows that differ, and keeps both versions of them in the temporary table `moved_earnings`. */

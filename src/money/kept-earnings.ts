@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { isChosen, stateOfFacts } from './conditions.ts';
+import { isChosen, stateOfFacts, withWholeDeals } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import type { StatementRules } from './statement.ts';
@@ -34,14 +34,8 @@ export type Kept = {
 /** SQL: digest of everything that the earnings of orders depend on beside what is noted. Fees are not kept. */
 export function hashRules(rules: StatementRules): RawBuilder<string> {
   const { terms, returnWindowDays, timeZone, customersSince } = rules;
-  const stated = [
-    FORMULA,
-    scheduleTerms(terms),
-    terms.filter(isChosen),
-    returnWindowDays,
-    timeZone,
-    customersSince,
-  ];
+  const decisive = terms.filter((row) => isChosen(row) || row.cap !== null);
+  const stated = [FORMULA, scheduleTerms(terms), decisive, returnWindowDays, timeZone, customersSince];
   const digest = createHash('sha256').update(JSON.stringify(stated)).digest('hex');
   return sql`(${digest} || ${stateOfFacts(rules)})`;
 }
@@ -103,7 +97,7 @@ export function keptOrders(
 /** SQL: common table expressions `changed` and `live` for the changes, as `keptOrders` explains. */
 export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
   return sql`
-    changed as materialized (select distinct entry_id from (${changedEntries}) c),
+    changed as materialized (select distinct entry_id from (${withWholeDeals(rules, changedEntries)}) c),
     ${ratedOrders(rules, sql`select entry_id from changed`)},
     live as materialized (
       select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
@@ -127,8 +121,8 @@ export function earnedOrders(
 ): RawBuilder<unknown> {
   if (kept === null)
     return sql`
-      ${ratedOrders(rules, entries)},
-      earned as not materialized (select ${keptColumns('e')} from earnings e)`;
+      ${ratedOrders(rules, withWholeDeals(rules, entries))},
+      earned as not materialized (select ${keptColumns('e')} from earnings e where e.entry_id in (${entries}))`;
   return sql`
     ${changedOrders(rules)},
     earned as not materialized (

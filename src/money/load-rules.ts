@@ -114,6 +114,11 @@ const TERMS_COLUMNS = [
   'excluded_skus',
   'customer',
   'first_days',
+  'from_orders',
+  'from_revenue',
+  'tier',
+  'cap',
+  'min_payout',
   'valid_from',
   'valid_to',
   // For readers: why the row is as it is.
@@ -124,8 +129,20 @@ type TermsColumn = (typeof TERMS_COLUMNS)[number];
 /** A code that is none would silently make an amount of its own, which nobody pays. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 /** Columns with an amount in the currency of the row, and those with a condition. */
-const AMOUNTS = ['flat', 'fixed_fee'] as const satisfies readonly TermsColumn[];
-const CONDITIONS = ['customer', 'first_days'] as const satisfies readonly TermsColumn[];
+const AMOUNTS = [
+  'flat',
+  'fixed_fee',
+  'cap',
+  'min_payout',
+  'from_revenue',
+] as const satisfies readonly TermsColumn[];
+const CONDITIONS = [
+  'customer',
+  'first_days',
+  'from_orders',
+  'from_revenue',
+  'tier',
+] as const satisfies readonly TermsColumn[];
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
 
@@ -133,7 +150,7 @@ const TERMS: Sheet<TermsColumn, Terms> = {
   columns: TERMS_COLUMNS,
   required: [
     ['deal_id', 'code'],
-    ['rate', 'flat', 'fixed_fee', 'excluded_skus'],
+    ['rate', 'flat', 'fixed_fee', 'excluded_skus', 'cap', 'min_payout'],
   ],
   mayHaveOthers: false,
   mayBePadded: false,
@@ -185,17 +202,25 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
     );
   const isForAll = dealId === '' && codeFolded === '';
-  if (isForAll && (excludedSkus.length === 0 || rate !== '' || amounts.length > 0))
+  const hasOnlyMinimum = amounts.every((column) => column === 'min_payout');
+  if (isForAll && (excludedSkus.length + amounts.length === 0 || rate !== '' || !hasOnlyMinimum))
     return refuse(
       'deal_id',
       'The row names no deal and no code.',
-      'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
+      'Fill in one of deal_id and code. A row without them can only exclude products or set a minimum, for everybody: excluded_skus, min_payout.',
     );
-  if (rate === '' && amounts.length === 0 && excludedSkus.length === 0)
+  if (rate === '' && excludedSkus.length === 0 && amounts.every((column) => column === 'from_revenue'))
     return refuse(
       'rate',
       'The row says neither a rate nor an amount, and excludes nothing.',
-      'Fill in rate, flat, fixed_fee or excluded_skus.',
+      'Fill in rate, flat, fixed_fee, excluded_skus, cap or min_payout.',
+    );
+  const [limit] = amounts.filter((column) => column === 'cap' || column === 'min_payout');
+  if (limit !== undefined && codeFolded !== '')
+    return refuse(
+      limit,
+      'Only a deal can have this, and the row is for a code.',
+      'Name the deal in deal_id.',
     );
   if (rate !== '' && amounts.includes('flat'))
     return refuse('flat', 'The row says both a rate and a flat amount.', 'Fill in one of rate and flat.');
@@ -234,11 +259,12 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
   if (conditions === null) return null;
   const isStatement = rate !== '' || amounts.includes('flat');
   const [condition] = CONDITIONS.filter((column) => cell(column) !== '');
-  if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || amounts.includes('fixed_fee')))
+  const hasOthers = amounts.some((column) => column !== 'flat' && column !== 'from_revenue');
+  if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || hasOthers))
     return refuse(
       condition,
       'Only a rate or a flat amount can have a condition.',
-      'Fill in rate or flat, and write fixed_fee and excluded_skus in a row without conditions.',
+      'Fill in rate or flat, and write fixed_fee, cap, min_payout and excluded_skus in a row without conditions.',
     );
   const [from, to] = [cell('valid_from'), cell('valid_to')];
   for (const column of ['valid_from', 'valid_to'] as const)
@@ -270,6 +296,8 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     currency: currency || null,
     excludedSkus,
     ...conditions,
+    cap: cell('cap') || null,
+    minPayout: cell('min_payout') || null,
     validFrom: from || null,
     validTo: to || null,
   };
@@ -278,7 +306,10 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
 function readConditions({
   cell,
   refuse,
-}: Pick<SheetRow<TermsColumn>, 'cell' | 'refuse'>): Pick<Terms, 'customer' | 'firstDays'> | null {
+}: Pick<SheetRow<TermsColumn>, 'cell' | 'refuse'>): Pick<
+  Terms,
+  'customer' | 'firstDays' | 'fromOrders' | 'fromRevenue' | 'tier'
+> | null {
   const customer = cell('customer').toLowerCase();
   if (customer !== '' && customer !== 'new' && customer !== 'returning')
     return refuse(
@@ -289,7 +320,39 @@ function readConditions({
   const firstDays = cell('first_days');
   if (firstDays !== '' && !/^[1-9]\d{0,3}$/.test(firstDays))
     return refuse('first_days', 'This is not a number of days.', 'Write a whole number from 1 to 9999: 30');
-  return { customer: customer || null, firstDays: firstDays === '' ? null : Number(firstDays) };
+  const [fromOrders, fromRevenue, tier] = [
+    cell('from_orders'),
+    cell('from_revenue'),
+    cell('tier').toLowerCase(),
+  ];
+  if (fromOrders !== '' && (!/^[1-9]\d{0,6}$/.test(fromOrders) || fromOrders === '1'))
+    return refuse(
+      'from_orders',
+      'This is not a number of orders from 2 on.',
+      'Write 10 for the tenth order and those after it.',
+    );
+  if (fromRevenue !== '' && !/[1-9]/.test(fromRevenue))
+    return refuse(
+      'from_revenue',
+      'Every order comes after this revenue.',
+      'Write the revenue after which the row applies: 1000',
+    );
+  const hasTier = fromOrders !== '' || fromRevenue !== '';
+  if (hasTier ? tier !== 'month' && tier !== 'all' : tier !== '')
+    return refuse(
+      'tier',
+      hasTier
+        ? 'It is unclear which orders of the deal are counted.'
+        : 'The row has no from_orders and no from_revenue.',
+      hasTier ? 'Write month for those of the month, or all.' : 'Fill in one of them, or leave tier blank.',
+    );
+  return {
+    customer: customer || null,
+    firstDays: firstDays === '' ? null : Number(firstDays),
+    fromOrders: fromOrders === '' ? null : Number(fromOrders),
+    fromRevenue: fromRevenue || null,
+    tier: tier === 'month' || tier === 'all' ? tier : null,
+  };
 }
 
 /** Splits SKUs at semicolons. Each is listed once. */
@@ -310,17 +373,18 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         : 'row for everybody',
   );
   return [...bySubject].flatMap(([subject, rows]) => {
-    // Rows without a condition have days of their own, so only the previous one by day can overlap.
+    // Rows without a condition have days of their own, and so have limits in a currency.
     const [plain, conditional] = partition(rows, (row) => !isConditional(row));
-    const sorted = plain.toSorted((one, other) => (one.validFrom ?? '').localeCompare(other.validFrom ?? ''));
+    const limits = Map.groupBy(plain.filter(hasLimit), ({ currency }) => currency).values();
     const pairs = [
-      ...sorted.flatMap((row, index) => [[sorted[index - 1], row] as const]),
+      ...neighbours(plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row))),
+      ...[...limits].flatMap((some) => neighbours(some).filter((pair) => pair.some(hasOnlyLimits))),
       ...conditional.flatMap((upper) =>
         rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),
       ),
     ];
     return pairs.flatMap(([upper, row]) =>
-      upper === undefined || !sharesDays(upper, row) || !includes(row, upper)
+      !sharesDays(upper, row) || !includes(row, upper)
         ? []
         : {
             ...{ line: row.line, column: 'valid_from', value: row.validFrom },
@@ -333,6 +397,23 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
           },
     );
   });
+}
+
+/** Rows, each with the one before it by day. */
+function neighbours(rows: readonly Terms[]): readonly (readonly [Terms, Terms])[] {
+  const sorted = rows.toSorted((one, other) => (one.validFrom ?? '').localeCompare(other.validFrom ?? ''));
+  return sorted.flatMap((row, index) => {
+    const before = sorted[index - 1];
+    return before === undefined ? [] : [[before, row]];
+  });
+}
+
+function hasLimit({ cap, minPayout }: Terms): boolean {
+  return cap !== null || minPayout !== null;
+}
+
+function hasOnlyLimits(row: Terms): boolean {
+  return !statesRate(row) && row.fixedFee === null && row.excludedSkus.length === 0;
 }
 
 function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [Row[], Row[]] {

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isOwnAdjustment } from '../ledger/propose.ts';
-import { chosenRows, isChosen, statesRate } from './conditions.ts';
+import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
-import type { StatementRules } from './statement.ts';
+import type { StatementRules, Terms } from './statement.ts';
 
 /**
  * SQL: common table expressions about accepted orders. The last one, `earnings`, has what each order earned.
@@ -33,6 +33,7 @@ export function ratedOrders(
 ): RawBuilder<unknown> {
   const { terms, returnWindowDays, timeZone } = rules;
   const hasChosen = terms.some(isChosen);
+  const caps = terms.filter(({ cap }) => cap !== null);
   const only = (column: RawBuilder<unknown>): RawBuilder<unknown> =>
     entries === null ? sql`` : sql`and ${column} = any (array(${entries}))`;
   return sql`
@@ -97,7 +98,7 @@ export function ratedOrders(
       select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, w.why,
         case when w.why is null then r.rate end as rate_percent, case when w.why is null then x.flat end as flat,
         case when w.why is null then r.rate_from end as rate_from,
-        case when w.why is null and r.line is not null then array[r.line] end as terms_lines
+        case when w.why is null and r.line is not null then array[r.line] end as rate_lines
       from accepted a
       left join coded c on c.entry_id = a.entry_id
       left join schedules d on d.deal_id = a.deal_id
@@ -117,14 +118,50 @@ export function ratedOrders(
           when a.code_is = 'held' and (c.rate is not null or x.by_code) then 'unknown_rate' else x.why end as why) w
     ),
     ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
-    earnings as (
-      select 'order:' || r.entry_id as subject, r.*,
-        coalesce(r.why, case when coalesce(r.rate_percent, r.flat) is null then 'unknown_rate' else 'unknown_lines' end) as unknown_why,
+    uncapped as (
+      select r.*,
         -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
         case when r.net_amount = r.excluded_amount then 0
           when r.flat is not null then case when r.excluded_amount is not null then r.flat end
-          else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as earned_amount
+          else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
       from lined r
+    ),
+    ${caps.length > 0 ? sql`${cappedOrders(caps)},` : sql``}
+    earnings as (
+      select 'order:' || entry_id as subject, r.*, ${caps.length > 0 ? sql`` : sql`uncapped_amount as earned_amount, rate_lines as terms_lines,`}
+        coalesce(why, case when coalesce(rate_percent, flat) is null then 'unknown_rate'
+          when excluded_amount is null then 'unknown_lines' else 'unknown_currency' end) as unknown_why
+      from ${caps.length > 0 ? sql`capped` : sql`uncapped`} r
+    )`;
+}
+
+/**
+ * SQL: `capped`, the orders of `uncapped` with what they earn in the end: those of a deal earn, one after the other, until
+ * their month has reached the cap. It is unknown what an order earns if its deal has a cap, but none in its currency.
+ */
+function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
+  const caps = rows.map((row) => ({
+    ...{ line: row.line, deal_id: row.dealId, currency: row.currency, cap: row.cap },
+    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+  }));
+  return sql`
+    caps as materialized (
+      select * from jsonb_to_recordset(${toJsonParameter(caps)}::jsonb) as c (line integer, deal_id text, currency text, cap numeric,
+        valid_from date, valid_to date)
+    ),
+    capped as (
+      select u.*, e.earned_amount, case when e.earned_amount < u.uncapped_amount and c.line <> all (coalesce(u.rate_lines, '{}')) then u.rate_lines || c.line else u.rate_lines end as terms_lines
+      from (
+        select u.*, coalesce(sum(uncapped_amount) over (
+          partition by deal_id, currency, date_trunc('month', due_on) order by ${IN_TURN}), 0) as earned_before
+        from uncapped u) u
+      left join caps c on c.deal_id = u.deal_id and c.currency = u.currency and u.ordered_on between c.valid_from and c.valid_to
+      cross join lateral (
+        -- least() passes over a null: what is unknown stays unknown.
+        select case when u.uncapped_amount is null then null
+          when u.uncapped_amount = 0 or c.line is not null then least(u.uncapped_amount, greatest(0, c.cap - u.earned_before))
+          when not exists (
+            select from caps o where o.deal_id = u.deal_id and u.ordered_on between o.valid_from and o.valid_to) then u.uncapped_amount end as earned_amount) e
     )`;
 }
 

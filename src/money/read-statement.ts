@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
+import type { DecimalText } from '../core/order.ts';
+import { lastDayOf } from '../core/time/month.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
@@ -9,10 +11,12 @@ import type { Exchange } from './convert-lines.ts';
 import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type {
+  Carried,
   HeldOrders,
   Statement,
   StatementLine,
   StatementRules,
+  Terms,
   UncountedOrders,
   UnknownFee,
 } from './statement.ts';
@@ -41,7 +45,7 @@ export function linesOf(
     texts as materialized (
       select t.line, concat('line ', t.line, ': ', t.text) as said from jsonb_to_recordset(${toJsonParameter(texts)}::jsonb) as t (line integer, text text)
     ),
-    lines as (
+    found as (
       select l.*, case when cardinality(l.terms_lines) > 1 then (
           select string_agg(t.said, '; ' order by t.line) from texts t where t.line = any (l.terms_lines)) else t.said end as terms_text
       from (
@@ -55,7 +59,59 @@ export function linesOf(
           case when line is not null then array[line] end, earned_amount, closed_before
         from fee_lines) l
       left join texts t on t.line = l.terms_lines[1]
+    ),
+    ${carriedLines(minimumsOf(rules, month))}`;
+}
+
+/** A minimum payout. Null: of every deal without one of its own. */
+type Minimum = {
+  readonly deal_id: string | null;
+  readonly currency: string | null;
+  readonly minimum: DecimalText;
+};
+
+/** The minimum payouts on the last day of a month. */
+export function minimumsOf({ terms }: StatementRules, month: string): readonly Minimum[] {
+  const isIn = ({ validFrom, validTo }: Terms) =>
+    (validFrom ?? month).slice(0, 7) <= month && (validTo === null || validTo >= lastDayOf(month));
+  return terms
+    .filter(isIn)
+    .flatMap(({ dealId, currency, minPayout: minimum }) =>
+      minimum === null ? [] : [{ deal_id: dealId, currency, minimum }],
+    );
+}
+
+/** SQL: the `lines` that are found and paid, and the deals `carried` forward, whose lines come to less than their minimum. */
+function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
+  if (minimums.length === 0)
+    return sql`
+      carried as (select null as deal_id where false),
+      lines as (select * from found)`;
+  return sql`
+    minimums as materialized (
+      select * from jsonb_to_recordset(${toJsonParameter(minimums)}::jsonb) as m (deal_id text, currency text, minimum numeric)
+    ),
+    carried as materialized (
+      select f.*, coalesce(own.minimum, every.minimum) as minimum
+      from (
+        select deal_id, currency, sum(earned_amount - closed_before) as amount from found
+        where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
+      left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
+      left join minimums every on every.deal_id is null and every.currency = f.currency
+      where f.amount < coalesce(own.minimum, every.minimum)
+    ),
+    lines as (
+      select f.* from found f where not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)
     )`;
+}
+
+/** Reads what is carried forward. @param lines `linesOf` of the month. */
+export async function readCarried(db: Database, lines: RawBuilder<unknown>): Promise<readonly Carried[]> {
+  const { rows } = await sql<Carried>`
+    ${lines}
+    select deal_id as "dealId", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum
+    from carried order by deal_id, currency`.execute(db);
+  return rows;
 }
 
 /** The last day of a month such as `2026-10`. */
@@ -153,7 +209,7 @@ export async function readClosed(
     select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId}) order by line_no`.execute(
     db,
   );
-  const { timeZone, returnWindowDays, ...closing } = closed;
+  const { timeZone, returnWindowDays, carried, ...closing } = closed;
   const exchange = await readClosedExchange(db, closed.statementId);
   return {
     month,
@@ -162,6 +218,7 @@ export async function readClosed(
     timeZone,
     returnWindowDays,
     lines,
+    carried: dealId === null ? carried : carried.filter((one) => one.dealId === dealId),
     uncounted: [],
     held: [],
     unknownFees: [],
@@ -175,19 +232,24 @@ export async function readStatement(
 ): Promise<Statement> {
   const closed = await readClosed(db, month, dealId);
   if (closed !== null) return closed;
-  const { lines, uncounted, held, unknownFees } = await inSets(db, { month, rules }, async (trx, kept) => {
-    const all = linesOf(rules, { month, dealId }, kept);
-    const counted = await sql<StatementLine>`
+  const { lines, carried, uncounted, held, unknownFees } = await inSets(
+    db,
+    { month, rules },
+    async (trx, kept) => {
+      const all = linesOf(rules, { month, dealId }, kept);
+      const counted = await sql<StatementLine>`
       ${all}
       select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
-      trx,
-    );
-    const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
-    return {
-      ...{ lines: counted.rows, uncounted: others.rows },
-      ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules, dealId }) },
-    };
-  });
+        trx,
+      );
+      const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
+      return {
+        ...{ lines: counted.rows, uncounted: others.rows },
+        carried: minimumsOf(rules, month).length === 0 ? [] : await readCarried(trx, all),
+        ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules, dealId }) },
+      };
+    },
+  );
   const { timeZone, returnWindowDays } = rules;
   return {
     month,
@@ -196,6 +258,7 @@ export async function readStatement(
     timeZone,
     returnWindowDays,
     lines,
+    carried,
     uncounted,
     held,
     unknownFees,
@@ -282,13 +345,13 @@ export const columns = sql`
   l.terms_lines as "termsLines", l.terms_text as "termsText",
   l.earned_amount::numeric(18,4)::text as "earnedAmount", l.closed_before::numeric(18,4)::text as "closedBefore", l.amount::numeric(18,4)::text as amount`;
 
-type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays'>;
+type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays' | 'carried'>;
 
 /** @returns null if the month is open. */
 export async function findClosed(db: Database, month: string): Promise<Closed | null> {
   const { rows } = await sql<Closed>`
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
-      return_window_days as "returnWindowDays"
+      return_window_days as "returnWindowDays", coalesce(carried, '[]') as carried
     from ops.statements where month = ${`${month}-01`}::date`.execute(db);
   return rows[0] ?? null;
 }

@@ -29,6 +29,15 @@ export type Terms = {
   readonly customer: 'new' | 'returning' | null;
   /** The first days of the deal, as many as this. */
   readonly firstDays: number | null;
+  /** From this order of the deal on, counted from 1, in its month or in all (`tier`). */
+  readonly fromOrders: number | null;
+  /** Once the orders before have this net revenue in the currency of the row. */
+  readonly fromRevenue: DecimalText | null;
+  readonly tier: 'month' | 'all' | null;
+  /** Most that the orders of a deal earn in a month. */
+  readonly cap: DecimalText | null;
+  /** A smaller amount is carried forward to the next statement. */
+  readonly minPayout: DecimalText | null;
   readonly validFrom: string | null;
   readonly validTo: string | null;
 };
@@ -78,8 +87,8 @@ export type StatementLine = {
  * Why it is unknown what an order earns. `unknown_rate`: neither the terms nor the service state a rate.
  * `unknown_lines`: the terms depend on products, but the lines of the order are unknown. `unknown_net`: a refund is
  * negative or larger than the order, so what is left is unknown. `unknown_customer`, `unknown_start`: the terms depend
- * on whether the customer is new, or on when the deal began. `unknown_currency`: they state an amount in another
- * currency.
+ * on whether the customer is new, or on when the deal began. `unknown_tier`: they depend on the orders before it, and
+ * these are not all known. `unknown_currency`: they state an amount in another currency.
  */
 export const UNKNOWN_STANDINGS = [
   'unknown_rate',
@@ -87,6 +96,7 @@ export const UNKNOWN_STANDINGS = [
   'unknown_net',
   'unknown_customer',
   'unknown_start',
+  'unknown_tier',
   'unknown_currency',
 ] as const;
 type UnknownStanding = (typeof UNKNOWN_STANDINGS)[number];
@@ -132,6 +142,14 @@ export type UnknownFee = {
   readonly amount: DecimalText;
 };
 
+/** What a deal earned, and did not reach the minimum payout. Its lines are in no statement until it does. */
+export type Carried = {
+  readonly dealId: string;
+  readonly currency: string;
+  readonly amount: DecimalText;
+  readonly minimum: DecimalText;
+};
+
 export type Statement = {
   /** `2026-10`. */
   readonly month: string;
@@ -147,6 +165,7 @@ export type Statement = {
   readonly timeZone: string;
   readonly returnWindowDays: number;
   readonly lines: readonly StatementLine[];
+  readonly carried: readonly Carried[];
   /** Empty for a closed statement, which has only what it counted. */
   readonly uncounted: readonly UncountedOrders[];
   /** Empty for a closed statement. */

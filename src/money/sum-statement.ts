@@ -13,6 +13,8 @@ import {
   linesOf,
   listHeld,
   listUnknownFees,
+  minimumsOf,
+  readCarried,
   readClosedExchange,
   uncountedOrders,
 } from './read-statement.ts';
@@ -87,10 +89,17 @@ export async function sumStatement(
   const row =
     closed === null
       ? await inSets(db, { month, rules }, (trx, kept) => {
-          if (kept !== null && dealId === null) return sum(trx, sumsOfKept({ rules, month, kept }, page));
+          const isKept = kept !== null && dealId === null && minimumsOf(rules, month).length === 0;
+          if (isKept) return sum(trx, sumsOfKept({ rules, month, kept }, page));
           return sum(trx, sumsOfLines(openLines({ month, rules, dealId }, kept), { ...page, month }));
         })
       : await sum(db, sumsOfLines(closedLines(closed), { ...page, month: null }));
+  const hasMinimum = closed === null && minimumsOf(rules, month).length > 0;
+  const carried = hasMinimum
+    ? await inSets(db, { month, rules }, (trx, kept) =>
+        readCarried(trx, linesOf(rules, { month, dealId }, kept)),
+      )
+    : (closed?.carried ?? []).filter((one) => (dealId ?? one.dealId) === one.dealId);
   const deals = row?.deals ?? [];
   const currencies = [...new Map(deals.map((deal) => [deal.currency, deal])).values()].map((deal) => ({
     currency: deal.currency,
@@ -99,7 +108,7 @@ export async function sumStatement(
   }));
   const { timeZone, returnWindowDays } = closed ?? rules;
   return {
-    ...{ month, closed, timeZone, returnWindowDays, currencies, deals, days: row?.days ?? [] },
+    ...{ month, closed, timeZone, returnWindowDays, currencies, deals, carried, days: row?.days ?? [] },
     ...{
       exchange: closed === null || !withDays ? null : await readClosedExchange(db, closed.statementId),
       held: closed === null ? await listHeld(db) : [],

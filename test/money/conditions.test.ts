@@ -7,6 +7,7 @@ import { keepEarnings } from '../../src/money/keep-earnings.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules } from '../../src/money/statement.ts';
+import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
 import { rulesOf } from '../support/terms.ts';
@@ -79,9 +80,9 @@ function rules(csv: readonly string[], given: Partial<StatementRules> = {}): Sta
  * were kept the last time, and what has changed since, it is the same as from all orders.
  */
 async function earned(db: Database, of: StatementRules, month = '2025-12'): Promise<readonly string[]> {
-  const { lines, uncounted } = await readStatement(db, { month, rules: of });
+  const { lines, uncounted, carried } = await readStatement(db, { month, rules: of });
   const computed = await inTransaction(db, (trx) => readStatement(trx, { month, rules: of }));
-  expect({ lines, uncounted }).toEqual({ lines: computed.lines, uncounted: computed.uncounted });
+  expect([lines, uncounted, carried]).toEqual([computed.lines, computed.uncounted, computed.carried]);
   await keepEarnings(db, { rules: of });
   return [
     ...lines
@@ -191,13 +192,129 @@ describe('a flat amount', () => {
     const terms = rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', ',MIA,10,,,,,,', ',BEN,,7.5,EUR,,,,']);
     const all = ['1: 5 by 2', '2: 5 by 2', '5: 10 by 3', '6: 7.5 by 4', 'unknown_currency: 1'];
     expect(await earned(db, terms)).toEqual(all);
-    const closing = await inTransaction(db, (trx) =>
-      closeStatement(trx, { month: '2025-01', rules: terms, closedBy: 'test', reason: 'test' }),
-    );
-    expect(closing).toMatchObject({ kind: 'closed', lines: 4 });
+    await close(db, '2025-01', terms);
     // A closed line says by which row it was earned, as that row was then.
     const { lines } = await readStatement(db, { month: '2025-01', rules: rulesOf([]) });
     expect(lines.map(({ termsText }) => termsText)).toContain('line 4: code=BEN flat=7.5 currency=EUR');
     expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
   });
 });
+
+const TIERS = 'deal_id,rate,currency,from_orders,from_revenue,tier,cap,min_payout';
+
+describe('a row from a number of orders or a revenue on', () => {
+  it('applies to the orders after those before in their month or in all, and what changes one changes the others', async () => {
+    const instant = '2025-01-03T10:00:00Z';
+    const db = await open(
+      ...[instant, '2025-01-02', instant, '2025-01-04', '2025-01-05', '2025-02-01'].map((at, index) => ({
+        ...{ at, refunded: index === 3 ? 100 : 0 },
+      })),
+    );
+    const monthly = rules([TIERS, 'D1,10,,,,,,', 'D1,20,,3,,month,,']);
+    const inAll = rules([TIERS, 'D1,10,,,,,,', 'D1,20,,3,,all,,']);
+    // Of two orders at the same time, the one with the lower id is the first. The refunded one does not count.
+    const first = ['1: 10 by 2', '2: 10 by 2', '3: 20 by 3', '5: 20 by 3'];
+    expect(await earned(db, monthly)).toEqual([...first, '6: 10 by 2']);
+    expect(await earned(db, inAll)).toEqual([...first, '6: 20 by 3']);
+    await cancel(db, 2);
+    expect(await earned(db, inAll)).toEqual(['1: 10 by 2', '3: 10 by 2', '5: 20 by 3', '6: 20 by 3']);
+    // Nobody knows whether the new first order counts, so the third may be the second.
+    await add(db, [{ at: '2025-01-02', refunded: 200 }], 7);
+    const unknown = ['unknown_net: 1', 'unknown_tier: 1'];
+    expect(await earned(db, inAll)).toEqual(['1: 10 by 2', '5: 20 by 3', '6: 20 by 3', ...unknown]);
+    // Another tool credited an order, so even the first may be the second.
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id) overriding system value
+      values (1000, 'referral', 'a', 'seed', 'accepted', 0, '{}', '', 'orders', 'D1', 1)`.execute(db);
+    expect(await earned(db, rules([TIERS, 'D1,10,,,,,,', 'D1,20,,2,,month,,']))).toEqual([
+      ...['3: 20 by 3', '5: 20 by 3', 'unknown_net: 1', 'unknown_tier: 2'],
+    ]);
+  });
+
+  it('counts revenue before the order and in its currency, so that the order that reaches it is below it', async () => {
+    const orders = ['2025-01-01', '2025-01-02', '2025-01-03', '2025-01-04'].map((at) => ({
+      at,
+      refunded: 10,
+    }));
+    const db = await open(...orders, { at: '2025-01-05', currency: 'USD' }, { at: null });
+    const terms = rules([TIERS, 'D1,10,,,,,,', 'D1,20,EUR,,180,all,,']);
+    const known = ['1: 9 by 2', '2: 9 by 2', '3: 18 by 3', '4: 18 by 3'];
+    // The order without a time may have come before the first two.
+    expect(await earned(db, terms)).toEqual([
+      '3: 18 by 3',
+      '4: 18 by 3',
+      'unknown_tier: 3',
+      'unknown_tier: 1',
+    ]);
+    await cancel(db, 6);
+    expect(await earned(db, terms)).toEqual([...known, 'unknown_tier: 1']);
+  });
+});
+
+describe('a cap', () => {
+  it('is the most that a deal earns in a month, and moves with refunds after a month is closed', async () => {
+    const db = await open(
+      ...['2025-01-01', '2025-01-02', '2025-01-03', '2025-01-04', '2025-02-01'].map((at) => ({ at })),
+      { at: '2025-01-05', currency: 'USD' },
+      { at: '2025-01-01', deal: 'D2' },
+    );
+    const terms = rules([TIERS, 'D1,10,,,,,,', 'D1,,EUR,,,,25,', 'D2,30,,,,,,']);
+    const all = [
+      '1: 10 by 2',
+      '2: 10 by 2',
+      '3: 5 by 2, 3',
+      '5: 10 by 2',
+      '7: 30 by 4',
+      'unknown_currency: 1',
+    ];
+    expect(await earned(db, terms)).toEqual(all);
+    await close(db, '2025-01', terms);
+    await cancel(db, 1);
+    // In all, 25 for January: 10, 10 and 5 have moved to the next orders.
+    expect(await earned(db, terms, '2025-02')).toEqual([
+      ...['1: -10 by 2', '3: 5 by 2', '4: 5 by 2, 3', '5: 10 by 2', 'unknown_currency: 1'],
+    ]);
+  });
+});
+
+describe('a minimum payout', () => {
+  it('carries what is below it forward to the first statement that reaches it', async () => {
+    const db = await open(
+      { at: '2025-01-01' },
+      { at: '2025-02-01', total: 250 },
+      { at: '2025-01-01', deal: 'D2' },
+      { at: '2025-01-01', deal: 'D3' },
+      { at: '2025-01-01', currency: 'USD' },
+    );
+    const terms = rules([TIERS, 'D1,10,EUR,,,,,30', 'D2,10,,,,,,', 'D3,10,EUR,,,,,10', ',,EUR,,,,,20']);
+    const carried = ['D1', 'D2'].map((dealId) => ({
+      ...{ dealId, currency: 'EUR', amount: '10.0000', minimum: dealId === 'D1' ? '30.0000' : '20.0000' },
+    }));
+    expect(await earned(db, terms, '2025-01')).toEqual(['4: 10 by 4', '5: 10 by 2']);
+    const sums = await sumStatement(db, { month: '2025-01', rules: terms, limit: 9 });
+    expect(sums.carried).toEqual(carried);
+    expect(sums.currencies.map(({ amount }) => amount)).toEqual(['10.0000', '10.0000']);
+    await close(db, '2025-01', terms);
+    // The terms may change: what was carried forward is stored.
+    expect((await readStatement(db, { month: '2025-01', rules: rulesOf([]), dealId: 'D1' })).carried).toEqual(
+      carried.slice(0, 1),
+    );
+    expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
+    expect(await earned(db, terms, '2025-02')).toEqual(['1: 10 by 2', '2: 25 by 2']);
+  });
+});
+
+async function cancel(db: Database, entryId: number): Promise<void> {
+  await sql`
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+    select entry_id, 'cancelled', amount, null, currency, '', 1 from ledger.entries where entry_id = ${entryId}`.execute(
+    db,
+  );
+}
+
+async function close(db: Database, month: string, terms: StatementRules): Promise<void> {
+  const closing = await inTransaction(db, (trx) =>
+    closeStatement(trx, { month, rules: terms, closedBy: 'test', reason: 'test' }),
+  );
+  expect(closing.kind).toBe('closed');
+}

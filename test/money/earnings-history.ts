@@ -19,6 +19,10 @@ export type SomeTerms = {
   readonly fee: number | null;
   readonly sku: string | null;
   readonly month: string;
+  /** In euros a month. */
+  readonly cap?: number | null;
+  /** Instead of a rate from the first order on. */
+  readonly fromOrders?: number | null;
 };
 
 /** One thing that happens to what orders earn. `of` is a number of an order; `dayNo` counts from 1 January. */
@@ -191,15 +195,22 @@ export async function addedUp(db: Database): Promise<readonly unknown[]> {
   return rows;
 }
 
-export function toTerms({ of, rate, fee, sku, month }: SomeTerms, index: number): Terms {
+export function toTerms(
+  { of, rate, fee, sku, month, cap = null, fromOrders = null }: SomeTerms,
+  index: number,
+): Terms {
   const isDeal = of.startsWith('D');
+  const hasTier = fromOrders !== null && of !== '';
   return termsOf({
     line: index + 2,
     dealId: isDeal ? of : null,
     codeFolded: isDeal || of === '' ? null : of,
     ratePercent: of === '' ? null : String(rate),
     fixedFee: fee === null || of === '' ? null : String(fee),
-    currency: fee === null || of === '' ? null : 'EUR',
+    currency: (fee === null && cap === null) || of === '' ? null : 'EUR',
+    cap: cap === null || !isDeal ? null : String(cap),
+    fromOrders: hasTier ? fromOrders : null,
+    tier: hasTier ? (fromOrders % 2 === 0 ? 'all' : 'month') : null,
     excludedSkus: sku === null ? [] : [sku],
     // A deal has at most one fee on a day.
     validFrom: fee === null ? null : `${month}-0${index + 1}`,

@@ -32,6 +32,8 @@ const someTerms = fc.array(
     rate: fc.integer({ min: 0, max: 40 }),
     fee: fc.option(fc.integer({ min: 1, max: 9 })),
     sku: fc.option(fc.constantFrom('gift-*', 'shirt')),
+    cap: fc.option(fc.integer({ min: 0, max: 400 }), { freq: 1 }),
+    fromOrders: fc.option(fc.integer({ min: 2, max: 5 }), { freq: 1 }),
     month: fc.constantFrom(...MONTHS.slice(0, 6)),
   }),
   { maxLength: 5 },

@@ -7,6 +7,8 @@ const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
 
 const CONDITIONS = 'deal_id,rate,flat,currency,customer,first_days,excluded_skus,valid_from';
 
+const TIERS = 'deal_id,code,rate,currency,from_orders,from_revenue,tier,cap,min_payout';
+
 function parse(...rows: string[]) {
   return parseTerms([HEADER, ...rows].join('\n'));
 }
@@ -40,13 +42,13 @@ describe('terms.csv', () => {
       ',,10,,,,',
       'deal_id',
       'The row names no deal and no code.',
-      'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
+      'Fill in one of deal_id and code. A row without them can only exclude products or set a minimum, for everybody: excluded_skus, min_payout.',
     ],
     [
       'D1,,,,,,',
       'rate',
       'The row says neither a rate nor an amount, and excludes nothing.',
-      'Fill in rate, flat, fixed_fee or excluded_skus.',
+      'Fill in rate, flat, fixed_fee, excluded_skus, cap or min_payout.',
     ],
     [
       'D1,,"12,5",,,,',
@@ -169,6 +171,40 @@ describe('terms.csv', () => {
   ])('with the conditions of %s is rejected with a reason', (row, column, reason) => {
     const { rows, problems } = parseTerms(`${CONDITIONS}\n${row}`);
     expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
+  });
+
+  it.each([
+    ['D1,,10,,1,,all,,', 'from_orders', 'This is not a number of orders from 2 on.'],
+    ['D1,,10,EUR,,0,all,,', 'from_revenue', 'Every order comes after this revenue.'],
+    ['D1,,10,,,500,all,,', 'currency', 'The amount in from_revenue needs its currency.'],
+    ['D1,,10,,5,,,,', 'tier', 'It is unclear which orders of the deal are counted.'],
+    ['D1,,10,,,,month,,', 'tier', 'The row has no from_orders and no from_revenue.'],
+    ['D1,,10,EUR,5,,all,100,', 'from_orders', 'Only a rate or a flat amount can have a condition.'],
+    [',MIA,10,EUR,,,,100,', 'cap', 'Only a deal can have this, and the row is for a code.'],
+    [',,,EUR,,,,100,', 'deal_id', 'The row names no deal and no code.'],
+    ['D1,,,,,,,,50', 'currency', 'The amount in min_payout needs its currency.'],
+  ])('with the tiers and limits of %s is rejected with a reason', (row, column, reason) => {
+    const { rows, problems } = parseTerms(`${TIERS}\n${row}`);
+    expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
+  });
+
+  it('has one cap and one minimum for a deal and currency, and tiers from the lowest to the highest', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms([TIERS, ...rows].join('\n')).problems.map(
+        ({ line, reason }) => `${line}: ${reason.slice(0, 50)}`,
+      );
+    const inEur = 'D1,,,EUR,,,,100,';
+    expect(problemsOf('D1,,10,EUR,,,,50,', 'D1,,,USD,,,,100,', ',,,EUR,,,,,20')).toEqual([]);
+    expect(problemsOf('D1,,10,EUR,,,,50,', inEur)).toEqual([
+      '3: The deal D1 has different terms on line 2 for some',
+    ]);
+    expect(problemsOf(inEur, 'D1,,,EUR,,,,,9')).toHaveLength(1);
+    const tiers = ['D1,,10,,,,,,', 'D1,,11,,5,,all,,', 'D1,,12,,9,,all,,', 'D1,,13,EUR,,90,month,,'] as const;
+    expect(problemsOf(...tiers)).toEqual([]);
+    expect(problemsOf(tiers[2], tiers[1])).toEqual(['3: The row applies whenever the one on line 2 does, o']);
+    // The fifth order of a month is at least the fifth in all.
+    expect(problemsOf('D1,,9,,5,,month,,', tiers[1])).toHaveLength(1);
+    expect(problemsOf(tiers[1], 'D1,,9,,5,,month,,')).toEqual([]);
   });
 
   it('has a row with a condition only below the rows that apply whenever it does', () => {

@@ -4,7 +4,15 @@ import type { StatementRules, Terms } from '../../src/money/statement.ts';
 export function termsOf(given: Partial<Terms>): Terms {
   return {
     ...{ line: 2, text: '', dealId: 'D1', codeFolded: null, ratePercent: null, flat: null, fixedFee: null },
-    ...{ currency: null, excludedSkus: [], customer: null, firstDays: null, validFrom: null, validTo: null },
+    ...{
+      currency: null,
+      excludedSkus: [],
+      customer: null,
+      firstDays: null,
+      fromOrders: null,
+      fromRevenue: null,
+    },
+    ...{ tier: null, cap: null, minPayout: null, validFrom: null, validTo: null },
     ...given,
   };
 }

@@ -175,6 +175,15 @@ function describeBody(
         }),
       ];
     }),
+    ...section(texts.carried, {
+      why: texts.carriedAbout,
+      parts: [
+        table(statement.carried, [
+          number(texts.carried, write.money),
+          number(texts.minimum, ({ minimum: amount, currency }) => write.money({ amount, currency })),
+        ]),
+      ],
+    }),
     ...uncounted(
       statement.uncounted.filter(({ why }) => why === 'pending'),
       { texts, write, title: texts.pending, about: texts.pendingAbout(returnWindowDays) },

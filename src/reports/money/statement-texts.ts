@@ -25,6 +25,9 @@ export type StatementTexts = {
   readonly excluded: string;
   readonly rate: string;
   readonly terms: string;
+  readonly carried: string;
+  readonly carriedAbout: string;
+  readonly minimum: string;
   readonly earned: string;
   readonly linesAbout: string;
   readonly before: string;
@@ -81,6 +84,9 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Excluded',
     rate: 'Rate',
     terms: 'Terms',
+    carried: 'Carried forward',
+    carriedAbout: 'This amount is below the minimum payout. It is carried forward to the next statement.',
+    minimum: 'Minimum payout',
     earned: 'Commission',
     linesAbout:
       'Net revenue is what is left of the order after refunds and cancellations. Excluded products earn no commission.',
@@ -134,6 +140,10 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Ausgenommen',
     rate: 'Satz',
     terms: 'Konditionen',
+    carried: 'Vorgetragen',
+    carriedAbout:
+      'Dieser Betrag liegt unter dem Mindestbetrag für Auszahlungen. Er wird in die nächste Abrechnung übernommen.',
+    minimum: 'Mindestbetrag',
     earned: 'Provision',
     linesAbout:
       'Nettoumsatz ist, was nach Erstattungen und Stornierungen von der Bestellung bleibt. Ausgenommene Produkte bringen keine Provision.',
@@ -188,6 +198,9 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Exclu',
     rate: 'Taux',
     terms: 'Conditions',
+    carried: 'Reporté',
+    carriedAbout: 'Ce montant est inférieur au minimum de paiement. Il est reporté sur le prochain relevé.',
+    minimum: 'Minimum de paiement',
     earned: 'Commission',
     linesAbout:
       'Le revenu net est ce qui reste de la commande après remboursements et annulations. Les produits exclus ne donnent pas de commission.',
@@ -242,6 +255,9 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Excluido',
     rate: 'Tasa',
     terms: 'Condiciones',
+    carried: 'Pendiente de pago',
+    carriedAbout: 'Este importe es inferior al pago mínimo. Pasa a la siguiente liquidación.',
+    minimum: 'Pago mínimo',
     earned: 'Comisión',
     linesAbout:
       'Los ingresos netos son lo que queda del pedido tras reembolsos y cancelaciones. Los productos excluidos no generan comisión.',
@@ -295,6 +311,10 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     excluded: 'Uitgesloten',
     rate: 'Percentage',
     terms: 'Voorwaarden',
+    carried: 'Doorgeschoven',
+    carriedAbout:
+      'Dit bedrag is lager dan het minimum voor uitbetaling. Het gaat mee naar de volgende afrekening.',
+    minimum: 'Minimum',
     earned: 'Commissie',
     linesAbout:
       'Netto-omzet is wat er van de bestelling overblijft na terugbetalingen en annuleringen. Uitgesloten producten leveren geen commissie op.',

@@ -92,6 +92,13 @@ const UNCOUNTED: readonly {
     help: 'Write the days of the row as valid_from and valid_to, instead of first_days. Or run the mirror: it shows which deals are older.',
   },
   {
+    why: 'unknown_tier',
+    title: 'Tier unknown',
+    text: () =>
+      'Your terms depend on the orders before these, and not all of them are known, so they are in no statement: the time, the refund or the currency of an order is unknown or another one, or another tool credited orders of the deal.',
+    help: 'Settle the orders of the deal whose refund is unknown, and export those without a time again. If another tool credited orders, write the days of the row as valid_from and valid_to.',
+  },
+  {
     why: 'unknown_currency',
     title: 'Amount in another currency',
     text: () =>
@@ -163,8 +170,9 @@ export function describeLeftOut(
     uncounted,
     unknownFees,
     held,
+    carried,
     returnWindowDays,
-  }: Pick<Statement, 'month' | 'uncounted' | 'unknownFees' | 'held' | 'returnWindowDays'>,
+  }: Pick<Statement, 'month' | 'uncounted' | 'unknownFees' | 'held' | 'carried' | 'returnWindowDays'>,
   {
     sums = uncounted,
     limit = uncounted.length,
@@ -205,6 +213,17 @@ export function describeLeftOut(
         column('owed from', ({ dueOn }) => dueOn),
         number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
       ]),
+    }),
+    ...section('Carried forward', {
+      note: plural(carried.length, 'deal'),
+      why: 'These deals come to less than their minimum payout. Their lines are not in this statement, and are in the first one that reaches the minimum.',
+      parts: [
+        table(carried, [
+          whole('deal', ({ dealId }) => dealId),
+          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+          number('minimum', ({ minimum, currency }) => formatMoney(minimum, currency)),
+        ]),
+      ],
     }),
     ...section(HELD.title, {
       ...HELD,
@@ -337,6 +356,7 @@ export function narrowStatement(
     ...statement,
     lines: statement.lines.filter((line) => (brandId ?? line.brandId) === line.brandId && isOfDeal(line)),
     uncounted: statement.uncounted.filter(isOfDeal),
+    carried: statement.carried.filter(isOfDeal),
     held: statement.held.filter(isOfDeal),
     unknownFees: statement.unknownFees.filter(isOfDeal),
   };
