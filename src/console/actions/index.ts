@@ -10,6 +10,12 @@ import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts'
 import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { decideHeldAction } from './decide-held.ts';
+import {
+  cancelPaymentAction,
+  exportPaymentsAction,
+  proposePaymentsAction,
+  settleBookingAction,
+} from './payments.ts';
 import { sendStatementAction, settleMailAction } from './send-statement.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
@@ -41,4 +47,8 @@ export const actions: readonly ConsoleAction[] = [
   addClaimsAction,
   answerClaimsAction,
   closeClaimAction,
+  proposePaymentsAction,
+  exportPaymentsAction,
+  cancelPaymentAction,
+  settleBookingAction,
 ];

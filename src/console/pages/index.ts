@@ -26,6 +26,7 @@ import { claimsPage } from './money/claims.ts';
 import { conflictsPage } from './money/conflicts.ts';
 import { customersWonPage } from './money/customers-won.ts';
 import { leaksPage } from './money/leaks.ts';
+import { accrualsPage, paymentFilePage, paymentsPage } from './money/payments.ts';
 import { reconciliationPage } from './money/reconciliation.ts';
 import { returnsPage } from './money/returns.ts';
 import { noticesPage } from './notices.ts';
@@ -62,6 +63,9 @@ export const pages: readonly ConsolePage[] = [
   statementsPage,
   statementPage,
   statementDocumentPage,
+  paymentsPage,
+  paymentFilePage,
+  accrualsPage,
   reconciliationPage,
   fixPage,
   doubtsPage,
