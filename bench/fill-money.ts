@@ -12,6 +12,7 @@ const RULES = {
   terms: [],
   returnWindowDays: 30,
   timeZone: 'UTC',
+  customersSince: {},
   marginPercent: '40',
   exchange: null,
 } as const;

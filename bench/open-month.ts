@@ -9,9 +9,9 @@ import { connect, type Database } from '../src/db/connect.ts';
 import { inTransaction } from '../src/db/in-transaction.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { keepEarnings } from '../src/money/keep-earnings.ts';
-import type { Terms } from '../src/money/statement.ts';
 import { listDealLines, sumStatement } from '../src/money/sum-statement.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { rulesOf, termsOf } from '../test/support/terms.ts';
 import { fillReporting } from './fill-reporting.ts';
 import { median } from './measure.ts';
 
@@ -22,19 +22,8 @@ const ROUNDS = 9;
 const TERMS = [
   ...Array.from({ length: DEALS / 10 }, (_, index) => ({ dealId: `DEAL${index * 10}`, codeFolded: null })),
   ...Array.from({ length: 1_000 }, (_, index) => ({ dealId: null, codeFolded: `CODE${index * 3}` })),
-].map(
-  (of, index): Terms => ({
-    ...of,
-    line: index + 2,
-    ratePercent: '12.5',
-    fixedFee: null,
-    currency: null,
-    excludedSkus: [],
-    validFrom: null,
-    validTo: null,
-  }),
-);
-const RULES = { terms: TERMS, returnWindowDays: 30, timeZone: 'UTC' };
+].map((of, index) => termsOf({ ...of, line: index + 2, ratePercent: '12.5' }));
+const RULES = rulesOf(TERMS, { returnWindowDays: 30 });
 
 async function timed(name: string, work: () => Promise<unknown>, rounds = 1): Promise<void> {
   const times: number[] = [];

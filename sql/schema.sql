@@ -1179,7 +1179,7 @@ COMMENT ON COLUMN intake.clicks.stated_at IS 'When a file last stated another nu
 
 COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null before the first decision.';
 
-COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.';
+COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.';
 
 COMMENT ON COLUMN intake.clicks.reason IS 'Why it is not attributed; source_removed on attributed clicks: the job no longer reads their source, so nothing more of them is proposed.';
 
@@ -3395,7 +3395,7 @@ COMMENT ON COLUMN intake.orders.lines IS 'What was bought: SKU (folded; empty wh
 
 COMMENT ON COLUMN intake.orders.similar_to IS 'The order id without what tools write differently (case, #, blanks, leading zeros, separators of thousands), if that is another text; null: the id is plain. Orders of one source with an equal value may be one order.';
 
-COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.';
+COMMENT ON COLUMN intake.orders.doubt IS 'Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt. An order in doubt is held.';
 
 COMMENT ON COLUMN intake.orders.items IS 'Items whose amounts add up to those of the order, as [["id", "total", "subtotal", "refunded"]]; null: an amount that is not added up. Null: amounts are not added up, or the export does not identify its items. No part of content_hash.';
 
@@ -3488,7 +3488,7 @@ COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
-COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt.';
+COMMENT ON COLUMN bi.orders.doubt IS 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -4043,7 +4043,7 @@ CREATE VIEW bi.rejected_rows AS
     ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
            FROM (intake.orders c
              JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
-          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (c.doubt IS DISTINCT FROM 'newer_row_rejected'::text) AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
                    FROM (intake.restated_orders s
                      JOIN intake.source_files again ON ((again.source_file_id = s.source_file_id)))
                   WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id) AND COALESCE((again.aged_at >= f.aged_at), ((again.aged_at IS NULL) AND (f.aged_at IS NULL))))))))))) AS is_settled
@@ -4868,11 +4868,15 @@ CREATE TABLE ops.statement_lines (
     amount numeric(18,4) NOT NULL,
     excluded_amount numeric(18,4),
     exchange_rate numeric(24,12),
+    terms_lines integer[],
+    terms_text text,
     CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
     CONSTRAINT statement_lines_check CHECK (((excluded_amount > (0)::numeric) AND (excluded_amount <= net_amount))),
     CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT statement_lines_exchange_rate_check CHECK ((exchange_rate > (0)::numeric)),
-    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
+    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text]))),
+    CONSTRAINT statement_lines_terms_lines_check CHECK ((cardinality(terms_lines) > 0)),
+    CONSTRAINT terms_are_lines_and_text CHECK (((terms_lines IS NULL) = (terms_text IS NULL)))
 );
 
 COMMENT ON TABLE ops.statement_lines IS 'Lines of closed statements. All lines of an order add up to what it had earned when the last of them was closed.';
@@ -4925,6 +4929,10 @@ COMMENT ON COLUMN ops.statement_lines.excluded_amount IS 'Part of net_amount tha
 
 COMMENT ON COLUMN ops.statement_lines.exchange_rate IS 'What 1 of currency was worth on due_on, in reporting_currency of the statement, when it was closed; null: there was no rate, or no reporting currency.';
 
+COMMENT ON COLUMN ops.statement_lines.terms_lines IS 'Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.';
+
+COMMENT ON COLUMN ops.statement_lines.terms_text IS 'These lines and what they said: the filled cells with their columns.';
+
 CREATE VIEW bi.statement_lines AS
  SELECT l.statement_id,
     l.line_no,
@@ -4949,7 +4957,8 @@ CREATE VIEW bi.statement_lines AS
     l.earned_amount,
     l.closed_before AS closed_before_amount,
     l.amount,
-    l.excluded_amount
+    l.excluded_amount,
+    l.terms_text
    FROM (ops.statement_lines l
      JOIN ops.statements s USING (statement_id));
 
@@ -5002,6 +5011,8 @@ COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'Total of the order
 COMMENT ON COLUMN bi.statement_lines.amount IS 'What the statement adds, in currency; negative after a refund.';
 
 COMMENT ON COLUMN bi.statement_lines.excluded_amount IS 'Part of net_amount that earns nothing, because the terms exclude the product, in currency. Null: none.';
+
+COMMENT ON COLUMN bi.statement_lines.terms_text IS 'Lines of terms.csv by which it was earned, and what they said when it was closed. Null: by the rate of the service, or closed before they were kept.';
 
 CREATE VIEW bi.statements AS
  SELECT statement_id,
@@ -7938,8 +7949,9 @@ CREATE TABLE reporting.order_earnings (
     earned_amount numeric(18,4),
     closed_amount numeric(18,4),
     standing text NOT NULL,
+    terms_lines integer[],
     CONSTRAINT only_an_unknown_net_is_null CHECK (((net_amount IS NULL) = (standing = 'unknown_net'::text))),
-    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text])))
+    CONSTRAINT order_earnings_standing_check CHECK ((standing = ANY (ARRAY['new'::text, 'nothing'::text, 'correction'::text, 'settled'::text, 'unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text, 'unknown_customer'::text, 'unknown_start'::text, 'unknown_tier'::text, 'unknown_currency'::text, 'unknown_change'::text])))
 );
 
 COMMENT ON TABLE reporting.order_earnings IS 'What each accepted order has earned, one row per order that this tool posted. Orders in changed_earnings may earn something else by now.';
@@ -7980,7 +7992,9 @@ COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned,
 
 COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
 
-COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.';
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.';
+
+COMMENT ON COLUMN reporting.order_earnings.terms_lines IS 'Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.';
 
 CREATE TABLE reporting.refresh_partitions (
     partition_no smallint NOT NULL
@@ -8611,6 +8625,8 @@ CREATE INDEX deal_earnings_lines ON reporting.deal_earnings USING btree (currenc
 CREATE INDEX deal_earnings_ordered ON reporting.deal_earnings USING btree (ordered_month) WHERE (standing = ANY (ARRAY['new'::text, 'nothing'::text]));
 
 CREATE INDEX deal_earnings_unknown ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing = ANY (ARRAY['unknown_rate'::text, 'unknown_lines'::text, 'unknown_net'::text]));
+
+CREATE INDEX deal_earnings_why ON reporting.deal_earnings USING btree (standing, deal_id) WHERE (standing ~~ 'unknown%'::text);
 
 CREATE INDEX deal_totals_rank ON reporting.deal_totals USING btree (currency, amount DESC, target) WHERE (orders > 0);
 

@@ -1,5 +1,5 @@
 import { readCodeRows } from '../../src/codes/load-codes.ts';
-import type { Finding } from '../../src/core/finding.ts';
+import { type Finding, ok, problem, warning } from '../../src/core/finding.ts';
 import type { CodeProblem } from '../../src/core/report.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
@@ -22,48 +22,46 @@ const codes: Diagnostic = {
   async look(patient) {
     const findings: Finding[] = [];
     for (const { name, codes: path } of jobsOf(patient))
-      if (path !== null) findings.push(...(await lookAtCodes(patient, { about: `codes of ${name}`, path })));
+      for (const finding of path === null ? [] : await lookAtCodes(patient, path))
+        findings.push({ ...finding, about: `codes of ${name}` });
     return findings;
   },
 };
 
-async function lookAtCodes(
-  { db, hasTables }: Patient,
-  { about, path }: { readonly about: string; readonly path: string },
-): Promise<readonly Finding[]> {
+async function lookAtCodes({ db, hasTables }: Patient, path: string): Promise<readonly Finding[]> {
   const { rows, warnings } = readCodeRows(path);
   const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
   const problems = [...warnings, ...(unknown ?? [])];
   const count = plural(rows.length, 'code');
   if (rows.length === 0 && problems.length === 0)
     return [
-      {
-        ...{ status: 'warning', about, what: 'codes.csv has no code.' },
-        why: 'Only orders whose export names an influencer or a deal can be credited.',
-        fix: 'Write a row for each code, with its owner. `init` lists the codes of your exports in codes-without-owner.csv.',
-      },
+      warning(
+        'codes.csv has no code.',
+        'Only orders whose export names an influencer or a deal can be credited.',
+        'Write a row for each code, with its owner. `init` lists the codes of your exports in codes-without-owner.csv.',
+      ),
     ];
   if (unknown === null && problems.length === 0)
     return [
-      {
-        ...{ status: 'warning', about, what: `${count}; their owners were not checked.` },
-        why: 'No run of mirror-account has read the account yet, and the service refuses orders of an unknown influencer.',
-        fix: 'Ask the service about them:  npx influencer-sync codes',
-      },
+      warning(
+        `${count}; their owners were not checked.`,
+        'No run of mirror-account has read the account yet, and the service refuses orders of an unknown influencer.',
+        'Ask the service about them:  npx influencer-sync codes',
+      ),
     ];
-  if (problems.length === 0)
-    return [{ status: 'ok', about, what: `${count}; the mirror knows their owners.` }];
+  if (problems.length === 0) return [ok(`${count}; the mirror knows their owners.`)];
   const more = problems.length - SHOWN;
-  return problems.slice(0, SHOWN).map((problem, index) => ({
-    status: 'warning',
-    about,
-    what: `${placeOf(problem)}: ${problem.reason}${index === SHOWN - 1 && more > 0 ? ` And ${more} more like this.` : ''}`,
-    why:
-      problem.line === 1
-        ? 'This row has no effect.'
-        : 'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
-    fix: problem.help,
-  }));
+  return problems
+    .slice(0, SHOWN)
+    .map((one, index) =>
+      warning(
+        `${placeOf(one)}: ${one.reason}${index === SHOWN - 1 && more > 0 ? ` And ${more} more like this.` : ''}`,
+        one.line === 1
+          ? 'This row has no effect.'
+          : 'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
+        one.help,
+      ),
+    );
 }
 
 function placeOf({ line, column, value }: CodeProblem): string {
@@ -80,33 +78,25 @@ const channels: Diagnostic = {
   name: 'channel',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const job of jobsOf(patient)) findings.push(await lookAtChannel(patient, job));
+    for (const job of jobsOf(patient))
+      findings.push({ ...(await lookAtChannel(patient, job)), about: `channel of ${job.name}` });
     return findings;
   },
 };
 
 async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Promise<Finding> {
-  const about = `channel of ${job.name}`;
   const { orders, latestOrderId } = await othersOf(patient, job);
-  if (orders > 0) {
-    return {
-      status: 'problem',
-      about,
-      what: `Events name ${plural(orders, 'order')} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
-      why: 'An order that two channels record is credited twice.',
-      fix: 'Turn the other channel off for this brand, or do not run this job. List the orders that it has credited:  npx influencer-sync ledger seed FILE',
-    };
-  }
+  if (orders > 0)
+    return problem(
+      `Events name ${plural(orders, 'order')} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
+      'An order that two channels record is credited twice.',
+      'Turn the other channel off for this brand, or do not run this job. List the orders that it has credited:  npx influencer-sync ledger seed FILE',
+    );
   if (job.soleChannel)
-    return {
-      status: 'ok',
-      about,
-      what: 'You declared this job the only channel (sole_channel), and no event contradicts that.',
-    };
+    return ok('You declared this job the only channel (sole_channel), and no event contradicts that.');
   const heard = await hearsOrders(patient);
   return {
     status: 'warning',
-    about,
     what: heard
       ? 'Every event names an order that this tool posted. If nothing else posts orders of this brand, declare it.'
       : 'An order that a shop integration posts, too, is credited twice, and doctor receives no events that show it.',

@@ -3,6 +3,7 @@ import type { DecimalText } from '../../src/core/order.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
 import { dispositionOfOrders } from '../../src/rollups/disposition.ts';
 
 /**
@@ -49,7 +50,7 @@ export async function readDispositions(
   { runId, job, sources }: DispositionsOptions,
   stored: { readonly orders: RawBuilder<unknown>; readonly sums: RawBuilder<unknown> } = STORED,
 ): Promise<readonly DispositionGroup[]> {
-  const { rows } = await sql<Omit<DispositionGroup, 'orders'> & { orders: string }>`
+  return rowsOf<DispositionGroup>(db)`
     with accepted as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
       from ${stored.orders} s
@@ -75,11 +76,10 @@ export async function readDispositions(
       union all
       select 'ready', null, currency, -orders, -amount from taken
     )
-    select disposition, reason, currency, sum(orders) as orders, sum(amount) as amount
+    select disposition, reason, currency, sum(orders)::float8 as orders, sum(amount) as amount
     from counted group by disposition, reason, currency
     having sum(orders) <> 0
-    order by disposition, sum(orders) desc, reason, currency`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    order by disposition, sum(orders) desc, reason, currency`;
 }
 
 export type DispositionsOptions = {
@@ -117,11 +117,9 @@ export function workOutStandings(
       and (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed')`;
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
-    await sql`drop table if exists pg_temp.dispositions_now`.execute(trx);
-    await sql`
-      create temporary table dispositions_now on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`.execute(
-      trx,
-    );
+    await execute(trx)`drop table if exists pg_temp.dispositions_now`;
+    await execute(trx)`
+      create temporary table dispositions_now on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`;
     const sums = sql`(
       select job, source, disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount
       from dispositions_now group by 1, 2, 3, 4, 5) n`;
@@ -134,10 +132,9 @@ export function workOutStandings(
  * because this count is used to verify those sums.
  */
 export async function countOrders(db: Database, sources: readonly string[]): Promise<number> {
-  const { rows } = await sql<{ orders: string }>`
+  return countOf(db)`
     select coalesce(sum(f.orders_new), 0) as orders from intake.source_files f
-    where f.source = any(${sources}::text[]) and f.state = 'sealed'`.execute(db);
-  return Number(rows[0]?.orders ?? 0);
+    where f.source = any(${sources}::text[]) and f.state = 'sealed'`;
 }
 
 /** A code (or link or handle) that orders contain and that no influencer owns. */
@@ -159,13 +156,7 @@ export async function listUnownedCodes(
   db: Database,
   options: { readonly job: string; readonly sources: readonly string[]; readonly limit: number },
 ): Promise<UnownedCodes> {
-  const { rows } = await sql<{
-    code: string;
-    currency: string;
-    orders: string;
-    amount: string;
-    total: string;
-  }>`
+  const rows = await rowsOf<UnownedCode & { total: number }>(db)`
     with summed as (
       select min(code) as code, currency, sum(orders) as orders, sum(amount) as amount,
         row_number() over (partition by currency order by sum(amount) desc, min(code)) as place
@@ -173,10 +164,10 @@ export async function listUnownedCodes(
       where job = ${options.job} and source = any(${options.sources}::text[])
       group by code_folded, currency
     )
-    select code, currency, orders, amount, count(*) over () as total
-    from summed order by place, currency limit ${options.limit}`.execute(db);
+    select code, currency, orders::float8, amount, (count(*) over ())::float8 as total
+    from summed order by place, currency limit ${options.limit}`;
   return {
-    codes: rows.map(({ total: _total, ...row }) => ({ ...row, orders: Number(row.orders) })),
-    total: Number(rows[0]?.total ?? 0),
+    codes: rows.map(({ total: _total, ...row }) => row),
+    total: rows[0]?.total ?? 0,
   };
 }

@@ -52,13 +52,11 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...section('Codes that credited no influencer', {
         of: details.unownedCodesTotal,
         note: 'highest revenue in each currency first',
-        parts: [
-          table(details.unownedCodes, [
-            column('code', ({ code }) => markLookAlikes(code)),
-            number('orders', ({ orders }) => formatCount(orders)),
-            number('revenue', ({ amount, currency }) => formatMoney(amount, currency)),
-          ]),
-        ],
+        parts: table(details.unownedCodes, [
+          column('code', ({ code }) => markLookAlikes(code)),
+          number('orders', ({ orders }) => formatCount(orders)),
+          number('revenue', ({ amount, currency }) => formatMoney(amount, currency)),
+        ]),
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
       ...describeHeldOrders({ groups: details.heldOrders }),
@@ -141,7 +139,7 @@ function toBePosted(groups: readonly DispositionGroup[]): string {
 function describeCredits(details: OrderDetails): readonly Block[] {
   return section('Credited to influencers', {
     note: 'by currency, highest total first; bars compare amounts in one currency',
-    parts: [creditBars(details)],
+    parts: creditBars(details),
   });
 }
 

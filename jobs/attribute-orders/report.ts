@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import type { LeakedCode } from '../../src/core/money/leak.ts';
 import type { DecimalText } from '../../src/core/order.ts';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { findLeaks } from '../../src/money/find-leaks.ts';
+import { rowsOf } from '../../src/db/statement.ts';
+import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import {
   type AdjustmentGroup,
@@ -224,12 +224,6 @@ type Credit = {
   readonly share: number;
 };
 
-type Row = Omit<Credit, 'orders' | 'ordersSoFar' | 'share'> & {
-  readonly orders: string;
-  readonly ordersSoFar: string;
-  readonly share: string;
-};
-
 /**
  * Lists what influencers were credited with, as of the last refresh. Ranks them by their total within each
  * currency, and lists the top influencer of each currency first.
@@ -238,7 +232,7 @@ async function readCredits(
   db: Database,
   options: DispositionsOptions & { readonly limit: number },
 ): Promise<{ readonly credits: readonly Credit[]; readonly total: number }> {
-  const { rows } = await sql<Row & { total: string }>`
+  const rows = await rowsOf<Credit & { total: number }>(db)`
     with of_run as materialized (
       select s.target, s.currency, count(*) as orders, sum(s.amount) as amount
       from ${STORED.orders} s where ${acceptedInRun(options)} and s.target is not null
@@ -256,7 +250,7 @@ async function readCredits(
       order by place, t.currency limit ${options.limit}
     )
     select coalesce(a.influencer_handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
-      coalesce(r.orders, 0) as orders, coalesce(r.amount, 0)::text as amount, a.orders as "ordersSoFar", a.amount::text as "amountSoFar",
+      coalesce(r.orders, 0)::float8 as orders, coalesce(r.amount, 0)::text as amount, a.orders::float8 as "ordersSoFar", a.amount::text as "amountSoFar",
       case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
         select case when sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
         from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency having count(*) > 0) end as "earnedSoFar",
@@ -264,16 +258,8 @@ async function readCredits(
         select jsonb_build_object('amount', sum(m.commission_amount)::text, 'unknownOrders', sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders))
         from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency
         having sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) > 0 and sum(m.commission_amount) > 0) end as "earnedAtLeast",
-      case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end as share, a.total
+      case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end::float8 as share, a.total::float8
     from ranked a left join of_run r on r.target = a.target and r.currency = a.currency
-    order by a.place, a.currency`.execute(db);
-  return {
-    credits: rows.map(({ total: _total, ...row }) => ({
-      ...row,
-      orders: Number(row.orders),
-      ordersSoFar: Number(row.ordersSoFar),
-      share: Number(row.share),
-    })),
-    total: Number(rows[0]?.total ?? 0),
-  };
+    order by a.place, a.currency`;
+  return { credits: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 };
 }

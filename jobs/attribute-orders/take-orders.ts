@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import type { CustomerHash, RekeyedHash } from '../../src/core/customer.ts';
 import { FileHeld } from '../../src/core/held/file-held.ts';
-import type { Layout } from '../../src/core/layout.ts';
 import type { OrderIdColumn, StagedOrder } from '../../src/core/order.ts';
 import type { CsvChunk, FooterRow } from '../../src/core/record.ts';
 import type { SourceFile } from '../../src/core/source.ts';
@@ -14,6 +13,7 @@ import { customerHasher } from '../../src/intake/customers/map/customer-hash.ts'
 import { rekeyOrders } from '../../src/intake/customers/rekey-customers.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import { statusRules } from '../../src/intake/layout/status-rules.ts';
+import type { Layout } from '../../src/intake/layout/to-layout.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import type { Thresholds } from '../../src/intake/orders/find-hold-reason.ts';

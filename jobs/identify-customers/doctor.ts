@@ -5,6 +5,7 @@ import {
   describeConsent,
   NOTHING_SEEN,
 } from '../../src/core/customer.ts';
+import { ok } from '../../src/core/finding.ts';
 import { requireBoundKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
 import { fingerprintsOf } from '../../src/privacy/customer-keys.ts';
@@ -12,11 +13,9 @@ import type { Diagnostic } from '../../src/runs/diagnostic.ts';
 import type { NewestFile } from '../../src/runs/runnable-kind.ts';
 import { isIdentifyCustomers } from './settings.ts';
 
-const HASH_KEY = 'customers key';
-
 /** Checks the secret with which customer addresses are hashed, if a job reads customers: it must be that of the database. */
 const hashKey: Diagnostic = {
-  name: HASH_KEY,
+  name: 'customers key',
   async look({ config, db, hasTables }) {
     if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
     const keys = requireCustomerKeys(config);
@@ -25,7 +24,7 @@ const hashKey: Diagnostic = {
       use === 'bound'
         ? 'The key is that of the customers in the database.'
         : 'The key is set and long enough. No run has used one yet.';
-    return [{ status: 'ok', about: HASH_KEY, what }];
+    return [ok(what)];
   },
 };
 

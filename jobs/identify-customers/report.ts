@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/core/customer.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { countsOf, rowsOf } from '../../src/db/statement.ts';
+import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
 import { readRunFiles } from '../../src/reports/runs/run-report.ts';
 import { unreportedRuns } from '../../src/reports/runs/unreported-runs.ts';
 
@@ -86,7 +88,7 @@ export async function reportCustomers(
   const { runId, brandId, sources, lookups } = options;
   const files = await readRunFiles(db, { runId, sources, readFor: 'customers' });
   const disposition = await readDisposition(db, { runId, brandId });
-  const stored = await readStored(db, brandId);
+  const stored = await countWaiting(db, brandId);
   const calls = await readCalls(db, runId);
   const counts: CustomerCounts = {
     ...files.counts,
@@ -120,33 +122,17 @@ export async function reportCustomers(
   };
 }
 
-/** Converts counts to numbers. Postgres returns bigint as text. */
-function toNumbers<Key extends string>(row: Readonly<Record<Key, string>> | undefined): Record<Key, number> {
-  const entries = Object.entries<string>(row ?? ({} as Record<Key, string>));
-  return Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) as Record<Key, number>;
-}
-
 async function readConsent(db: Database, runId: string): Promise<readonly SourceConsent[]> {
-  const count = (answer: string) => sql`coalesce(sum((consent_counts ->> ${answer})::bigint), 0)`;
-  const { rows } = await sql<
-    { source: string; columns: readonly string[] } & Record<'yes' | 'no' | 'blank', string>
-  >`
+  const count = (answer: string) => sql`coalesce(sum((consent_counts ->> ${answer})::bigint), 0)::float8`;
+  return rowsOf<SourceConsent>(db)`
     select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
     from intake.source_files
     where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and customer_rows > 0
-    group by source, consent_columns order by source, consent_columns`.execute(db);
-  return rows.map(({ yes, no, blank, ...place }) => ({
-    ...place,
-    yes: Number(yes),
-    no: Number(no),
-    blank: Number(blank),
-  }));
+    group by source, consent_columns order by source, consent_columns`;
 }
 
 async function readDisposition(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
-  const { rows } = await sql<
-    Record<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed', string>
-  >`
+  return countsOf<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed'>(db)`
     with disposition as (
       select case
         when c.is_waiting then 'waiting'
@@ -162,40 +148,26 @@ async function readDisposition(db: Database, { runId, brandId }: { runId: string
       coalesce(sum(customers) filter (where disposition = 'waiting'), 0) as waiting,
       coalesce(sum(customers) filter (where disposition = 'refused'), 0) as refused,
       coalesce(sum(customers) filter (where disposition = 'unsubscribed'), 0) as unsubscribed
-    from disposition`.execute(db);
-  return toNumbers(rows[0]);
-}
-
-async function readStored(db: Database, brandId: string) {
-  const { rows } = await sql<Record<'customers' | 'calls' | 'lookups', string>>`
-    select coalesce(sum(c.customers) filter (where c.purpose = 'submit'), 0) as customers,
-      count(*) filter (where c.purpose = 'submit') as calls,
-      coalesce(sum(c.customers) filter (where c.purpose = 'lookup'), 0) as lookups
-    from intake.waiting_batches c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
-    where c.brand_id = ${brandId}`.execute(db);
-  return toNumbers(rows[0]);
+    from disposition`;
 }
 
 async function readCalls(db: Database, runId: string) {
-  const { rows } = await sql<Record<'accepted' | 'split' | 'refused', string>>`
+  return countsOf<'accepted' | 'split' | 'refused'>(db)`
     select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
       count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
-    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
-  return toNumbers(rows[0]);
+    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`;
 }
 
 async function readLookups(db: Database, runId: string) {
-  const { rows } = await sql<Record<'asked' | 'influencers' | 'no_match' | 'refused', string>>`
+  return countsOf<'asked' | 'influencers' | 'no_match' | 'refused'>(db)`
     select count(*) as asked, count(*) filter (where outcome = 'influencer') as influencers,
       count(*) filter (where outcome = 'no_match') as no_match, count(*) filter (where outcome = 'refused') as refused
-    from intake.lookups where run_id = ${runId}::bigint`.execute(db);
-  return toNumbers(rows[0]);
+    from intake.lookups where run_id = ${runId}::bigint`;
 }
 
 async function readRefusals(db: Database, runId: string) {
-  const { rows } = await sql<{ message: string; customers: string }>`
-    select coalesce(message, 'no reason was given') as message, count(*) as customers
+  return rowsOf<{ message: string; customers: number }>(db)`
+    select coalesce(message, 'no reason was given') as message, count(*)::float8 as customers
     from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')} and state = 'refused'
-    group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
-  return rows.map(({ message, customers }) => ({ message, customers: Number(customers) }));
+    group by 1 order by 2 desc, 1 limit ${SHOWN}`;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../src/core/source.ts';
+import { rowOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type RowTable, type StagedFile } from '../../src/intake/files/replace-rows.ts';
 
@@ -14,12 +15,12 @@ export const CREATORS: RowTable = {
   describes: ['influencer_handle'],
   statedAt: sql`now()`,
   stated: (sourceFileId) => sql`
-    select distinct on (c.handle_folded, c.platform, c.brand_id, c.dealflow_id) c.* from (${rowsOf(sourceFileId)}) c
+    select distinct on (c.handle_folded, c.platform, c.brand_id, c.dealflow_id) c.* from (${statedIn(sourceFileId)}) c
     order by c.handle_folded, c.platform, c.brand_id, c.dealflow_id, c.line_no desc`,
 };
 
 /** SQL for the rows of a staged file, with the columns of `intake.creators`. */
-function rowsOf(sourceFileId: string): RawBuilder<unknown> {
+function statedIn(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     select s."handleFolded" as handle_folded, s.platform, coalesce(s."brandId", '') as brand_id, coalesce(s."dealflowId", '') as dealflow_id,
       s.handle as influencer_handle, s."dealId" as stated_deal_id, s.stage, s."isActive" as is_active, s.note, s.code,
@@ -42,19 +43,19 @@ async function holdConflictingRows(
   { sourceFileId }: StagedFile,
 ): Promise<HoldReason | null> {
   const stated = sql.join(CREATORS.states.map((column) => sql.ref(`c.${column}`)));
-  const { rows } = await sql<{ line: string; other: string; all: string }>`
-    select c.first as line, min(c.line_no) filter (where not c.is_same) as other, count(*) over () as all
+  const first = await rowOf<{ line: string; other: string; all: number }>(trx)`
+    select c.first as line, min(c.line_no) filter (where not c.is_same) as other, (count(*) over ())::float8 as all
     from (
       select c.*, min(c.line_no) over creator as first,
         row(${stated}) is not distinct from first_value(row(${stated})) over (creator order by c.line_no) as is_same
-      from (${rowsOf(sourceFileId)}) c
+      from (${statedIn(sourceFileId)}) c
       window creator as (partition by c.handle_folded, c.platform, c.brand_id, c.dealflow_id)
     ) c
     group by c.handle_folded, c.platform, c.brand_id, c.dealflow_id, c.first having not bool_and(c.is_same)
-    order by 1 limit 1`.execute(trx);
-  const [first] = rows;
+    order by 1 limit 1`;
+
   if (first === undefined) return null;
-  const more = Number(first.all) - 1;
+  const more = first.all - 1;
   return {
     code: 'conflicting_rows',
     message: `Lines ${first.line} and ${first.other} are about the same creator and platform, and state different things${more === 0 ? '' : `; so do the rows of ${more} more`}.`,

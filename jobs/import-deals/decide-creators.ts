@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
+import { execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { isContradicted } from '../../src/intake/files/replace-rows.ts';
 import { dealBody, dealKey } from '../../src/ledger/effects/deal.ts';
@@ -78,7 +79,7 @@ function statedCreators({ sources, brandId, dealflowId }: DealRules) {
 export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Promise<number> {
   const { job, accountId } = rules;
   const ofAccount = sql`e.account_id = ${accountId} and e.effect = 'create_deal'`;
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     with stated as materialized (${statedCreators(rules)}),
     mirrored as materialized (
       select deal_id, lower(ltrim(trim(influencer_handle), '@')) as handle_folded, lower(platform) as platform, brand_id, dealflow_id
@@ -164,10 +165,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
     from said s
     where c.creator_id = s.creator_id
       and row(c.job, c.outcome, c.reason, c.deal_id, c.deal_key, c.note_key, c.differing_terms)
-        is distinct from row(${job}::text, s.outcome, s.reason, s.deal_id, s.deal_key, s.note_key, s.differing_terms)`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+        is distinct from row(${job}::text, s.outcome, s.reason, s.deal_id, s.deal_key, s.note_key, s.differing_terms)`;
 }
 
 /**
@@ -190,7 +188,7 @@ const differingTerms = sql`array_remove(array[
 export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Promise<void> {
   const { job, accountId, runId, createAffiliateDetails, isPlan } = rules;
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id,
       jsonb_build_object('handle', b.influencer_handle, 'platform', b.platform, 'dealflow', b.dealflow_id), 'changed', 'no row asks for it now'
@@ -216,8 +214,8 @@ export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Prom
         where w.creator_id is not null or o.sent is null
       ) p
     ) b
-    order by b.creator_id`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+    order by b.creator_id`;
+  await execute(trx)`analyze desired_entries`;
   await propose(trx, { effect: 'create_deal', job, runId, accountId });
 }
 
@@ -229,7 +227,7 @@ export async function proposeNotes(
   { job, accountId, runId }: DealRules,
 ): Promise<void> {
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, jsonb_build_object('handle', b.handle),
       'changed', 'the row has another note now'
@@ -246,7 +244,7 @@ export async function proposeNotes(
       ) o on o.key = w.note_key
       where w.note_key is not null or o.is_open
     ) b
-    order by b.creator_id`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+    order by b.creator_id`;
+  await execute(trx)`analyze desired_entries`;
   await propose(trx, { effect: 'note', job, runId, accountId });
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import { countOf, execute, finds, rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 /**
@@ -7,15 +8,13 @@ import type { DB } from '../../src/db/tables.ts';
  * deals exist.
  */
 export async function isMirrored(db: Database): Promise<boolean> {
-  const { rows } = await sql`select 1 from mirror.publications limit 1`.execute(db);
-  return rows.length > 0;
+  return finds(db)`select 1 from mirror.publications limit 1`;
 }
 
 /** Number of ledger attempts that a run has started so far. */
 export async function countAttempts(db: Database, runId: string): Promise<number> {
-  const { rows } = await sql<{ attempts: string }>`
-    select count(*) as attempts from ledger.attempts where run_id = ${runId}::bigint`.execute(db);
-  return Number(rows[0]?.attempts ?? 0);
+  return countOf(db)`
+    select count(*) as attempts from ledger.attempts where run_id = ${runId}::bigint`;
 }
 
 /** Handles, in their original spelling, for which a deal is to be created and that were not looked up yet. */
@@ -23,11 +22,10 @@ export async function handlesToLookUp(
   db: Database,
   { job, limit }: { readonly job: string; readonly limit: number | null },
 ): Promise<readonly { readonly folded: string; readonly handle: string }[]> {
-  const { rows } = await sql<{ folded: string; handle: string }>`
+  return rowsOf<{ folded: string; handle: string }>(db)`
     select handle_folded as folded, min(influencer_handle) as handle from intake.creators
     where job = ${job} and outcome = 'create' and looked_up_at is null
-    group by handle_folded order by min(creator_id) limit ${limit}::bigint`.execute(db);
-  return rows;
+    group by handle_folded order by min(creator_id) limit ${limit}::bigint`;
 }
 
 /**
@@ -38,9 +36,9 @@ export async function saveLookup(
   db: Database,
   { job, folded, dealId }: { readonly job: string; readonly folded: string; readonly dealId: string | null },
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     update intake.creators set looked_up_at = clock_timestamp(), found_deal_id = ${dealId}
-    where job = ${job} and handle_folded = ${folded} and looked_up_at is null`.execute(db);
+    where job = ${job} and handle_folded = ${folded} and looked_up_at is null`;
 }
 
 /** A stage or an active status that the service has not accepted yet. */
@@ -65,12 +63,11 @@ export const waits = { stage: stageWaits, status: statusWaits, hasDeal };
  * stated.
  */
 export async function waitingUpdates(db: Database, job: string): Promise<readonly WaitingUpdate[]> {
-  const { rows } = await sql<WaitingUpdate>`
+  return rowsOf<WaitingUpdate>(db)`
     select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${stageWaits} then c.stage end as stage,
       case when ${statusWaits} then c.is_active end as "isActive"
     from intake.creators c where c.job = ${job} and ${hasDeal} and (${stageWaits} or ${statusWaits})
-    order by c.creator_id`.execute(db);
-  return rows;
+    order by c.creator_id`;
 }
 
 /** The result of the updates of a deal so far. */
@@ -86,10 +83,10 @@ export type UpdateAnswer = Pick<WaitingUpdate, 'creatorId'> & {
 /** Stores what the service accepted, or why it refused. */
 export async function saveUpdate(db: Database | Transaction<DB>, answer: UpdateAnswer): Promise<void> {
   const { creatorId, stage, isActive, problem } = answer;
-  await sql`
+  await execute(db)`
     update intake.creators
     set stage_taken = coalesce(${stage}::integer, stage_taken),
         is_active_taken = coalesce(${isActive}::boolean, is_active_taken),
         update_problem = ${problem}
-    where creator_id = ${creatorId}::bigint`.execute(db);
+    where creator_id = ${creatorId}::bigint`;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { fileName } from '../../src/core/text/file-name.ts';
 import { foldHandle } from '../../src/core/text/fold.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { rowsOf } from '../../src/db/statement.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Statement = {
@@ -26,13 +27,13 @@ const SHOWN = 60;
 
 /** Finds what is known about a creator in a list, by handle or by the id of the deal. */
 export async function explainCreators(db: Database, text: string): Promise<readonly Explained[]> {
-  const { rows } = await sql<Statement>`
+  const rows = await rowsOf<Statement>(db)`
     select c.stated_at as at, c.influencer_handle as handle, c.platform, c.brand_id as "brandId", c.dealflow_id as "dealflowId", f.uri,
       c.line_no as line, c.source, c.outcome, c.reason, c.deal_id as "dealId", c.differing_terms as differing, c.update_problem as problem,
       c.deal_key as "dealKey", c.note_key as "noteKey"
     from intake.creators c join intake.source_files f using (source_file_id)
     where c.handle_folded = ${foldHandle(text)} or c.deal_id = ${text}
-    order by c.stated_at desc, c.creator_id limit ${SHOWN}`.execute(db);
+    order by c.stated_at desc, c.creator_id limit ${SHOWN}`;
   if (rows.length === 0) return [];
   const keys = rows.flatMap(({ dealKey, noteKey }) => [dealKey, noteKey].filter((key) => key !== null));
   const deals = rows.flatMap(({ dealId }) => dealId ?? []);

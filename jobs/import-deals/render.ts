@@ -47,23 +47,19 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       ...section('Held', {
         of: counts.held,
         note: 'no deal is created for them',
-        parts: [
-          table(details.held, [
-            column('creator', ({ handle }) => handle),
-            column('platform', ({ platform }) => platform),
-            column('what to do', ({ why }) => HELD_HELP[why] ?? why.replaceAll('_', ' ')),
-          ]),
-        ],
+        parts: table(details.held, [
+          column('creator', ({ handle }) => handle),
+          column('platform', ({ platform }) => platform),
+          column('what to do', ({ why }) => HELD_HELP[why] ?? why.replaceAll('_', ' ')),
+        ]),
       }),
       ...section('Terms that differ', {
         of: counts.terms_differ,
-        parts: [
-          table(details.differing, [
-            column('creator', ({ handle }) => handle),
-            whole('deal', ({ dealId }) => dealId),
-            column('terms that differ', ({ why }) => why.replaceAll('_', ' ')),
-          ]),
-        ],
+        parts: table(details.differing, [
+          column('creator', ({ handle }) => handle),
+          whole('deal', ({ dealId }) => dealId),
+          column('terms that differ', ({ why }) => why.replaceAll('_', ' ')),
+        ]),
         help: 'The terms in the list differ from those of the deal. The service has no operation to change them, so nothing was sent: change them on the deal page, or correct the list.',
       }),
       ...section('Refused by the service', {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import { isOfRun, type ReportedRun, readRunDoubts, readRunFiles } from '../../src/reports/runs/run-report.ts';
 import { waits } from './decide-requests.ts';
 import type { SentUpdates } from './update-deals.ts';
@@ -129,19 +130,18 @@ async function readDispositions(
   db: Database,
   { job, runId }: { readonly job: string; readonly runId: string },
 ) {
-  const { rows } = await sql<{ disposition: Disposition; creators: string; differ: string }>`
+  const rows = await rowsOf<{ disposition: Disposition; creators: number; differ: number }>(db)`
     select case when c.outcome <> 'create' then c.outcome
         when e.state = 'accepted' then case when ${isOfRun(runId)} then 'created' else 'already' end
         when e.state = 'rejected' then 'refused'
         when e.state in ('sending', 'in_doubt') then 'in_doubt'
         when e.state in ('written_off', 'held') then e.state
         else 'to_create' end as disposition,
-      count(*) as creators, count(*) filter (where c.differing_terms <> '{}') as differ
-    from ${creators} where c.job = ${job} and c.outcome <> 'superseded' group by 1`.execute(db);
-  const of = (disposition: Disposition) =>
-    Number(rows.find((row) => row.disposition === disposition)?.creators ?? 0);
+      count(*)::float8 as creators, (count(*) filter (where c.differing_terms <> '{}'))::float8 as differ
+    from ${creators} where c.job = ${job} and c.outcome <> 'superseded' group by 1`;
+  const of = (disposition: Disposition) => rows.find((row) => row.disposition === disposition)?.creators ?? 0;
   return {
-    creators: rows.reduce((sum, row) => sum + Number(row.creators), 0),
+    creators: rows.reduce((sum, row) => sum + row.creators, 0),
     created: of('created'),
     already: of('already'),
     known: of('known'),
@@ -150,50 +150,43 @@ async function readDispositions(
     in_doubt: of('in_doubt'),
     written_off: of('written_off'),
     held: of('held'),
-    terms_differ: rows.reduce((sum, row) => sum + Number(row.differ), 0),
+    terms_differ: rows.reduce((sum, row) => sum + row.differ, 0),
   };
 }
 
 async function readNotes(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
-  const { rows } = await sql<Record<'sent' | 'waiting' | 'refused', string>>`
-    select count(*) filter (where n.state = 'accepted' and ${isOfRun(runId, 'n')}) as sent,
-      count(*) filter (where coalesce(n.state, 'ready') = 'ready') as waiting, count(*) filter (where n.state = 'rejected') as refused
+  return countsOf<'notes_sent' | 'notes_waiting' | 'notes_refused'>(db)`
+    select count(*) filter (where n.state = 'accepted' and ${isOfRun(runId, 'n')}) as notes_sent,
+      count(*) filter (where coalesce(n.state, 'ready') = 'ready') as notes_waiting,
+      count(*) filter (where n.state = 'rejected') as notes_refused
     from intake.creators c left join ledger.entries n on n.effect = 'note' and n.key = c.note_key
-    where c.job = ${job} and c.outcome in ('create', 'known') and c.note is not null`.execute(db);
-  return {
-    notes_sent: Number(rows[0]?.sent ?? 0),
-    notes_waiting: Number(rows[0]?.waiting ?? 0),
-    notes_refused: Number(rows[0]?.refused ?? 0),
-  };
+    where c.job = ${job} and c.outcome in ('create', 'known') and c.note is not null`;
 }
 
 async function readUpdates(db: Database, job: string) {
-  const { rows } = await sql<Record<'waiting' | 'refused', string>>`
-    select coalesce(sum((${waits.stage})::integer + (${waits.status})::integer) filter (where ${waits.hasDeal}), 0) as waiting,
-      count(*) filter (where c.update_problem is not null) as refused
-    from intake.creators c where c.job = ${job} and c.outcome in ('create', 'known')`.execute(db);
-  return { updates_waiting: Number(rows[0]?.waiting ?? 0), updates_refused: Number(rows[0]?.refused ?? 0) };
+  return countsOf<'updates_waiting' | 'updates_refused'>(db)`
+    select coalesce(sum((${waits.stage})::integer + (${waits.status})::integer) filter (where ${waits.hasDeal}), 0) as updates_waiting,
+      count(*) filter (where c.update_problem is not null) as updates_refused
+    from intake.creators c where c.job = ${job} and c.outcome in ('create', 'known')`;
 }
 
 async function listHeld(db: Database, job: string): Promise<readonly WaitingCreator[]> {
-  const { rows } = await sql<WaitingCreator>`
+  return rowsOf<WaitingCreator>(db)`
     select c.influencer_handle as handle, c.platform, c.deal_id as "dealId", coalesce(c.reason, e.state_reason, 'held') as why
     from ${creators} where c.job = ${job} and (c.outcome = 'held' or e.state = 'held')
-    order by c.creator_id limit ${SHOWN_CREATORS}`.execute(db);
-  return rows;
+    order by c.creator_id limit ${SHOWN_CREATORS}`;
 }
 
 async function listDiffering(db: Database, job: string): Promise<readonly WaitingCreator[]> {
-  const { rows } = await sql<WaitingCreator>`
+  return rowsOf<WaitingCreator>(db)`
     select influencer_handle as handle, platform, deal_id as "dealId", array_to_string(differing_terms, ', ') as why
     from intake.creators where job = ${job} and outcome in ('create', 'known') and differing_terms <> '{}'
-    order by creator_id limit ${SHOWN_CREATORS}`.execute(db);
-  return rows;
+    order by creator_id limit ${SHOWN_CREATORS}`;
 }
 
 async function readRefusals(db: Database, job: string) {
-  const { rows } = await sql<{ what: string; reason: string; creators: string }>`
-    select what, coalesce(reason, 'no reason was given') as reason, count(*) as creators from (
+  return rowsOf<{ what: string; reason: string; creators: number }>(db)`
+    select what, coalesce(reason, 'no reason was given') as reason, count(*)::float8 as creators from (
       select 'deal' as what, e.state_reason as reason from ${creators} where c.job = ${job} and c.outcome = 'create' and e.state = 'rejected'
       union all
       select 'note', n.state_reason from intake.creators c join ledger.entries n on n.effect = 'note' and n.key = c.note_key
@@ -201,6 +194,5 @@ async function readRefusals(db: Database, job: string) {
       union all
       select 'stage or status', c.update_problem from intake.creators c
       where c.job = ${job} and c.outcome in ('create', 'known') and c.update_problem is not null
-    ) refused group by 1, 2 order by 3 desc, 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, creators: Number(row.creators) }));
+    ) refused group by 1, 2 order by 3 desc, 1, 2`;
 }

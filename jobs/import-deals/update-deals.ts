@@ -20,7 +20,6 @@ export type SentUpdates = {
   readonly unseen: number;
 };
 
-/** One request and the values that it sets. */
 type Update = {
   readonly sets: { readonly stage: number | null; readonly isActive: boolean | null };
   readonly operation: OperationName;

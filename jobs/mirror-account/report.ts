@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { InstantText } from '../../src/core/order.ts';
 import type { RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { rowOf, rowsOf } from '../../src/db/statement.ts';
 import type { Published } from '../../src/mirror/publish.ts';
 
 /**
@@ -15,7 +15,6 @@ export type MirrorCounts = Published & {
   readonly published: boolean;
   /** Requests of this run, including retries. */
   readonly requests: number;
-  /** Deals discovered in this run. */
   readonly deals_discovered: number;
   /** Deals that are known after this run. The sum of the five counts below. */
   readonly deals_known: number;
@@ -93,7 +92,6 @@ export type MirrorOutcome = {
   /** Null if nothing was published. */
   readonly published: Published | null;
   readonly requests: number;
-  /** Number of deals discovered. */
   readonly discovered: number;
   readonly problems: readonly string[];
 };
@@ -170,48 +168,44 @@ function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
 
 async function readDisposition(db: Database, staleAt: Date) {
   const at = staleAt.toISOString();
-  const { rows } = await sql<
+  const row = await rowOf<
     Record<'known' | 'fresh' | 'stale' | 'unread' | 'failing' | 'gone' | 'staged', number>
-  >`
+  >(db)`
     select count(*)::float8 as known, count(*) filter (where deleted_at is not null)::float8 as gone,
       count(*) filter (where deleted_at is null and last_error is not null)::float8 as failing,
       count(*) filter (where deleted_at is null and last_error is null and read_at is null)::float8 as unread,
       count(*) filter (where deleted_at is null and last_error is null and read_at > ${at}::timestamptz)::float8 as fresh,
       count(*) filter (where deleted_at is null and last_error is null and read_at <= ${at}::timestamptz)::float8 as stale,
       (select count(*) from mirror.staged)::float8 as staged
-    from mirror.known_deals`.execute(db);
-  const [row] = rows;
+    from mirror.known_deals`;
   if (row === undefined) throw new Error('a sum has no row');
   return row;
 }
 
 async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {
-  const { rows } = await sql<Drift>`
+  return rowsOf<Drift>(db)`
     select record_kind as "recordKind", field, kind, expected, found, records, sample_id as "sampleId"
-    from mirror.drift where run_id = ${runId}::bigint order by records desc, record_kind, field`.execute(db);
-  return rows;
+    from mirror.drift where run_id = ${runId}::bigint order by records desc, record_kind, field`;
 }
 
 async function readUnreadable(db: Database, runId: string): Promise<readonly Unread[]> {
-  const { rows } = await sql<Omit<Unread, 'records'> & { records: string }>`
-    select record_kind as "recordKind", reason, count(*) as records
+  return rowsOf<Unread>(db)`
+    select record_kind as "recordKind", reason, count(*)::float8 as records
     from mirror.unreadable where run_id = ${runId}::bigint
-    group by record_kind, reason order by count(*) desc, record_kind, reason`.execute(db);
-  return rows.map((row) => ({ ...row, records: Number(row.records) }));
+    group by record_kind, reason order by count(*) desc, record_kind, reason`;
 }
 
 async function readFailing(db: Database): Promise<readonly Unread[]> {
-  const { rows } = await sql<{ reason: string; records: string }>`
-    select last_error as reason, count(*) as records from mirror.known_deals
+  return rowsOf<Unread>(db)`
+    select 'deal' as "recordKind", last_error as reason, count(*)::float8 as records from mirror.known_deals
     where last_error is not null and deleted_at is null
-    group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`.execute(db);
-  return rows.map((row) => ({ recordKind: 'deal', reason: row.reason, records: Number(row.records) }));
+    group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`;
 }
 
 async function readCoverage(db: Database): Promise<readonly Coverage[]> {
-  const { rows } = await sql<Omit<Coverage, 'oldestReadAt'> & { oldestReadAt: Date | null }>`
+  const rows = await rowsOf<Omit<Coverage, 'oldestReadAt'> & { oldestReadAt: Date | null }>(db)`
     select way, known, also_known as "alsoKnown", fresh, stale, unread, failing, deleted, oldest_read_at as "oldestReadAt"
     from mirror.coverage where run_id = (select max(run_id) from mirror.publications)
-    order by way <> 'all', known desc, way`.execute(db);
+    order by way <> 'all', known desc, way`;
   return rows.map((row) => ({ ...row, oldestReadAt: row.oldestReadAt?.toISOString() ?? null }));
 }

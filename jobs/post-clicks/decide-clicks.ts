@@ -2,8 +2,10 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ownersOf } from '../../src/codes/owners-of.ts';
 import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import { CONFLICTING_STATES } from '../../src/core/source.ts';
+import { execute, rowOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
+import { EXPORTED_AT, latestTime } from '../../src/intake/files/exported-at.ts';
 import { isContradicted, type RowTable } from '../../src/intake/files/replace-rows.ts';
 import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
 import { neverSent } from '../../src/ledger/never-sent.ts';
@@ -60,7 +62,7 @@ export type ClickRules = {
  */
 export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Promise<number> {
   const { job, sources, brandId, startDate } = rules;
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     with sources as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "timeZone" text)
     ),
@@ -89,7 +91,12 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     faults as (select click_id, min(fault) as fault from hits group by click_id),
     decided as (
-      select c.click_id, c.source, c.day, c.country, ${isContradicted} as is_contradicted,
+      select c.click_id, c.source, c.day, c.country,
+        case
+          when ${isContradicted} then ${CONFLICTING_STATES}
+          -- Day and month may be swapped: nobody has counted these clicks yet.
+          when c.day::timestamp at time zone coalesce(s."timeZone", 'UTC') > ${latestTime(EXPORTED_AT)} then 'after_export'
+        end as held_as,
         case
           when c.day < ${startDate}::date then 'excluded'
           when coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null then 'attributed'
@@ -97,16 +104,17 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
           when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, f.fault,
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, t.fault,
         k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
         coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
+      join intake.source_files f on f.source_file_id = c.source_file_id
       left join best b on b.click_id = c.click_id
       left join intake.codes k on k.job = ${job} and k.line_no = b.line_no
-      left join faults f on f.click_id = c.click_id
+      left join faults t on t.click_id = c.click_id
     ),
     owned as materialized (
-      select click_id, source, day, country, is_contradicted, outcome,
+      select click_id, source, day, country, held_as, outcome,
         case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes' when 'unattributed' then coalesce(fault, 'unknown') end as reason,
         case when outcome = 'attributed' then case when is_explicit then 'explicit' else owner_of end end as matched_by,
         case when outcome = 'attributed' then coalesce(own_target, target) end as target,
@@ -116,13 +124,15 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       from decided
     ),
     -- Clicks of one influencer, day and country are posted together, so they wait together.
-    contradicted as materialized (
-      select distinct source, target, day, country from owned where is_contradicted and target is not null
+    unknown as materialized (
+      select source, target, day, country, min(held_as) as held_as from owned
+      where held_as is not null and target is not null
+      group by source, target, day, country
     ),
     said as (
-      select o.click_id, case when c.target is null then o.outcome else 'held' end as outcome,
-        case when c.target is null then o.reason else ${CONFLICTING_STATES} end as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
-      from owned o left join contradicted c using (source, target, day, country)
+      select o.click_id, case when u.held_as is null then o.outcome else 'held' end as outcome,
+        coalesce(u.held_as, o.reason) as reason, o.matched_by, o.target, o.handle, o.deal, o.collab
+      from owned o left join unknown u using (source, target, day, country)
     )
     update intake.clicks c
     set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target, owner_handle = d.handle,
@@ -130,10 +140,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     from said d
     where c.click_id = d.click_id
       and row(c.job, c.outcome, c.reason, c.matched_by, c.target, c.owner_handle, c.owner_deal_id, c.owner_collab_id)
-        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`;
 }
 
 /** Proposes the clicks to post to the ledger. Call it after `decideClicks`, in the same transaction. */
@@ -143,7 +150,7 @@ export async function proposeClicks(
 ): Promise<Proposed> {
   const { job, brandId, runId, accountId, sources } = rules;
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, ${brandId},
       jsonb_build_object('target', b.target, 'day', b.day, 'country', b.country, 'from', b.start_at, 'clicks', b.clicks),
@@ -153,8 +160,8 @@ export async function proposeClicks(
         case when p.clicks > 0 then coalesce(p.sent_body, ${clickBody('p')}) end as body
       from (${parts({ job, accountId, brandId })}) p
     ) b
-    order by b.day, b.target, b.source, b.country`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+    order by b.day, b.target, b.source, b.country`;
+  await execute(trx)`analyze desired_entries`;
   await refuseRenamedSource(trx, { job, accountId, sources: sources.map(({ source }) => source) });
   return propose(trx, { effect: 'click', job, runId, accountId });
 }
@@ -225,7 +232,7 @@ async function refuseRenamedSource(
 ): Promise<void> {
   const same = (name: string): RawBuilder<boolean> =>
     sql`e.details ->> ${sql.lit(name)} is not distinct from d.details ->> ${sql.lit(name)}`;
-  const { rows } = await sql<Renamed>`
+  const renamed = await rowOf<Renamed>(trx)`
     with sent_before as materialized (
       select e.source, e.details from ledger.entries e
       where e.account_id = ${accountId} and e.effect is not distinct from 'click' and e.job = ${job}
@@ -236,8 +243,7 @@ async function refuseRenamedSource(
     join sent_before e on ${same('target')} and ${same('day')} and ${same('country')}
     where d.body is not null and d.details ->> 'from' = '0'
       and not exists (select from ledger.entries k where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
-    group by 1, 2 order by 1, 2 limit 1`.execute(trx);
-  const [renamed] = rows;
+    group by 1, 2 order by 1, 2 limit 1`;
   if (renamed !== undefined) throw sourceRenamed(job, renamed);
 }
 

@@ -1,7 +1,8 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../src/core/source.ts';
 import { fileName } from '../../src/core/text/file-name.ts';
 import { plural } from '../../src/core/text/plural.ts';
+import { rowOf, rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { holdConflicting, type StagedFile } from '../../src/intake/files/replace-rows.ts';
 import { CLICKS } from './decide-clicks.ts';
@@ -26,21 +27,20 @@ async function findRepeated(
   trx: Transaction<DB>,
   { sourceFileId }: { readonly sourceFileId: string },
 ): Promise<HoldReason | null> {
-  const { rows } = await sql<{ line: string; again: string; all: string; isEqual: boolean }>`
-    select min(r.line_no) as line, max(r.line_no) as again, count(*) over () as all, min(r.clicks) = max(r.clicks) as "isEqual"
+  const first = await rowOf<{ line: string; again: string; all: number; isEqual: boolean }>(trx)`
+    select min(r.line_no) as line, max(r.line_no) as again, (count(*) over ())::float8 as all, min(r.clicks) = max(r.clicks) as "isEqual"
     from (
       select s.line_no, s.content ->> 'row' as row, (s.content ->> 'clicks')::bigint as clicks
       from intake.staged_rows s where s.source_file_id = ${sourceFileId}::bigint
     ) r
     group by r.row having r.row is not null and count(*) > 1 and max(r.clicks) > 1
-    order by 1 limit 1`.execute(trx);
-  const [first] = rows;
+    order by 1 limit 1`;
   if (first === undefined) return null;
   const { line, again, isEqual } = first;
   const more =
-    first.all === '1'
+    first.all === 1
       ? ''
-      : `, and ${plural(Number(first.all) - 1, 'more row occurs', 'more rows occur')} several times`;
+      : `, and ${plural(first.all - 1, 'more row occurs', 'more rows occur')} several times`;
   return isEqual
     ? {
         code: 'clicks_repeated',
@@ -63,7 +63,7 @@ async function findBreakdowns(
   trx: Transaction<DB>,
   { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
 ): Promise<HoldReason | null> {
-  const { rows } = await sql<{ day: string; line: string; other: string | null; all: string }>`
+  const rows = await rowsOf<{ day: string; line: string; other: string | null; all: number }>(trx)`
     with stated as materialized (
       select s.subject, s.day, min(s.line_no) as line, bool_or(s.covers = 'country') as by_country, bool_or(s.covers = 'named') as named,
         bool_or(s.covers = 'unknown') as unknown, bool_or(s.covers = 'whole') as whole
@@ -79,7 +79,7 @@ async function findBreakdowns(
       where c.source = ${source}
       group by c.subject, c.day
     )
-    select s.day::text, s.line, f.uri as other, count(*) over () as all
+    select s.day::text, s.line, f.uri as other, (count(*) over ())::float8 as all
     from stated s
     left join known k using (subject, day)
     left join intake.source_files f on f.source_file_id = k.source_file_id
@@ -87,13 +87,13 @@ async function findBreakdowns(
       or s.named and s.by_country
       or k.by_country and (s.whole or s.named)
       or k.whole and not k.by_country and s.by_country
-    order by s.line limit ${SHOWN}`.execute(trx);
+    order by s.line limit ${SHOWN}`;
   const [first] = rows;
   if (first === undefined) return null;
   const listed = rows.map(
     ({ day, line, other }) => `${day} (line ${line}${other === null ? '' : `, and ${fileName(other)}`})`,
   );
-  const more = Number(first.all) - rows.length;
+  const more = first.all - rows.length;
   return {
     code: 'clicks_by_country_and_whole',
     message: `Clicks of the same link and day are stated both by country and without: ${listed.join(', ')}${more === 0 ? '' : `, and ${more} more`}. Added up, each click would count twice.`,

@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 /** The reason of these decisions. `isRefusedAndGone` knows attributed clicks by it, too. */
@@ -19,7 +20,7 @@ export async function excludeRemovedClicks(
   trx: Transaction<DB>,
   { job, sources }: { readonly job: string; readonly sources: readonly string[] },
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     with removed as materialized (
       select click_id, source, target, day, country from intake.clicks
       where job = ${job} and source <> all(${[...sources]}::text[]) and outcome <> 'excluded'
@@ -39,7 +40,5 @@ export async function excludeRemovedClicks(
       select r.click_id, k.target is not null as is_kept, case when k.target is null then 'excluded' else 'attributed' end as outcome
       from removed r left join kept k using (source, target, day, country)
     ) d
-    where c.click_id = d.click_id and (c.outcome <> d.outcome or c.reason is distinct from ${SOURCE_REMOVED})`.execute(
-    trx,
-  );
+    where c.click_id = d.click_id and (c.outcome <> d.outcome or c.reason is distinct from ${SOURCE_REMOVED})`;
 }

@@ -3,6 +3,7 @@ import { fileName } from '../../src/core/text/file-name.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { rowsOf } from '../../src/db/statement.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Statement = {
@@ -10,7 +11,7 @@ type Statement = {
   readonly written: string;
   readonly day: string;
   readonly country: string;
-  readonly clicks: string;
+  readonly clicks: number;
   readonly uri: string;
   readonly line: string;
   readonly outcome: string | null;
@@ -27,12 +28,12 @@ const SHOWN = 60;
 export async function explainClicks(db: Database, text: string): Promise<readonly Explained[]> {
   const folded = foldCode(text);
   const targets = [`handle:${foldHandle(text)}`, `deal:${text}`, `collab:${text}`];
-  const { rows } = await sql<Statement>`
-    select c.stated_at as at, c.written, c.day::text, c.country, c.clicks, f.uri, c.line_no as line, c.outcome, c.reason,
+  const rows = await rowsOf<Statement>(db)`
+    select c.stated_at as at, c.written, c.day::text, c.country, c.clicks::float8, f.uri, c.line_no as line, c.outcome, c.reason,
       c.matched_by as "matchedBy", c.target, c.source
     from intake.clicks c join intake.source_files f using (source_file_id)
     where c.references_folded @> array[${folded}]::text[] or c.target = any(${targets}::text[]) or lower(c.written) = lower(${text})
-    order by c.day desc, c.source, c.click_id limit ${SHOWN}`.execute(db);
+    order by c.day desc, c.source, c.click_id limit ${SHOWN}`;
   const owners = [...new Set([...targets, ...rows.flatMap(({ target }) => target ?? [])])];
   const days = rows.map(({ day }) => day);
   const entries = await readEntryLives(
@@ -50,7 +51,7 @@ export async function explainClicks(db: Database, text: string): Promise<readonl
           otherwise: 'no file that is still known',
           lines: rows.map((row) => ({
             at: row.at,
-            text: `${row.day}: ${plural(Number(row.clicks), 'click')} of ${row.written}${row.country === '' ? '' : ` from ${row.country}`}, ${fileName(row.uri)} line ${row.line} (source ${row.source})`,
+            text: `${row.day}: ${plural(row.clicks, 'click')} of ${row.written}${row.country === '' ? '' : ` from ${row.country}`}, ${fileName(row.uri)} line ${row.line} (source ${row.source})`,
             detail: describe(row),
           })),
         },

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../src/config/source-fields.ts';
-import type { Layout, LayoutField } from '../../src/core/layout.ts';
+import type { LayoutField } from '../../src/core/layout.ts';
 import type { CsvRecord } from '../../src/core/record.ts';
 import { foldCode, foldHandle } from '../../src/core/text/fold.ts';
 import { maskAddresses } from '../../src/core/text/mask-addresses.ts';
 import type { Column, ResolvedHeader } from '../../src/intake/layout/resolve-header.ts';
+import type { Layout } from '../../src/intake/layout/to-layout.ts';
 import type { Fault } from '../../src/intake/map/fault.ts';
 import { linkFinder, linkOf } from '../../src/intake/map/find-links.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/intake/map/map-rows.ts';

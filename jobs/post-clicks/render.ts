@@ -11,7 +11,8 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
   tally(counts, { isPlan = false } = {}) {
     const { clicks, attributed, unattributed, held, excluded } = counts;
     const requests = `in ${plural(counts.requests, 'request')}`;
-    const whose = 'several influencers own them, or two files state other numbers';
+    const whose =
+      'several influencers own them, two files state other numbers, or their day is after their export';
     return {
       kind: 'counts',
       count: clicks,
@@ -47,14 +48,12 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
       ...section('Links and codes that credited no influencer', {
         of: details.unownedTotal,
         note: 'by clicks',
-        parts: [
-          table(details.unowned, [
-            column('link or code', ({ written }) => markLookAlikes(written)),
-            number('clicks', ({ clicks }) => formatCount(clicks)),
-            column('why', ({ reason }) => reason.replaceAll('_', ' ')),
-          ]),
-        ],
-        help: 'No influencer owned these links and codes on that day, or several did: fix codes.csv, and the next run decides again. Of those with conflicting states, a held file states other numbers.',
+        parts: table(details.unowned, [
+          column('link or code', ({ written }) => markLookAlikes(written)),
+          number('clicks', ({ clicks }) => formatCount(clicks)),
+          column('why', ({ reason }) => reason.replaceAll('_', ' ')),
+        ]),
+        help: 'No influencer owned these links and codes on that day, or several did: fix codes.csv, and the next run decides again. Of those with conflicting states, a held file states other numbers. If the day is after the export, set date_order of the source.',
       }),
       ...section('Refused by the service', {
         count: counts.refused,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import { neverSent } from '../../src/ledger/never-sent.ts';
 import {
   isOfRun,
@@ -108,11 +109,11 @@ export async function reportClicks(
 }
 
 async function readStated(db: Database, job: string) {
-  const { rows } = await sql<{ outcome: string; clicks: string }>`
-    select outcome, sum(clicks) as clicks from intake.clicks where job = ${job} group by outcome`.execute(db);
-  const of = (outcome: string) => Number(rows.find((row) => row.outcome === outcome)?.clicks ?? 0);
+  const rows = await rowsOf<{ outcome: string; clicks: number }>(db)`
+    select outcome, sum(clicks)::float8 as clicks from intake.clicks where job = ${job} group by outcome`;
+  const of = (outcome: string) => rows.find((row) => row.outcome === outcome)?.clicks ?? 0;
   return {
-    clicks: rows.reduce((sum, row) => sum + Number(row.clicks), 0),
+    clicks: rows.reduce((sum, row) => sum + row.clicks, 0),
     attributed: of('attributed'),
     unattributed: of('unattributed'),
     held: of('held'),
@@ -123,20 +124,18 @@ async function readStated(db: Database, job: string) {
 const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
 
 async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
-  const { rows } = await sql<{ state: string; is_of_run: boolean; clicks: string; entries: string }>`
+  const rows = await rowsOf<{ state: string; is_of_run: boolean; clicks: number; entries: number }>(db)`
     select case when e.state = 'sending' then 'in_doubt' else e.state end as state,
       ${isOfRun(runId)} as is_of_run,
-      sum(${clicksOf}) as clicks, count(*) as entries
-    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1, 2`.execute(
-    db,
-  );
+      sum(${clicksOf})::float8 as clicks, count(*)::float8 as entries
+    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1, 2`;
   const of = (state: string, isOfRun?: boolean) =>
     rows
       .filter((row) => row.state === state && (isOfRun === undefined || row.is_of_run === isOfRun))
-      .reduce((sum, row) => sum + Number(row.clicks), 0);
+      .reduce((sum, row) => sum + row.clicks, 0);
   return {
     posted: of('accepted', true),
-    requests: Number(rows.find((row) => row.state === 'accepted' && row.is_of_run)?.entries ?? 0),
+    requests: rows.find((row) => row.state === 'accepted' && row.is_of_run)?.entries ?? 0,
     already: of('accepted', false),
     ready: of('ready'),
     refused: of('rejected'),
@@ -150,7 +149,7 @@ async function readEntries(db: Database, { job, runId }: { readonly job: string;
  * waiting. Clicks of a source that the job no longer reads need not be posted.
  */
 async function compare(db: Database, job: string) {
-  const { rows } = await sql<{ lost: string; too_many: string }>`
+  return countsOf<'lost' | 'tooMany'>(db)`
     with stated as (
       select source, target, day, country, sum(clicks) as clicks, coalesce(sum(clicks) filter (where reason is null), 0) as wanted
       from intake.clicks where job = ${job} and target is not null group by source, target, day, country
@@ -163,25 +162,18 @@ async function compare(db: Database, job: string) {
       group by 1, 2, 3, 4
     )
     select coalesce(sum(greatest(coalesce(s.wanted, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
-      coalesce(sum(greatest(coalesce(p.clicks, 0) - coalesce(s.clicks, 0), 0)), 0) as too_many
-    from stated s full join posted p using (source, target, day, country)`.execute(db);
-  return { lost: Number(rows[0]?.lost ?? 0), tooMany: Number(rows[0]?.too_many ?? 0) };
+      coalesce(sum(greatest(coalesce(p.clicks, 0) - coalesce(s.clicks, 0), 0)), 0) as "tooMany"
+    from stated s full join posted p using (source, target, day, country)`;
 }
 
 async function readUnowned(db: Database, job: string): Promise<readonly UnownedClicks[]> {
-  const { rows } = await sql<Omit<UnownedClicks, 'clicks'> & { clicks: string }>`
-    select min(written) as written, min(reason) as reason, sum(clicks) as clicks from intake.clicks
-    where job = ${job} and outcome in ('unattributed', 'held') group by subject order by sum(clicks) desc, subject`.execute(
-    db,
-  );
-  return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }));
+  return rowsOf<UnownedClicks>(db)`
+    select min(written) as written, min(reason) as reason, sum(clicks)::float8 as clicks from intake.clicks
+    where job = ${job} and outcome in ('unattributed', 'held') group by subject order by sum(clicks) desc, subject`;
 }
 
 async function readRefusals(db: Database, job: string) {
-  const { rows } = await sql<{ reason: string; clicks: string }>`
-    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf}) as clicks from ledger.entries e
-    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected' and not ${isRefusedAndGone} group by 1 order by 2 desc, 1`.execute(
-    db,
-  );
-  return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }));
+  return rowsOf<{ reason: string; clicks: number }>(db)`
+    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf})::float8 as clicks from ledger.entries e
+    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected' and not ${isRefusedAndGone} group by 1 order by 2 desc, 1`;
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import { countOf, countsOf, execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { outreachBody, outreachKey } from '../../src/ledger/effects/outreach.ts';
 import { neverSent } from '../../src/ledger/never-sent.ts';
@@ -22,9 +23,7 @@ import type { SubmitOutreachSettings } from './settings.ts';
 
 /** Limits on the number of influencers in one run. */
 export type Allowance = {
-  /** The number that the credits pay for. */
   readonly credits: number;
-  /** The value of `--limit`. */
   readonly limit: number;
   /** The number that a person has approved. 0 before the approval. */
   readonly approved: number;
@@ -56,13 +55,10 @@ export async function decideOutreach(
   await allow(trx, decision.allowance, resent);
   await proposeBatches(trx, decision);
   await keepDecisions(trx, decision);
-  const { rows } = await sql<{ candidates: string; eligible: string }>`
-    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as eligible from outreach_choice`.execute(
-    trx,
-  );
+  const { candidates, eligible } = await countsOf<'candidates' | 'eligible'>(trx)`
+    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as eligible from outreach_choice`;
   const { credits, limit } = decision.allowance;
-  const eligible = Number(rows[0]?.eligible ?? 0) + Math.min(resent, credits, limit);
-  return { candidates: Number(rows[0]?.candidates ?? 0), eligible };
+  return { candidates, eligible: eligible + Math.min(resent, credits, limit) };
 }
 
 /**
@@ -71,15 +67,15 @@ export async function decideOutreach(
  * statistics about them; the statistics of the ledger do not include the size of batches.
  */
 async function listMembers(trx: Transaction<DB>, accountId: string): Promise<void> {
-  await sql`drop table if exists pg_temp.outreach_members`.execute(trx);
-  await sql`
+  await execute(trx)`drop table if exists pg_temp.outreach_members`;
+  await execute(trx)`
     create temporary table outreach_members on commit drop as
     select e.entry_id, e.job, e.state, e.resends_approved, e.state_changed_at, e.details ->> 'outreach' as outreach_id,
       e.details ->> 'platform' as platform, m.user_id, m.place, jsonb_array_length(e.details -> 'ids') as size, ${neverSent} as is_unsent,
       e.state = 'held' and ${neverSent} as is_gone
     from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') with ordinality as m(user_id, place)
-    where e.account_id = ${accountId} and e.effect = 'outreach'`.execute(trx);
-  await sql`analyze outreach_members`.execute(trx);
+    where e.account_id = ${accountId} and e.effect = 'outreach'`;
+  await execute(trx)`analyze outreach_members`;
 }
 
 /** SQL that is true if two look-ups `u` and `f` may be about accounts of one platform. */
@@ -94,8 +90,8 @@ async function chooseInfluencers(
   { settings: { name: job, brandId, outreachId, rule } }: OutreachDecision,
 ): Promise<void> {
   const { platforms, minFollowers, maxFollowers, isVerified, minOrders, minSpent, withCode } = rule;
-  await sql`drop table if exists pg_temp.outreach_choice`.execute(trx);
-  await sql`
+  await execute(trx)`drop table if exists pg_temp.outreach_choice`;
+  await execute(trx)`
     create temporary table outreach_choice on commit drop as
     with found as (
       select coalesce(lower(l.platform), '?') || ':' || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
@@ -166,8 +162,8 @@ async function chooseInfluencers(
     left join unsubscribed u using (influencer)
     left join batched b using (platform, user_id)
     left join refused r using (platform, user_id)
-    left join contacted c using (platform, user_id)`.execute(trx);
-  await sql`analyze outreach_choice`.execute(trx);
+    left join contacted c using (platform, user_id)`;
+  await execute(trx)`analyze outreach_choice`;
 }
 
 /**
@@ -175,12 +171,9 @@ async function chooseInfluencers(
  * count towards the allowance.
  */
 async function countResent(trx: Transaction<DB>, { settings: { name } }: OutreachDecision): Promise<number> {
-  const { rows } = await sql<{ people: string }>`
+  return countOf(trx)`
     select coalesce(sum(jsonb_array_length(e.details -> 'ids')), 0) as people from ledger.entries e
-    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready' and not ${neverSent}`.execute(
-    trx,
-  );
-  return Number(rows[0]?.people ?? 0);
+    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready' and not ${neverSent}`;
 }
 
 /**
@@ -192,7 +185,7 @@ async function allow(
   { credits, limit, approved }: Allowance,
   resent: number,
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     update outreach_choice o
     set reason = w.reason, is_chosen = w.reason is null
     from (
@@ -202,7 +195,7 @@ async function allow(
         select influencer, row_number() over (order by followers desc nulls last, influencer) as place
         from outreach_choice where entry_id is null and reason is null) ranked
     ) w
-    where o.influencer = w.influencer`.execute(trx);
+    where o.influencer = w.influencer`;
 }
 
 /** Creates ledger entries for the chosen influencers. Withdraws waiting batches with other members. */
@@ -211,7 +204,7 @@ async function proposeBatches(
   { settings: { name, brandId, outreachId, batchSize }, accountId, runId }: OutreachDecision,
 ): Promise<void> {
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, brand_id, details)
     select d.key, d.body, encode(sha256(convert_to(d.body, 'UTF8')), 'hex'), ${brandId},
       jsonb_build_object('outreach', d.outreach_id, 'platform', d.platform, 'ids', to_jsonb(d.ids))
@@ -230,20 +223,20 @@ async function proposeBatches(
         group by platform, refused_id, batch
       ) b
     ) d
-    order by d.followers desc nulls last, d.key`.execute(trx);
-  await sql`
+    order by d.followers desc nulls last, d.key`;
+  await execute(trx)`
     insert into desired_entries (key, details)
     select e.key, e.details from ledger.entries e
     where e.account_id = ${accountId} and e.effect = 'outreach' and e.job = ${name} and e.state = 'ready' and ${neverSent}
-      and e.key not in (select key from desired_entries)`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+      and e.key not in (select key from desired_entries)`;
+  await execute(trx)`analyze desired_entries`;
   await propose(trx, { effect: 'outreach', job: name, runId, accountId });
   await listMembers(trx, accountId);
-  await sql`
+  await execute(trx)`
     update outreach_choice o set entry_id = m.entry_id
     from outreach_members m
     where o.is_chosen and m.job = ${name} and m.outreach_id = ${outreachId} and m.state = 'ready' and m.is_unsent
-      and m.platform = o.platform and m.user_id = o.user_id`.execute(trx);
+      and m.platform = o.platform and m.user_id = o.user_id`;
 }
 
 /**
@@ -253,12 +246,10 @@ async function keepDecisions(
   trx: Transaction<DB>,
   { settings: { name, outreachId }, runId }: OutreachDecision,
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     delete from intake.outreach_candidates k
-    where k.job = ${name} and not exists (select from outreach_choice o where o.influencer = k.influencer)`.execute(
-    trx,
-  );
-  await sql`
+    where k.job = ${name} and not exists (select from outreach_choice o where o.influencer = k.influencer)`;
+  await execute(trx)`
     insert into intake.outreach_candidates as k (job, influencer, outreach_id, platform, user_id, username, followers, outcome, reason, entry_id, run_id)
     select ${name}, influencer, ${outreachId}, platform, user_id, username, followers,
       case when entry_id is not null then 'in_batch' when reason in ('credits', 'limit', 'approval') then 'waiting' else 'excluded' end,
@@ -270,7 +261,7 @@ async function keepDecisions(
       run_id = excluded.run_id, decided_at = now()
     where row(k.outreach_id, k.platform, k.user_id, k.username, k.followers, k.outcome, k.reason, k.entry_id)
       is distinct from row(excluded.outreach_id, excluded.platform, excluded.user_id, excluded.username, excluded.followers,
-        excluded.outcome, excluded.reason, excluded.entry_id)`.execute(trx);
+        excluded.outcome, excluded.reason, excluded.entry_id)`;
 }
 
 /** Counts the ready requests, oldest first, that together contain at most this number of influencers. */
@@ -278,11 +269,10 @@ export async function countWithin(
   db: Database,
   { job, influencers }: { readonly job: string; readonly influencers: number },
 ): Promise<number> {
-  const { rows } = await sql<{ requests: string }>`
+  return countOf(db)`
     select count(*) filter (where people <= ${influencers}::bigint) as requests
     from (
       select sum(jsonb_array_length(e.details -> 'ids')) over (order by e.entry_id) as people from ledger.entries e
       where e.job = ${job} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready'
-        and (e.not_before is null or e.not_before <= clock_timestamp())) ready`.execute(db);
-  return Number(rows[0]?.requests ?? 0);
+        and (e.not_before is null or e.not_before <= clock_timestamp())) ready`;
 }

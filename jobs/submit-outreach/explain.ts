@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { foldHandle } from '../../src/core/text/fold.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { rowsOf } from '../../src/db/statement.ts';
 import { type Explained, readEntryLives } from '../../src/reports/lives/entry-lives.ts';
 
 type Decision = {
@@ -21,12 +22,12 @@ type Decision = {
  * batches that contained them.
  */
 export async function explainInfluencers(db: Database, text: string): Promise<readonly Explained[]> {
-  const { rows } = await sql<Decision>`
+  const rows = await rowsOf<Decision>(db)`
     select decided_at as at, job, outreach_id as "outreachId", platform, user_id as "userId", username, followers, outcome, reason,
       entry_id as "entryId"
     from intake.outreach_candidates
     where user_id = ${text} or lower(ltrim(username, '@')) = ${foldHandle(text)}
-    order by platform, user_id, job`.execute(db);
+    order by platform, user_id, job`;
   const ids = [...new Set([text, ...rows.flatMap(({ userId }) => userId ?? [])])];
   const entries = await readEntryLives(
     db,

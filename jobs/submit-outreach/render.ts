@@ -55,14 +55,12 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       ...section(isPlan ? 'Would be submitted' : 'To be submitted', {
         of: counts.ready + counts.waiting.approval,
         note: 'most followers first',
-        parts: [
-          table(details.next, [
-            column('handle', ({ username }) => username),
-            whole('platform', ({ platform }) => platform),
-            column('user id', ({ userId }) => userId),
-            number('followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
-          ]),
-        ],
+        parts: table(details.next, [
+          column('handle', ({ username }) => username),
+          whole('platform', ({ platform }) => platform),
+          column('user id', ({ userId }) => userId),
+          number('followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
+        ]),
       }),
       ...describeMissingApproval(summary),
       ...section('Refused by the service', {

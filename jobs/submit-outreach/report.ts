@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { countsOf, finds, rowsOf } from '../../src/db/statement.ts';
 import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
 import { creditText, HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
@@ -130,12 +130,11 @@ export async function reportOutreach(
  * come first.
  */
 export async function readNext(db: Database, job: string): Promise<readonly ShownInfluencer[]> {
-  const { rows } = await sql<ShownInfluencer & { followers: string | null }>`
-    select c.platform, c.username, c.user_id as "userId", c.followers
+  return rowsOf<ShownInfluencer>(db)`
+    select c.platform, c.username, c.user_id as "userId", c.followers::float8
     from intake.outreach_candidates c left join ledger.entries e using (entry_id)
     where c.job = ${job} and (e.state = 'ready' or c.reason = 'approval')
-    order by c.followers desc nulls last, c.influencer limit ${SHOWN}`.execute(db);
-  return rows.map((row) => ({ ...row, followers: row.followers === null ? null : Number(row.followers) }));
+    order by c.followers desc nulls last, c.influencer limit ${SHOWN}`;
 }
 
 type Group = { readonly outcome: string; readonly reason: string | null; readonly people: number };
@@ -148,16 +147,15 @@ async function readGroups(
   db: Database,
   { runId, job }: { readonly runId: string; readonly job: string },
 ): Promise<readonly Group[]> {
-  const { rows } = await sql<Omit<Group, 'people'> & { people: string }>`
+  return rowsOf<Group>(db)`
     select case
         when c.entry_id is null then c.outcome
         when e.state = 'accepted' and ${isOfRun(runId)} then 'submitted'
         when e.state = 'sending' then 'in_doubt'
         else e.state
-      end as outcome, c.reason, count(*) as people
+      end as outcome, c.reason, count(*)::float8 as people
     from intake.outreach_candidates c left join ledger.entries e using (entry_id)
-    where c.job = ${job} group by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, people: Number(row.people) }));
+    where c.job = ${job} group by 1, 2`;
 }
 
 /**
@@ -166,17 +164,14 @@ async function readGroups(
  * counted.
  */
 async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
-  const { rows } = await sql<Record<'requests' | 'added' | 'doubtful' | 'ready', number>>`
-    select count(*) filter (where is_of_run and state = 'accepted')::float8 as requests,
-      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0)::float8 as added,
-      coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0)::float8 as doubtful,
-      count(*) filter (where state = 'ready')::float8 as ready
+  return countsOf<'requests' | 'added' | 'doubtful' | 'ready'>(db)`
+    select count(*) filter (where is_of_run and state = 'accepted') as requests,
+      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0) as added,
+      coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0) as doubtful,
+      count(*) filter (where state = 'ready') as ready
     from (
       select e.state, e.state_reason, jsonb_array_length(e.details -> 'ids') as people, ${isOfRun(runId)} as is_of_run
-      from ledger.entries e where e.job = ${job} and e.effect = 'outreach') e`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('a sum has no row');
-  return row;
+      from ledger.entries e where e.job = ${job} and e.effect = 'outreach') e`;
 }
 
 function creditsOf(
@@ -212,18 +207,16 @@ function isWhole({
  * person approved sending one of them again.
  */
 async function isAnybodyTwice(db: Database, outreachId: string): Promise<boolean> {
-  const { rows } = await sql`
+  return finds(db)`
     select from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') as m(user_id)
     where e.effect = 'outreach' and e.details ->> 'outreach' = ${outreachId} and e.state not in ('held', 'rejected') and e.resends_approved = 0
-    group by e.account_id, e.details ->> 'platform', m.user_id having count(*) > 1 limit 1`.execute(db);
-  return rows.length > 0;
+    group by e.account_id, e.details ->> 'platform', m.user_id having count(*) > 1 limit 1`;
 }
 
 async function readRefusals(db: Database, job: string) {
-  const { rows } = await sql<{ reason: string; people: string; again: string }>`
-    select coalesce(e.state_reason, 'no reason was given') as reason, count(*) as people,
-      count(*) filter (where jsonb_array_length(e.details -> 'ids') > 1) as again
+  return rowsOf<{ reason: string; people: number; again: number }>(db)`
+    select coalesce(e.state_reason, 'no reason was given') as reason, count(*)::float8 as people,
+      (count(*) filter (where jsonb_array_length(e.details -> 'ids') > 1))::float8 as again
     from intake.outreach_candidates c join ledger.entries e using (entry_id)
-    where c.job = ${job} and e.state = 'rejected' group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
-  return rows.map(({ reason, people, again }) => ({ reason, people: Number(people), again: Number(again) }));
+    where c.job = ${job} and e.state = 'rejected' group by 1 order by 2 desc, 1 limit ${SHOWN}`;
 }

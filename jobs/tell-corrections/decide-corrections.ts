@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { moneyText } from '../../src/db/money-text.ts';
+import { execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
 import { createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
@@ -66,7 +67,7 @@ export async function proposeNotes(
   const today = sql`(now() at time zone ${timeZone}::text)::date`;
   const body = told === 'note' ? noteBody('n') : taskBody('n');
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, details)
     select n.key, ${body}, encode(sha256(convert_to(${body}, 'UTF8')), 'hex'), jsonb_build_object('deal', n.deal_id, 'corrections', n.corrections)
     from (
@@ -82,9 +83,7 @@ export async function proposeNotes(
       group by deal_id
     ) n
     where not exists (
-      select from ledger.entries e where e.account_id = ${accountId} and e.effect in ('note', 'task') and e.key = n.key)`.execute(
-    trx,
-  );
+      select from ledger.entries e where e.account_id = ${accountId} and e.effect in ('note', 'task') and e.key = n.key)`;
   await propose(trx, { effect: told, job: job.name, runId, accountId });
 }
 

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { countOf, rowsOf } from '../../src/db/statement.ts';
 import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
 import { correctionsOf } from './decide-corrections.ts';
 import type { TellCorrectionsSettings } from './settings.ts';
@@ -40,24 +40,20 @@ export async function reportCorrections(
   db: Database,
   { runId, job }: { readonly runId: string; readonly job: TellCorrectionsSettings },
 ): Promise<CorrectionsReport> {
-  const { rows } = await sql<{ standing: string; orders: number }>`
-    select standing, count(*)::integer as orders from ${correctionsOf(job, runId)} c group by 1`.execute(db);
+  const rows = await rowsOf<{ standing: string; orders: number }>(db)`
+    select standing, count(*)::integer as orders from ${correctionsOf(job, runId)} c group by 1`;
   const of = (standing: string) => rows.find((row) => row.standing === standing)?.orders ?? 0;
-  const { rows: sent } = await sql<{ notes: number }>`
-    select count(*)::integer as notes from ledger.entries e
-    where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'accepted' and ${isOfRun(runId)}`.execute(
-    db,
-  );
-  const { rows: refusals } = await sql<{ reason: string; orders: number }>`
+  const notes = await countOf(db)`
+    select count(*) as notes from ledger.entries e
+    where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'accepted' and ${isOfRun(runId)}`;
+  const refusals = await rowsOf<{ reason: string; orders: number }>(db)`
     select coalesce(e.state_reason, 'no reason was given') as reason, sum(jsonb_array_length(e.details -> 'corrections'))::integer as orders
-    from ledger.entries e where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected' group by 1 order by 2 desc, 1`.execute(
-    db,
-  );
+    from ledger.entries e where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected' group by 1 order by 2 desc, 1`;
   const doubts = await readRunDoubts(db, { job: job.name });
   const counts: CorrectionCounts = {
     corrections: rows.reduce((sum, { orders }) => sum + orders, 0),
     told: of('told'),
-    notes: sent[0]?.notes ?? 0,
+    notes,
     told_before: of('told_before'),
     ready: of('ready'),
     waiting: of('waiting'),

@@ -17,7 +17,8 @@ comment on column bi.statements.sha256 is 'SHA-256 over the statement and the pr
 create view bi.statement_lines as
   select l.statement_id, l.line_no, s.month as month_local, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id, l.ordered_on as ordered_local, l.due_on as due_local,
     l.deal_id, l.collab_id, l.brand_id, reporting.without_addresses(l.influencer_handle) as influencer_handle, l.currency, l.sent_amount,
-    l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before as closed_before_amount, l.amount, l.excluded_amount
+    l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before as closed_before_amount, l.amount, l.excluded_amount,
+    l.terms_text
   from ops.statement_lines l
   join ops.statements s using (statement_id);
 comment on view bi.statement_lines is 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: Which orders did the last statement correct?';
@@ -45,6 +46,7 @@ comment on column bi.statement_lines.earned_amount is 'Total that the order has 
 comment on column bi.statement_lines.closed_before_amount is 'Total of the order in earlier statements, in currency.';
 comment on column bi.statement_lines.amount is 'What the statement adds, in currency; negative after a refund.';
 comment on column bi.statement_lines.excluded_amount is 'Part of net_amount that earns nothing, because the terms exclude the product, in currency. Null: none.';
+comment on column bi.statement_lines.terms_text is 'Lines of terms.csv by which it was earned, and what they said when it was closed. Null: by the rate of the service, or closed before they were kept.';
 
 create view bi.statement_deals as
   select s.statement_id, s.month as month_local, nullif(d.deal_id, '') as deal_id, d.currency, d.orders, d.commission_amount, d.correction_amount,

@@ -40,7 +40,7 @@ create view bi.rejected_rows as
     r.first_seen_at as rejected_at, (r.first_seen_at at time zone 'UTC')::date as day_utc, r.run_id,
     r.order_id is not null and exists (
       select from intake.orders c join intake.source_files stated on stated.source_file_id = c.source_file_id and stated.state = 'sealed'
-      where c.source = f.source and c.order_id = r.order_id and c.is_current
+      where c.source = f.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
         and ((c.source_file_id > r.source_file_id and coalesce(stated.aged_at >= f.aged_at, stated.aged_at is null and f.aged_at is null))
           or exists (
             select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id

@@ -26,10 +26,8 @@ export type CommandDefinition = {
   readonly readsConfig?: boolean;
   /** Whether it changes something, so that it has `--dry-run`. */
   readonly changes?: boolean;
-  /** Adds arguments and further options. */
   readonly takes?: (command: Command) => unknown;
   readonly examples?: readonly (readonly [command: string, meaning: string])[];
-  /** The end of its help. */
   readonly notes?: string;
   readonly commands?: readonly CommandDefinition[];
   /** Receives the arguments and the options. It imports its dependencies itself, so that `--help` loads none of them. */

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { foldCode } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { execute, finds, rowOf, rowsOf } from '../db/statement.ts';
 import { type CodeCells, type CodeRow, parseCodeCells } from './parse-codes.ts';
 
 /**
@@ -30,16 +30,15 @@ export async function assignCode(
   const { row, problems } = parseCodeCells(cells);
   if (row === null)
     return { kind: 'unusable', why: problems.map(({ reason, help }) => `${reason} ${help}`).join(' ') };
-  const { rows: listed } = await sql<{ line: number }>`
+  const first = await rowOf<{ line: number }>(trx)`
     select min(line_no) as line from intake.codes where job = ${job} and code_folded = ${row.folded} and line_no > 0
-    having min(line_no) is not null`.execute(trx);
-  const [first] = listed;
+    having min(line_no) is not null`;
   if (first !== undefined) return { kind: 'listed', line: first.line };
   await withdrawCode(trx, { job, code: row.code });
-  await sql`
+  await execute(trx)`
     insert into intake.code_assignments (job, code, code_folded, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to, assigned_by)
     values (${job}, ${row.code}, ${row.folded}, ${row.brandId}, ${row.handle}, ${row.dealId}, ${row.collabId},
-      ${cells.valid_from?.trim() || null}, ${cells.valid_to?.trim() || null}, ${assignedBy})`.execute(trx);
+      ${cells.valid_from?.trim() || null}, ${cells.valid_to?.trim() || null}, ${assignedBy})`;
   return { kind: 'assigned', code: row.code };
 }
 
@@ -51,12 +50,9 @@ export async function withdrawCode(
   trx: DatabaseTransaction,
   { job, code }: { readonly job: string; readonly code: string },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return finds(trx)`
     update intake.code_assignments set withdrawn_at = clock_timestamp()
-    where job = ${job} and code_folded = ${foldCode(code)} and withdrawn_at is null returning assignment_id`.execute(
-    trx,
-  );
-  return rows.length > 0;
+    where job = ${job} and code_folded = ${foldCode(code)} and withdrawn_at is null returning assignment_id`;
 }
 
 /** Reads the assigned codes of a job as rows of codes.csv with line 0, without those that the file names. */
@@ -64,9 +60,9 @@ export async function readAssignedCodes(
   db: Database,
   { job, listed }: { readonly job: string; readonly listed: readonly CodeRow[] },
 ): Promise<readonly CodeRow[]> {
-  const { rows } = await sql<CodeCells>`
+  const rows = await rowsOf<CodeCells>(db)`
     select code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to from intake.code_assignments
-    where job = ${job} and withdrawn_at is null order by code_folded`.execute(db);
+    where job = ${job} and withdrawn_at is null order by code_folded`;
   const named = new Set(listed.map(({ folded }) => folded));
   return rows.flatMap((cells) => {
     const { row } = parseCodeCells(cells);

@@ -6,6 +6,7 @@ import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { describeProblems, type ReadSheet, readSheetFile, type Unreadable } from '../core/text/read-sheet.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { execute, finds, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { readAssignedCodes } from './assign-code.ts';
@@ -84,21 +85,21 @@ async function replace(
   trx: Transaction<DB>,
   { job, zone, hash, rows }: { job: string; zone: string; hash: string; rows: readonly OwnerRow[] },
 ): Promise<void> {
-  const { rows: changed } = await sql`
+  const isChanged = await finds(trx)`
     insert into intake.code_lists as l (job, content_hash) values (${job}, ${hash})
     on conflict (job) do update set content_hash = excluded.content_hash, loaded_at = now()
     where l.content_hash <> excluded.content_hash
-    returning job`.execute(trx);
-  if (changed.length === 0) return;
-  await sql`delete from intake.codes where job = ${job}`.execute(trx);
-  await sql`
+    returning job`;
+  if (!isChanged) return;
+  await execute(trx)`delete from intake.codes where job = ${job}`;
+  await execute(trx)`
     insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle, handle_folded, deal_id,
       collab_id, target, valid_from, valid_to)
     select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
       ${instantOf('from')}, ${instantOf('to')}
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
       line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
-      target text, "from" jsonb, "to" jsonb)`.execute(trx);
+      target text, "from" jsonb, "to" jsonb)`;
 
   function instantOf(limit: string) {
     const written = sql.ref(`g.${limit}`);
@@ -148,13 +149,13 @@ async function findAmbiguousCodes(
   db: Database,
   { job, brandId }: { readonly job: string; readonly brandId: string },
 ): Promise<readonly CodeProblem[]> {
-  const { rows } = await sql<{
+  const rows = await rowsOf<{
     line_no: number;
     code: string | null;
     link: string | null;
     other_line: number;
     other: string;
-  }>`
+  }>(db)`
     with owners as (
       select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded, c.code is null as is_link
       from intake.codes c where c.job = ${job}
@@ -171,7 +172,7 @@ async function findAmbiguousCodes(
       and coalesce(a.brand_id, ${brandId}) = coalesce(b.brand_id, ${brandId})
       and coalesce(a.valid_from, '-infinity') < coalesce(b.valid_to, 'infinity')
       and coalesce(b.valid_from, '-infinity') < coalesce(a.valid_to, 'infinity')
-    group by a.line_no, a.code, a.link order by a.line_no`.execute(db);
+    group by a.line_no, a.code, a.link order by a.line_no`;
   return rows.map((row) => ({
     line: row.line_no,
     column: row.code === null ? 'link' : 'code',

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { CodeChange } from '../core/http/webhook-event.ts';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 /** A change of a deal's discount code or custom link, as an event reported it. */
 export type OwnershipChange = {
@@ -27,7 +27,7 @@ export type OwnershipChange = {
  * may have several, because each of its collaborations has its own brand.
  */
 export async function readCodeChanges(db: Database): Promise<readonly OwnershipChange[]> {
-  const { rows } = await sql<OwnershipChange>`
+  return rowsOf<OwnershipChange>(db)`
     with changes as materialized (
       select c.*, reporting.deal_id_of(c.deal_id) as mirrored_id from intake.code_changes c
     ),
@@ -48,6 +48,5 @@ export async function readCodeChanges(db: Database): Promise<readonly OwnershipC
     cross join lateral (select e.body -> 'custom_link_information' as link) l
     left join mirror.collaboration_versions m on m.collab_id = c.collab_id and m.is_latest
     left join brands b on b.deal_id = c.mirrored_id
-    order by c.event_id`.execute(db);
-  return rows;
+    order by c.event_id`;
 }

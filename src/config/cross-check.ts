@@ -209,8 +209,8 @@ function helpForSource(source: string, sourceNames: readonly string[]): string {
 }
 
 /** Checks the time zone of statements and the settings for the conversion of amounts. */
-function* checkStatements({ statements }: PipelineConfig): Generator<ConfigFinding> {
-  const { timeZone, reportingCurrency, fx } = statements;
+function* checkStatements({ statements, sources }: PipelineConfig): Generator<ConfigFinding> {
+  const { timeZone, reportingCurrency, fx, customersSince } = statements;
   if (!isNamedTimeZone(timeZone)) {
     const message = `statements.time_zone: "${timeZone}" is not a time zone.`;
     yield { path: ['statements', 'time_zone'], message, help: helpForTimeZone(timeZone) };
@@ -226,6 +226,21 @@ function* checkStatements({ statements }: PipelineConfig): Generator<ConfigFindi
       path: ['statements', 'reporting_currency'],
       message: `statements.reporting_currency: "${reportingCurrency}" is not a currency.`,
       help: 'Write its three letters, for example EUR.',
+    };
+  const path = ['statements', 'customers_since'];
+  const declared = Object.keys(customersSince);
+  const known = Object.values(sources).flatMap(({ name, customerKey }) => (customerKey ? name : []));
+  for (const name of declared.filter((one) => !known.includes(one)))
+    yield {
+      path: [...path, name],
+      message: `statements.customers_since.${name}: there is no source of that name with customer_key.`,
+      help: 'Correct the name, or set  customer_key: true  on the source, so that its customers are known.',
+    };
+  for (const name of declared.length === 0 ? [] : known.filter((one) => !declared.includes(one)))
+    yield {
+      path,
+      message: `statements.customers_since does not name the source ${name}, so its customers may have ordered before.`,
+      help: `Add the day since when its exports have every order, for example  ${name}: 2021-03-01`,
     };
   const { iban, minimum } = statements.payments;
   if (iban !== null && parseIban(iban) === null)
@@ -491,7 +506,6 @@ function* checkEvents(
   }
 }
 
-/** Checks the settings of a source's store. */
 function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
   const title = `sources.${source.name}`;
   if (!/^s3:/i.test(source.uri)) {

@@ -124,7 +124,6 @@ function wordsOf(issue: Issue): readonly string[] {
   return issue.code === 'invalid_union' && issue.discriminator !== undefined ? kindsOf(issue) : [];
 }
 
-/** The allowed values of `kind`. */
 function kindsOf(issue: Extract<Issue, { code: 'invalid_union' }>): readonly string[] {
   return 'options' in issue ? (issue.options ?? []).map(String) : [];
 }

@@ -13,9 +13,7 @@ export type ConfigPath = readonly PropertyKey[];
  * values of the environment.
  */
 export type Located = {
-  /** Position of the key or list item. */
   readonly key: Position;
-  /** Position of the value. */
   readonly value: Position;
   readonly kind: 'scalar' | 'section' | 'list' | 'nothing';
   /** The scalar as written; empty for the other kinds. */

@@ -14,7 +14,6 @@ type ReadYaml = {
   readonly problems: readonly Problem[];
   /** Paths whose value is unknown because a variable is missing. No further problem is reported for them. */
   readonly unresolved: readonly ConfigPath[];
-  /** Names of the environment variables in the text. */
   readonly variables: readonly string[];
 };
 

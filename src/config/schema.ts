@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { LANGUAGES } from '../core/text/language.ts';
+import { isDay } from '../core/time/day.ts';
 import { type ServiceDescription, serviceSchema } from '../service/description/schema.ts';
 import { consoleSchema, toConsoleSettings } from './console-fields.ts';
 import {
@@ -209,6 +210,12 @@ const statements = z
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+    customers_since: z
+      .record(z.string().regex(NAME), z.string().refine(isDay, 'Write a day such as 2021-03-01.'))
+      .default({})
+      .describe(
+        'By source: the day since when its exports have every order of the shop, such as shop: 2021-03-01. Terms for new customers need it. A customer is new who has not ordered since then.',
+      ),
     creators: optional(text(500)).describe(
       'CSV file that says to whom statements go (relative to this file): deal_id or influencer_handle, then name, address, email, language.',
     ),

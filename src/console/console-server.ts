@@ -7,6 +7,7 @@ import { isTimeZone } from '../core/time/time-zone.ts';
 import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
+import { spellDeal } from '../reports/lives/find-subjects.ts';
 import { readChangeVersion } from '../reports/status/read-version.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
@@ -176,9 +177,10 @@ function addPages(
   const { send } = answers;
   for (const page of pages)
     scope.get(page.path, async (request, reply) => {
-      const visit = visitOf(request, served);
+      const asked = visitOf(request, served);
       try {
-        checkCharacters([...visit.query, ...Object.entries(visit.params)]);
+        checkCharacters([...asked.query, ...Object.entries(asked.params)]);
+        const visit = await withKnownIds(asked);
         const done = idOf(visit, 'done');
         const record = done === null ? null : await findAudit(visit.db, done);
         const shown = await page.show(visit);
@@ -194,7 +196,7 @@ function addPages(
         if (unusable !== null)
           return send(
             reply.code(400),
-            { ...visit, query: new URLSearchParams() },
+            { ...asked, query: new URLSearchParams() },
             {
               page,
               title: 'The address cannot be used',
@@ -204,7 +206,7 @@ function addPages(
         if (!isCutOff(error)) throw error;
         const why =
           'The database did not answer in time. Narrow the filter, or try again when it has less to do.';
-        return send(reply.code(503), visit, { title: 'Not now', content: html`<p>${why}</p>`, page });
+        return send(reply.code(503), asked, { title: 'Not now', content: html`<p>${why}</p>`, page });
       }
     });
   addActions(scope, { ...served, ...answers });
@@ -272,6 +274,24 @@ function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): stri
     if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** The same visit, with jobs, sources and deals as they are written, if the address has them in another case. */
+async function withKnownIds(visit: Visit): Promise<Visit> {
+  const { config, db } = visit;
+  const [query, params] = [new URLSearchParams(visit.query), { ...visit.params }];
+  for (const [name, known] of [
+    ['job', config.jobs],
+    ['source', config.sources],
+  ] as const) {
+    const text = query.get(name)?.trim().toLowerCase();
+    const found = Object.keys(known).find((one) => one.toLowerCase() === text);
+    if (found !== undefined) query.set(name, found);
+  }
+  const deal = query.get('deal')?.trim();
+  if (deal) query.set('deal', await spellDeal(db, deal));
+  if (params.deal !== undefined) params.deal = await spellDeal(db, params.deal);
+  return { ...visit, query, params };
 }
 
 /** @returns true if the statement exceeded its time limit. */

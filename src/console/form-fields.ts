@@ -22,6 +22,9 @@ export function idField(what: string): z.ZodType<string> {
   return z.string({ error }).regex(/^\d{1,18}$/, error);
 }
 
+/** What a person ticks before something that nobody can undo (`actionForm`, `confirm`). */
+export const understood = z.literal('yes', { error: 'Tick the box: nobody can undo this.' });
+
 /** The reason for a change. It is stored with the change and never blank. */
 export const reason = z
   .string({ error: 'Say why: the reason is kept with the change.' })

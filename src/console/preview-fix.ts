@@ -4,7 +4,7 @@ import { layoutFolders } from '../config/layout-folders.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { SourceSettings } from '../config/source-fields.ts';
 import { FileHeld } from '../core/held/file-held.ts';
-import type { Layout, LayoutField } from '../core/layout.ts';
+import type { LayoutField } from '../core/layout.ts';
 import { addUp as addUpMoney, type Money } from '../core/money.ts';
 import { namesOwner, type StagedOrder } from '../core/order.ts';
 import type { CsvChunk, RawRows, RejectedRow } from '../core/record.ts';
@@ -13,6 +13,7 @@ import { foldHeader } from '../core/text/fold.ts';
 import { layoutFor } from '../intake/layout/layout-for.ts';
 import { loadLayout } from '../intake/layout/load-layout.ts';
 import { statusRules } from '../intake/layout/status-rules.ts';
+import type { Layout } from '../intake/layout/to-layout.ts';
 import { mapOrders } from '../intake/orders/map/map-orders.ts';
 import type { FetchRawRows } from '../intake/read/fetch-raw-rows.ts';
 

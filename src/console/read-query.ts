@@ -35,10 +35,56 @@ export function textOf({ query }: Asked, name: string): string | null {
   return text === '' ? null : text;
 }
 
-/** Reads a numeric id of this project. */
-export function idOf({ query }: Asked, name: string): string | null {
-  const text = query.get(name) ?? '';
-  return /^\d{1,18}$/.test(text) ? text : null;
+/**
+ * Reads a numeric id of this project; null if it is empty or missing.
+ * @throws BadQuery if it is no number.
+ */
+export function idOf(asked: Asked, name: string): string | null {
+  const text = textOf(asked, name);
+  if (text === null || /^\d{1,18}$/.test(text)) return text;
+  throw new BadQuery(name, 'Write a number.');
+}
+
+/**
+ * Reads one of the options of a filter: itself or the word that pages show for it, in any case. Null if it is empty or
+ * missing.
+ * @throws BadQuery if it is none of them.
+ */
+export function optionOf<Option extends string>(
+  asked: Asked,
+  name: string,
+  options: readonly Option[],
+): Option | null {
+  const text = textOf(asked, name);
+  if (text === null) return null;
+  const found = options.find((option) => isNamed(option, text));
+  if (found !== undefined) return found;
+  throw new BadQuery(name, `Write one of these: ${options.map(wordOf).join(', ')}.`);
+}
+
+/** Whether a text means an option: it, or the word for it, in any case. */
+export function isNamed(option: string, text: string): boolean {
+  const [wanted, ...names] = [text, option, wordOf(option)].map((name) =>
+    name.toLowerCase().replaceAll('_', ' '),
+  );
+  return names.includes(wanted ?? '');
+}
+
+/** What the console calls the states of the program. Filters take both. */
+const WORDS: Readonly<Record<string, string>> = {
+  accepted: 'credited',
+  in_doubt: 'unclear',
+  ready: 'waiting',
+  rejected: 'refused',
+  unattributed: 'no owner',
+  organic: 'no code',
+  sealed: 'read',
+  released: 'discarded',
+};
+
+/** The word for a state: `unclear` for `in_doubt`. */
+export function wordOf(state: string): string {
+  return WORDS[state] ?? state.replaceAll('_', ' ');
 }
 
 /**

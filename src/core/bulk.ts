@@ -79,7 +79,7 @@ export function describeBulk({
     write_off: `Write off ${count}`,
     resend: `Send ${count} again`,
     acknowledge: `Acknowledge the double credit of ${count}`,
-    release: `Release ${count}`,
+    release: `Discard the rows of ${count}`,
     reread: `Read ${count} again`,
   }[decision];
   const money = formatAmounts(amounts);
@@ -98,7 +98,7 @@ export const SETTLED_WORDS: Readonly<Record<BulkDecision, string>> = {
   write_off: 'written off',
   resend: 'to be sent again by the next run',
   acknowledge: 'acknowledged',
-  release: 'released',
+  release: 'discarded',
   reread: 'to be read again by the next run',
 };
 

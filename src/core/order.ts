@@ -109,8 +109,8 @@ export type OrderItem = readonly [
 /**
  * Why what a file states may not be the whole order. A row of it cannot be read; a row cannot be read that may
  * belong to it; its last row may be cut, because the text ends there; rows of it may occur twice, because files were
- * joined; another file may have more of its rows; two files of unknown age state it otherwise. An earlier statement that is otherwise equal disproves a doubt that
- * begins with `may_be`.
+ * joined; another file may have more of its rows; two files of unknown age state it otherwise; a row of it was rejected that
+ * may be newer. An earlier statement that is otherwise equal disproves a doubt that begins with `may_be`.
  */
 export type OrderDoubt =
   | 'incomplete'
@@ -118,7 +118,8 @@ export type OrderDoubt =
   | 'may_be_cut'
   | 'may_be_repeated'
   | 'may_be_split'
-  | 'conflicting_states';
+  | 'conflicting_states'
+  | 'newer_row_rejected';
 
 /** A SKU (folded by `foldCode`; empty for lines without one) and its amount after the discounts of the lines. */
 export type OrderLine = readonly [sku: string, amount: DecimalText];

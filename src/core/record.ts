@@ -55,7 +55,6 @@ export type OpenRow = {
   readonly line: number;
   /** Index of its last cell, which may continue. */
   readonly lastAt: number;
-  /** Text of that cell. */
   readonly text: string;
 };
 

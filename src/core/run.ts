@@ -42,7 +42,6 @@ export type RunFinished<Report extends RunReport = RunReport> = {
   readonly kind: Report['kind'];
   readonly run_id: string;
   readonly status: RunStatus;
-  /** Exit code of the process. */
   readonly exit_code: ExitCode;
   /** Base address of the service. Null for a plan, which sends nothing. */
   readonly service: string | null;

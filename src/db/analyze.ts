@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Database } from './connect.ts';
 import { isConnectionLost } from './server/connection-lost.ts';
+import { execute, rowsOf } from './statement.ts';
 
 /**
  * A table is analysed again if its size has changed by this factor plus this number of pages. This resembles
@@ -25,7 +25,7 @@ export async function analyzeGrown(db: Database, tables: readonly string[]): Pro
   if (db.isTransaction) return;
   try {
     for (const table of await listGrown(db, tables))
-      await sql`select ops.analyze_table(to_regclass(${table}))`.execute(db);
+      await execute(db)`select ops.analyze_table(to_regclass(${table}))`;
   } catch (error) {
     if (isConnectionLost(error)) throw error;
   }
@@ -36,7 +36,7 @@ export async function analyzeGrown(db: Database, tables: readonly string[]): Pro
  * because a load was rolled back and vacuumed.
  */
 async function listGrown(db: Database, tables: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await sql<{ name: string }>`
+  const rows = await rowsOf<{ name: string }>(db)`
     select t.name
     from unnest(string_to_array(${tables.join(',')}::text, ',')) as t(name)
     join pg_class c on c.oid = to_regclass(t.name)
@@ -45,8 +45,6 @@ async function listGrown(db: Database, tables: readonly string[]): Promise<reado
     where s.pages > 0 and (c.reltuples <= 0
       or s.pages > c.relpages * ${GROWTH}::double precision + ${FEW_PAGES}::integer
       or c.relpages > s.pages * ${GROWTH}::double precision + ${FEW_PAGES}::integer
-      or not exists (select from pg_stats p where p.schemaname = n.nspname and p.tablename = c.relname))`.execute(
-    db,
-  );
+      or not exists (select from pg_stats p where p.schemaname = n.nspname and p.tablename = c.relname))`;
   return rows.map(({ name }) => name);
 }

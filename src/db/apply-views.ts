@@ -5,6 +5,7 @@ import { configurationError } from '../core/known-error.ts';
 import { packageFile } from '../core/package.ts';
 import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
+import { execute } from './statement.ts';
 
 const FOLDER = packageFile('sql/views/');
 
@@ -27,18 +28,16 @@ export async function applyViews(db: Database): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     // Processes that apply the views wait for each other. Only the owner of the table can take this lock.
     // Reading is not blocked.
-    await sql`lock table reporting.applied_views in exclusive mode`.execute(trx);
+    await execute(trx)`lock table reporting.applied_views in exclusive mode`;
     if ((await appliedHash(trx)) === hashOf(views)) return false;
     await dropViews(trx);
-    await sql`create schema if not exists bi`.execute(trx);
+    await execute(trx)`create schema if not exists bi`;
     // A single DO block turns the statements of all files into one statement, which the protocol of PGlite
     // requires.
     await sql.raw(`do $views$ begin\n${views}\nend $views$`).execute(trx);
-    await sql`
+    await execute(trx)`
       insert into reporting.applied_views (content_hash) values (${hashOf(views)})
-      on conflict (only_row) do update set content_hash = excluded.content_hash, applied_at = now()`.execute(
-      trx,
-    );
+      on conflict (only_row) do update set content_hash = excluded.content_hash, applied_at = now()`;
     return true;
   });
 }

@@ -47,7 +47,6 @@ export class BinaryRows {
     this.values(HEADER);
   }
 
-  /** Begins a row. */
   begin(): void {
     this.#writeInt16(this.#columns);
   }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { execute } from './statement.ts';
 import type { DB } from './tables.ts';
 
 /*
@@ -45,7 +46,7 @@ export async function suitLargeStatements(
   trx: Transaction<DB>,
   options: LargeStatements = {},
 ): Promise<void> {
-  await sql`select ${settingsForLargeStatements(options)}`.execute(trx);
+  await execute(trx)`select ${settingsForLargeStatements(options)}`;
 }
 
 /**

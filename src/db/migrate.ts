@@ -11,6 +11,7 @@ import { hasTable } from './has-table.ts';
 import type { DatabaseTransaction } from './in-transaction.ts';
 import { inPhase } from './phase.ts';
 import { explainFailure } from './server/explain-failure.ts';
+import { execute, rowsOf } from './statement.ts';
 
 const FOLDER = packageFile('sql/migrations/');
 
@@ -55,7 +56,7 @@ async function migrateTogether(db: Database, attempt = 1): Promise<string[]> {
   const trx = await db.startTransaction().execute();
   let result: MigrationResultSet | null = null;
   try {
-    await sql`select set_config('lock_timeout', ${`${MIGRATING.lockLimitMs}ms`}, true)`.execute(trx);
+    await execute(trx)`select set_config('lock_timeout', ${`${MIGRATING.lockLimitMs}ms`}, true)`;
     await lockMigrations(trx);
     // A migration may change the tables that the views read. Another process may have applied it meanwhile.
     if ((await pendingMigrations(trx)).some((name) => name !== VIEWS)) await dropViews(trx);
@@ -150,7 +151,7 @@ export async function hasMigrations(db: Database): Promise<boolean> {
 async function readApplied(db: Database): Promise<ReadonlySet<string>> {
   const table = `${TABLE.schema}.${TABLE.name}`;
   if (!(await hasTable(db, table))) return new Set();
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
+  const rows = await rowsOf<{ name: string }>(db)`select name from ${sql.table(table)}`;
   return new Set(rows.map(({ name }) => name));
 }
 

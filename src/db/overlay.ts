@@ -10,6 +10,7 @@ import {
   sql,
 } from 'kysely';
 import type { Database } from './connect.ts';
+import { rowOf } from './statement.ts';
 import type { DB } from './tables.ts';
 
 /*
@@ -164,9 +165,9 @@ function coverOf(table: string, keys: readonly string[]): string {
 const TABLE_OF_VIEW = /\b([a-z]+)\.([a-z_]+)\b(?! [a-z])|\b([a-z]+\.[a-z_]+)\b(?= [a-z])/g;
 
 async function coverView(trx: ControlledTransaction<DB>, view: string): Promise<void> {
-  const { rows } = await sql<{ definition: string }>`
-    select pg_get_viewdef(${view}::regclass) as definition`.execute(trx);
-  const definition = (rows[0]?.definition ?? '').replace(
+  const found = await rowOf<{ definition: string }>(trx)`
+    select pg_get_viewdef(${view}::regclass) as definition`;
+  const definition = (found?.definition ?? '').replace(
     TABLE_OF_VIEW,
     (words: string, schema: string | undefined, table: string, aliased: string | undefined) => {
       if (!PLACES.has(aliased ?? `${schema}.${table}`)) return words;

@@ -281,7 +281,7 @@ export interface IntakeClicks {
    */
   matched_by: string | null;
   /**
-   * attributed; unattributed (nobody owns it); held (several own it, or conflicting_states: a file that is held states another number, and nothing says which is newer); excluded.
+   * attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.
    */
   outcome: string | null;
   /**
@@ -1246,7 +1246,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer). Null: nothing is in doubt. An order in doubt is held.
+   * Why what the export states may not be the whole order: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt. An order in doubt is held.
    */
   doubt: string | null;
   /**
@@ -4582,6 +4582,14 @@ export interface OpsStatementLines {
    * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
    */
   subject: string;
+  /**
+   * Lines of terms.csv by which it was earned, when it was closed; null: by the rate of the service, or closed before they were kept.
+   */
+  terms_lines: number[] | null;
+  /**
+   * These lines and what they said: the filled cells with their columns.
+   */
+  terms_text: string | null;
 }
 
 export interface OpsStatementMails {
@@ -5483,9 +5491,13 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same), unknown_rate, unknown_lines, unknown_net.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.
    */
   standing: string;
+  /**
+   * Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.
+   */
+  terms_lines: number[] | null;
 }
 
 export interface ReportingReconciliation {

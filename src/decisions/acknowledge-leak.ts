@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { findLeaks } from '../money/find-leaks.ts';
+import { findLeaks } from '../money/leaks/find-leaks.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
 
 export type LeakToAcknowledge = {

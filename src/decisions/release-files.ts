@@ -38,7 +38,7 @@ export async function releaseHeldFiles(
           action: 'release_file',
           subjectKind: 'file',
           subject: sourceFileId,
-          summary: `${fileName(uri)} is released. A run still reads a new version under its name.`,
+          summary: `The rows of ${fileName(uri)} are discarded. A run still reads a new version under its name.`,
           reason,
           before: { state: 'held' },
           after: { state: 'released' },

@@ -7,6 +7,7 @@ import type { Language } from '../core/text/language.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { execute, rowOf } from '../db/statement.ts';
 import { isEmailAddress } from '../money/load-creators.ts';
 import { findClosed } from '../money/read-statement.ts';
 import { composeMail, deliverMail } from '../monitoring/notify/channels.ts';
@@ -100,12 +101,11 @@ export async function requestStatementMail(
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
   if (message === null) return notAnAddress;
-  const { rows } = await sql<{ id: string }>`
+  const written = await rowOf<{ id: string }>(trx)`
     insert into ops.statement_mails (statement_id, deal_id, replaces, channel, language, document_hash, recipient, message, requested_by)
     values (${closed.statementId}::bigint, ${dealId}, ${last?.mailId ?? null}::bigint, ${channel.name}, ${document.language}, ${documentHash},
       ${recipient}, ${message}, ${maskAddresses(decidedBy)})
-    on conflict do nothing returning mail_id as id`.execute(trx);
-  const [written] = rows;
+    on conflict do nothing returning mail_id as id`;
   if (written === undefined) return refused('Somebody else has just sent it. Look at it again.');
   const auditId = await audit({
     action: 'send_statement',
@@ -159,11 +159,10 @@ export async function settleStatementMail(
     readonly audit: WriteAudit;
   },
 ): Promise<string | null> {
-  const { rows } = await sql<{ month: string; dealId: string }>`
+  const settled = await rowOf<{ month: string; dealId: string }>(trx)`
     update ops.statement_mails m set state = ${outcome}, settled_at = clock_timestamp(), settled_by = ${maskAddresses(decidedBy)}
     from ops.statements s where s.statement_id = m.statement_id and m.mail_id = ${mailId}::bigint and m.state = 'unclear'
-    returning to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId"`.execute(trx);
-  const [settled] = rows;
+    returning to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId"`;
   if (settled === undefined) return null;
   return audit({
     action: 'settle_statement_mail',
@@ -179,13 +178,11 @@ export async function settleStatementMail(
 /** Finds the mails of processes that died: it is unclear whether they were taken. They are not sent again. */
 export async function settleInterrupted(db: Database): Promise<void> {
   const before = (ms: number) => sql`clock_timestamp() - ${ms} * interval '1 millisecond'`;
-  await sql`
+  await execute(db)`
     update ops.statement_mails
     set state = 'unclear', failure = case state when 'sending' then 'interrupted' else 'no process sent it in time' end,
       recipient = null, message = null, settled_at = clock_timestamp()
-    where (state = 'sending' and claimed_at < ${before(LEASE_MS)}) or (state = 'waiting' and requested_at < ${before(MAX_WAIT_MS)})`.execute(
-    db,
-  );
+    where (state = 'sending' and claimed_at < ${before(LEASE_MS)}) or (state = 'waiting' and requested_at < ${before(MAX_WAIT_MS)})`;
 }
 
 /**
@@ -217,13 +214,12 @@ export async function sendStatementMails(
 
 /** @returns false if no mail waits for the channel. */
 async function sendNext(db: Database, channel: EmailChannel): Promise<boolean> {
-  const { rows } = await sql<{ mailId: string; recipient: string; message: Buffer }>`
+  const mail = await rowOf<{ mailId: string; recipient: string; message: Buffer }>(db)`
     update ops.statement_mails set state = 'sending', claimed_at = clock_timestamp()
     where mail_id = (
       select mail_id from ops.statement_mails where state = 'waiting' and channel = ${channel.name}
       order by mail_id limit 1 for update skip locked)
-    returning mail_id as "mailId", recipient, message`.execute(db);
-  const [mail] = rows;
+    returning mail_id as "mailId", recipient, message`;
   if (mail === undefined) return false;
   const { mailId, recipient, message } = mail;
   const delivered = await deliverMail(
@@ -232,9 +228,9 @@ async function sendNext(db: Database, channel: EmailChannel): Promise<boolean> {
     AbortSignal.timeout(ATTEMPT_WITHIN_MS),
   );
   // If the answer comes after another process took this one for dead, it still is the answer.
-  await sql`
+  await execute(db)`
     update ops.statement_mails set state = ${delivered.kind}, failure = ${delivered.kind === 'sent' ? null : delivered.reason},
       recipient = null, message = null, settled_at = clock_timestamp()
-    where mail_id = ${mailId}::bigint and state in ('sending', 'unclear') and settled_by is null`.execute(db);
+    where mail_id = ${mailId}::bigint and state in ('sending', 'unclear') and settled_by is null`;
   return true;
 }

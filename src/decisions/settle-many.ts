@@ -10,6 +10,7 @@ import { formatInstant } from '../core/text/format-instant.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { rowOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { effects } from '../ledger/effects/index.ts';
 import { reapLost } from '../ledger/reap.ts';
@@ -185,7 +186,7 @@ export function describeFilter({ job, reason: words, dealId, sinceBefore }: Doub
     ...(job ? [`of job ${job}`] : []),
     ...(dealId ? [`for deal ${dealId}`] : []),
     ...(sinceBefore ? [`in doubt since ${formatInstant(sinceBefore)} UTC or longer`] : []),
-    ...(words ? [`because ${words}`] : []),
+    ...(words ? [`because ${[words].flat().join(', or ')}`] : []),
   ];
   return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;
 }
@@ -212,13 +213,13 @@ export type Frozen = Pick<Bulk, 'bulkId' | 'entries' | 'ineligible' | 'amounts'>
 async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Frozen> {
   const { decision, dealId, collabId, chosen, filter, judged, reason, createdBy, via, validMs } = bulk;
   await suitLargeStatements(trx);
-  const { rows } = await sql<{ id: string }>`
+  const frozen = await rowOf<{ id: string }>(trx)`
     insert into ops.bulk_actions (decision, deal_id, collab_id, chosen, filter, reason, created_by, via, expires_at)
     values (${decision}, ${dealId}, ${collabId}, ${maskAddresses(chosen)}, ${filter === null ? null : toJsonParameter(filter)}::jsonb,
       ${maskAddresses(reason)}, ${maskAddresses(createdBy)}, ${via}, clock_timestamp() + ${validMs} * interval '1 millisecond')
-    returning bulk_id as id`.execute(trx);
-  const bulkId = rows[0]?.id ?? '';
-  const frozen = await sql<Frozen>`
+    returning bulk_id as id`;
+  const bulkId = frozen?.id ?? '';
+  const sums = await rowOf<Frozen>(trx)`
     with items as (
       insert into ops.bulk_items
         (bulk_id, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, is_eligible, outcome)
@@ -233,8 +234,7 @@ async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Fro
           select jsonb_agg(jsonb_build_object('currency', s.currency, 'amount', s.amount::text) order by s.currency)
           from (select currency, sum(amount) as amount from items where is_eligible and amount is not null group by currency) s), '[]')
     where b.bulk_id = ${bulkId}::bigint
-    returning b.bulk_id as "bulkId", b.entries, b.ineligible, b.amounts`.execute(trx);
-  const [sums] = frozen.rows;
+    returning b.bulk_id as "bulkId", b.entries, b.ineligible, b.amounts`;
   if (sums === undefined) throw new Error('a bulk action was not stored');
   return sums;
 }

@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { countOf, execute } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { neverSent } from './never-sent.ts';
 import type { ProposeOptions } from './propose.ts';
@@ -15,7 +16,7 @@ export async function takeForBackfill(
   trx: Transaction<DB>,
   { effect, job, runId, accountId, backfillId }: ProposeOptions & { readonly backfillId: string },
 ): Promise<void> {
-  const { rows } = await sql<{ missing: string }>`
+  const missing = await countOf(trx)`
     with made as (
       insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
         amount, currency, details, run_id, backfill_id)
@@ -35,18 +36,16 @@ export async function takeForBackfill(
         and e.entry_id = any (array(select linked_id from desired_entries)) and e.state = 'held' and ${neverSent}
       returning 1
     )
-    select (select count(*) from desired_entries) - (select count(*) from made) - (select count(*) from taken) as missing`.execute(
-    trx,
-  );
-  if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
+    select (select count(*) from desired_entries) - (select count(*) from made) - (select count(*) from taken) as missing`;
+  if (missing !== 0) throw new Error(`${missing} entries of the plan could not be made`);
 }
 
 /** Holds the entries of a backfill that were never sent. They are not posted until they are desired again. */
 export async function holdForBackfill(trx: Transaction<DB>, backfillId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     update ledger.entries e
     set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
-    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
+    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`;
 }
 
 /**
@@ -54,7 +53,7 @@ export async function holdForBackfill(trx: Transaction<DB>, backfillId: string):
  * backfill until their answer is recorded.
  */
 export async function giveBack(trx: Transaction<DB>, backfillId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     update ledger.entries e set backfill_id = null
-    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`.execute(trx);
+    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`;
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
+import { execute } from '../db/statement.ts';
 
 /**
  * Binds this ledger to the account of the key on first use. Later calls refuse the key of any other account,
@@ -10,7 +10,7 @@ import type { Database } from '../db/connect.ts';
  * @throws KnownError `wrong_account` (exit 4) if the ledger belongs to another account.
  */
 export async function bindAccount(db: Database, accountId: string): Promise<void> {
-  await sql`insert into ops.account (account_id) values (${accountId}) on conflict do nothing`.execute(db);
+  await execute(db)`insert into ops.account (account_id) values (${accountId}) on conflict do nothing`;
   const bound = await boundAccount(db);
   if (bound === accountId) return;
   throw new KnownError({

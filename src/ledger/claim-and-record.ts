@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { ClaimedEntry } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
 import { keepsPlan } from '../db/keeps-plan.ts';
+import { rowsOf } from '../db/statement.ts';
 import {
   type ClaimEntry,
   type ClaimedRow,
@@ -147,13 +148,12 @@ async function claimAndRecord(
     select null, g.entry_id, g.attempt, null, null, null, null, null, null, null, c.state
     from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt`,
         ];
-  const { rows } = await sql<Row>`
+  return rowsOf<Row>(db)`
     with ${durable}, ${claimSteps(entryIds, claiming)}${steps}
     select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount, n.currency,
       ledger.key_hash(n.account_id, n.effect, n.key) as key_hash, null as state
     from continuous c left join numbered n on true${results}
-    order by claim_no ${keepsPlan}`.execute(db);
-  return rows;
+    order by claim_no ${keepsPlan}`;
 }
 
 /** @throws LedgerWentBack */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ClaimedEntry, Effect } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 import { shortLedgerId } from './continuity/identity.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimedAttempt } from './continuity/journal-lines.ts';
@@ -94,13 +95,12 @@ function toHead({ claim, entryId, attempt }: ClaimedAttempt) {
 
 /** Returns the claims of a commit whose outcome is unknown. Empty if the database does not have it. */
 export async function readBack(db: Database, { claimId, body }: Claiming): Promise<readonly ClaimedRow[]> {
-  const result = await sql<ClaimedRow>`
+  return rowsOf<ClaimedRow>(db)`
     select e.entry_id, e.attempt, e.effect, ${body} as body, a.body_hash, a.claim_no, e.amount, e.currency,
       ledger.key_hash(e.account_id, e.effect, e.key) as key_hash
     from ledger.attempts a join ledger.entries e using (entry_id, attempt)
     where a.claim_id = ${claimId}::uuid and e.state = 'sending'
-    order by a.claim_no`.execute(db);
-  return result.rows;
+    order by a.claim_no`;
 }
 
 export function toClaimed(row: ClaimedRow, { ledgerId, accountId, claimId }: Claiming): ClaimedEntry {

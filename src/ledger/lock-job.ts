@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { execute } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 
 /**
@@ -11,6 +12,6 @@ import type { DB } from '../db/tables.ts';
  */
 export async function lockJob(trx: Transaction<DB>, job: string): Promise<void> {
   // Waits if another transaction has just inserted the row.
-  await sql`insert into ops.job_locks (job) values (${job}) on conflict do nothing`.execute(trx);
-  await sql`select from ops.job_locks where job = ${job} for update`.execute(trx);
+  await execute(trx)`insert into ops.job_locks (job) values (${job}) on conflict do nothing`;
+  await execute(trx)`select from ops.job_locks where job = ${job} for update`;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Effect } from '../core/ledger.ts';
 import { moneyText } from '../db/money-text.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from './effects/referral.ts';
 import { neverSent } from './never-sent.ts';
@@ -64,8 +65,8 @@ const COLUMNS = sql`
  * Creates an empty `desired_entries` and drops `compared_entries` of an earlier proposal in this transaction.
  */
 export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> {
-  await sql`drop table if exists pg_temp.desired_entries, pg_temp.compared_entries`.execute(trx);
-  await sql`create temporary table desired_entries (${COLUMNS}) on commit drop`.execute(trx);
+  await execute(trx)`drop table if exists pg_temp.desired_entries, pg_temp.compared_entries`;
+  await execute(trx)`create temporary table desired_entries (${COLUMNS}) on commit drop`;
 }
 
 /**
@@ -96,9 +97,9 @@ export async function adoptKeys(
   { table, effect, accountId }: Pick<ProposeOptions, 'effect' | 'accountId'> & { readonly table: string },
 ): Promise<void> {
   const respelled = sql`ledger.entries e where e.account_id = ${accountId} and e.effect = ${effect} and e.order_key`;
-  const { rows } = await sql`select from ${respelled} is not null limit 1`.execute(trx);
+  const rows = await rowsOf(trx)`select from ${respelled} is not null limit 1`;
   if (rows.length === 0) return;
-  await sql`
+  await execute(trx)`
     with kept as (
       select w.ctid as place, e.key, ${respelledBody('w', 'e')} as body
       from ${sql.table(table)} w
@@ -110,7 +111,7 @@ export async function adoptKeys(
     )
     update ${sql.table(table)} w
     set key = k.key, body = k.body, body_hash = encode(sha256(convert_to(k.body, 'UTF8')), 'hex')
-    from kept k where w.ctid = k.place`.execute(trx);
+    from kept k where w.ctid = k.place`;
 }
 
 /**
@@ -121,7 +122,7 @@ async function createEntries(
   trx: Transaction<DB>,
   { effect, job, runId, accountId }: ProposeOptions,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
       amount, currency, details, run_id)
     select ${effect}, ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform, w.order_id, w.brand_id,
@@ -130,20 +131,19 @@ async function createEntries(
     where w.body is not null and (
       select true from ledger.entries e where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) is null
     order by w.version_id
-    on conflict (account_id, effect, key) do nothing`.execute(trx);
-  return Number(numAffectedRows ?? 0);
+    on conflict (account_id, effect, key) do nothing`;
 }
 
 async function compare(
   trx: Transaction<DB>,
   { effect, job, accountId, sourcesOfJob = [] }: ProposeOptions,
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean,
       is_successor boolean)
-    on commit drop`.execute(trx);
+    on commit drop`;
   const isSuccessor = sql`e.job = ${job} and ${sourcesOfJob.length > 0} and coalesce(e.source <> all(${[...sourcesOfJob]}::text[]), false)`;
-  await sql`
+  await execute(trx)`
     insert into compared_entries
     select w.*, e.entry_id,
       e.job = ${job} and (e.source is not distinct from w.source or (e.state = 'rejected' and ${isSuccessor})),
@@ -155,8 +155,8 @@ async function compare(
       select e.entry_id, e.body_hash, e.state, e.state_reason, e.job, e.source from ledger.entries e
       where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) e
     where e.body_hash is distinct from w.body_hash or e.state = 'held' or e.job <> ${job} or e.source is distinct from w.source
-      or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`.execute(trx);
-  await sql`analyze compared_entries`.execute(trx);
+      or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`;
+  await execute(trx)`analyze compared_entries`;
 }
 
 /**
@@ -164,7 +164,7 @@ async function compare(
  * ready again.
  */
 async function replaceUnsent(trx: Transaction<DB>, { job, runId }: ProposeOptions): Promise<number> {
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     update ledger.entries e
     set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id, amount = c.amount,
         currency = c.currency, details = c.details, run_id = ${runId}::bigint, not_before = null,
@@ -178,21 +178,15 @@ async function replaceUnsent(trx: Transaction<DB>, { job, runId }: ProposeOption
         state_changed_at = clock_timestamp()
     from compared_entries c
     where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.body is not null
-      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`;
 }
 
 async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
     from compared_entries c
     where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
-      and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready' and ${neverSent}`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+      and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready' and ${neverSent}`;
 }
 
 /**
@@ -212,7 +206,7 @@ export function isOwnAdjustment(row: string): RawBuilder<boolean> {
  */
 async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
   const isResponsible = sql<boolean>`coalesce(c.is_own or c.is_successor, false)`;
-  const { numAffectedRows } = await sql`
+  return execute(trx)`
     insert into ledger.adjustments
       (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)
     select c.entry_id, c.version_id, ${kind}, e.amount,
@@ -234,8 +228,7 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
         -- Held and withdrawn have no body both, but one keeps what was earned and the other does not.
         or (c.body is null and last.is_noted and (last.kind = 'held') is distinct from (c.undesired_as = 'held')))
     -- Where two sources succeed the one of an entry, the least counts.
-    order by c.body is null, c.amount desc`.execute(trx);
-  return Number(numAffectedRows ?? 0);
+    order by c.body is null, c.amount desc`;
 }
 
 const isOtherTarget = sql`exists (

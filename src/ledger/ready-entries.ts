@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { countOf, rowOf, rowsOf } from '../db/statement.ts';
 
 /**
  * A page may be large: ids are small, and a stale id does no harm because claiming decides. The limit bounds
@@ -31,11 +32,11 @@ export async function* readyEntries(
   let after = String(BigInt(from) - 1n);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   while (left > 0) {
-    const { rows } = await sql<{ entry_id: string }>`
+    const rows = await rowsOf<{ entry_id: string }>(db)`
       select entry_id from ledger.entries
       where ${isIn(options, 'ready')} and entry_id > ${after}::bigint and entry_id <= ${to}::bigint
         and (not_before is null or not_before <= clock_timestamp())
-      order by entry_id limit ${Math.min(PAGE_SIZE, left)}`.execute(db);
+      order by entry_id limit ${Math.min(PAGE_SIZE, left)}`;
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => row.entry_id);
@@ -53,22 +54,20 @@ export async function readyRanges(
   db: Database,
   options: Backlog & { readonly limit: number | null; readonly size: number },
 ): Promise<readonly (EntryRange & { readonly entries: number })[]> {
-  const { rows } = await sql<{ from: string; to: string; entries: string }>`
-    select min(entry_id) as "from", max(entry_id) as "to", count(*) as entries
+  return rowsOf<EntryRange & { readonly entries: number }>(db)`
+    select min(entry_id) as "from", max(entry_id) as "to", count(*)::float8 as entries
     from (
       select entry_id, (row_number() over (order by entry_id) - 1) / ${options.size}::bigint as share from ledger.entries
       where ${isIn(options, 'ready')} and (not_before is null or not_before <= clock_timestamp())
       order by entry_id limit ${options.limit}
     ) numbered
-    group by share order by share`.execute(db);
-  return rows.map(({ from, to, entries }) => ({ from, to, entries: Number(entries) }));
+    group by share order by share`;
 }
 
 /** Counts the entries that a process has claimed and not yet recorded an answer for. */
 export async function countSending(db: Database, backlog: Backlog): Promise<number> {
-  const { rows } = await sql<{ sending: string }>`
-    select count(*) as sending from ledger.entries where ${isIn(backlog, 'sending')}`.execute(db);
-  return Number(rows[0]?.sending ?? 0);
+  return countOf(db)`
+    select count(*) as sending from ledger.entries where ${isIn(backlog, 'sending')}`;
 }
 
 /**
@@ -77,24 +76,14 @@ export async function countSending(db: Database, backlog: Backlog): Promise<numb
  * the next of those becomes ready, in milliseconds; null if there is none.
  */
 export async function countReady(db: Database, backlog: Backlog): Promise<Waiting> {
-  const { rows } = await sql<{
-    ready: string;
-    resting: string;
-    why: string | null;
-    next_in_ms: string | null;
-  }>`
-    select count(*) filter (where not_before is null or not_before <= clock_timestamp()) as ready,
-      count(*) filter (where not_before > clock_timestamp()) as resting,
+  const waiting = await rowOf<Waiting>(db)`
+    select (count(*) filter (where not_before is null or not_before <= clock_timestamp()))::float8 as ready,
+      (count(*) filter (where not_before > clock_timestamp()))::float8 as resting,
       min(state_reason) filter (where not_before > clock_timestamp()) as why,
-      ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000) as next_in_ms
-    from ledger.entries where ${isIn(backlog, 'ready')}`.execute(db);
-  const [row] = rows;
-  return {
-    ready: Number(row?.ready ?? 0),
-    resting: Number(row?.resting ?? 0),
-    why: row?.why ?? null,
-    nextInMs: row === undefined || row.next_in_ms === null ? null : Math.max(0, Number(row.next_in_ms)),
-  };
+      ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000)::float8 as "nextInMs"
+    from ledger.entries where ${isIn(backlog, 'ready')}`;
+  const { ready = 0, resting = 0, why = null, nextInMs = null } = waiting ?? {};
+  return { ready, resting, why, nextInMs: nextInMs === null ? null : Math.max(0, nextInMs) };
 }
 
 export type Waiting = {

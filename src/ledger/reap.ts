@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { countOf } from '../db/statement.ts';
 
 /**
  * Transition T7, sending → in_doubt, never → ready. An owner without a lease in force (by the database clock)
@@ -8,6 +8,5 @@ import type { Database } from '../db/connect.ts';
  * @returns the number of entries that became doubts.
  */
 export async function reapLost(db: Database): Promise<number> {
-  const { rows } = await sql<{ reaped: string }>`select ledger.reap_lost() as reaped`.execute(db);
-  return Number(rows[0]?.reaped ?? 0);
+  return countOf(db)`select ledger.reap_lost() as reaped`;
 }

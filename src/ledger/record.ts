@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Claim, EntryState, Outcome } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
 import { keepsPlan } from '../db/keeps-plan.ts';
+import { rowsOf } from '../db/statement.ts';
 
 /** The outcome of one attempt, ready to be stored or spooled. */
 export type Answer = {
@@ -51,12 +52,10 @@ export async function recordAnswers(
   answers: readonly Answer[],
   via: 'direct' | 'spool' | 'journal',
 ): Promise<readonly Recorded[]> {
-  const result = await sql<AnsweredRow>`
+  const rows = await rowsOf<AnsweredRow>(db)`
     with ${durable}, ${answerSteps(answers, via)}
-    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`.execute(
-    db,
-  );
-  return statesOf(answers, result.rows);
+    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`;
+  return statesOf(answers, rows);
 }
 
 /** What a statement returns about an answer that is in `given`. */

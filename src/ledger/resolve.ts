@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EntryState } from '../core/ledger.ts';
 import type { Database } from '../db/connect.ts';
+import { countOf, rowsOf } from '../db/statement.ts';
 
 export type Resolution = {
   readonly entryId: string;
@@ -59,10 +60,8 @@ export async function acknowledgeDoubleCredit(
   resolution: Omit<Resolution, 'shown'> & { readonly credits?: number | undefined },
 ): Promise<Resolved> {
   const { entryId, credits = null, decidedBy, reason } = resolution;
-  const { rows } = await sql<Resolved>`
-    select done, state from ledger.acknowledge_double_credit(${entryId}::bigint, ${credits}::bigint, ${decidedBy}, ${reason})`.execute(
-    db,
-  );
+  const rows = await rowsOf<Resolved>(db)`
+    select done, state from ledger.acknowledge_double_credit(${entryId}::bigint, ${credits}::bigint, ${decidedBy}, ${reason})`;
   return rows[0] ?? { done: false, state: null };
 }
 
@@ -76,9 +75,9 @@ async function decide(
   decision: 'accept' | 'write_off' | 'resend',
 ): Promise<Resolved> {
   const { entryId, shown, decidedBy, reason, dealId = null, collabId = null } = resolution;
-  const { rows } = await sql<Resolved>`
+  const rows = await rowsOf<Resolved>(db)`
     select done, state from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null}, ${shown?.attempt ?? null}::integer,
-      ${decidedBy}, ${reason}, ${dealId}, ${collabId})`.execute(db);
+      ${decidedBy}, ${reason}, ${dealId}, ${collabId})`;
   return rows[0] ?? { done: false, state: null };
 }
 
@@ -123,7 +122,7 @@ type Requeue = {
 };
 
 async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Promise<number> {
-  const result = await sql<{ requeued: string }>`
+  return countOf(db)`
     with chosen as materialized (
       select e.entry_id, e.attempt from ledger.entries e where ${where} order by e.entry_id for update of e skip locked
     ),
@@ -136,6 +135,5 @@ async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Pro
       set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1, state_changed_at = clock_timestamp()
       from chosen where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen)) returning 1
     )
-    select count(*) as requeued from requeued`.execute(db);
-  return Number(result.rows[0]?.requeued ?? 0);
+    select count(*) as requeued from requeued`;
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Seeded, SeedRow } from '../core/backfill.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence/evidence-writers.ts';
@@ -46,15 +47,12 @@ const isNamed = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) =
 export function seedLedger(db: Database, seed: Seed): Promise<Seeded> {
   const { fileName, fileSha256, reason, seededBy, rows } = seed;
   return inTransaction(db, async (trx) => {
-    const {
-      rows: [before],
-    } = await sql<{ seedId: string; orders: string }>`
-      select s.seed_id as "seedId", s.orders from ledger.seeds s where s.file_sha256 = ${fileSha256}
-        and not exists (select from ledger.seed_undos u where u.seed_id = s.seed_id)`.execute(trx);
+    const before = await rowOf<{ seedId: string; orders: number }>(trx)`
+      select s.seed_id as "seedId", s.orders::float8 from ledger.seeds s where s.file_sha256 = ${fileSha256}
+        and not exists (select from ledger.seed_undos u where u.seed_id = s.seed_id)`;
     if (before !== undefined) {
-      const { seedId, orders } = before;
-      const untouched = await readUntouched(trx, seedId);
-      return { seedId, isKnown: true, orders: Number(orders), heldBack: 0, untouched };
+      const untouched = await readUntouched(trx, before.seedId);
+      return { ...before, isKnown: true, heldBack: 0, untouched };
     }
     await enterAsWriter(trx);
     const { seed_id: seedId } = await trx
@@ -70,15 +68,15 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded> {
       .executeTakeFirstOrThrow();
     for (let from = 0; from < rows.length; from += BATCH_ROWS)
       await storeRows(trx, seedId, rows.slice(from, from + BATCH_ROWS));
-    const held = await sql`
+    const heldBack = await execute(trx)`
       update ledger.entries e set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
       from ledger.evidence v
-      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`.execute(trx);
+      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`;
     return {
       seedId,
       isKnown: false,
       orders: rows.length,
-      heldBack: Number(held.numAffectedRows ?? 0),
+      heldBack,
       untouched: await readUntouched(trx, seedId),
     };
   });
@@ -115,7 +113,7 @@ export function undoSeed(
       .executeTakeFirstOrThrow();
     if (Number(isNew) === 0) return { kind: 'undone_before' };
     // Mark the entry as withdrawn. If its order is still attributed, deciding again makes it ready.
-    await sql`
+    await execute(trx)`
       update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
       from ledger.evidence v
       where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'held'
@@ -123,18 +121,17 @@ export function undoSeed(
         and not exists (
           select from ledger.seeded_orders o
           where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id)
-            and ledger.is_platform(o.order_platform, e.order_platform))`.execute(trx);
+            and ledger.is_platform(o.order_platform, e.order_platform))`;
     return { kind: 'undone', orders: Number(seed.orders) };
   });
 }
 
 /** Lists all seeds, newest first. */
 export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
-  const { rows } = await sql<Omit<ListedSeed, 'orders'> & { orders: string }>`
-    select s.seed_id as "seedId", s.file_name as "fileName", s.orders, s.reason, s.seeded_by as "seededBy", s.seeded_at as "seededAt",
+  return rowsOf<ListedSeed>(db)`
+    select s.seed_id as "seedId", s.file_name as "fileName", s.orders::float8, s.reason, s.seeded_by as "seededBy", s.seeded_at as "seededAt",
       u.undone_by as "undoneBy", u.undone_at as "undoneAt"
-    from ledger.seeds s left join ledger.seed_undos u using (seed_id) order by s.seed_id desc`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    from ledger.seeds s left join ledger.seed_undos u using (seed_id) order by s.seed_id desc`;
 }
 
 /**
@@ -142,7 +139,7 @@ export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
  * another seed is separate evidence.
  */
 async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly SeedRow[]): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, reason, body_sha256)
     select 'seeded', ${seedId}::bigint, v.order_platform, v.order_id,
       (select e.entry_id from ledger.entries e where ${isNamed} order by e.entry_id limit 1),
@@ -153,14 +150,13 @@ async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly Se
         s.amount, s.currency, s.reason
       from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as s(
         "orderPlatform" text, "orderId" text, amount text, currency text, "dealId" text, "collabId" text, reason text)
-    ) v`.execute(trx);
+    ) v`;
 }
 
 async function readUntouched(trx: Transaction<DB>, seedId: string): Promise<Seeded['untouched']> {
-  const { rows } = await sql<{ state: string; orders: string; examples: string[] }>`
-    select e.state, count(*) as orders, (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
+  return rowsOf<Seeded['untouched'][number]>(trx)`
+    select e.state, count(*)::float8 as orders, (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
     from ledger.evidence v join ledger.entries e on ${isNamed}
     where v.seed_id = ${seedId}::bigint and not ${neverSent}
-    group by e.state order by e.state`.execute(trx);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    group by e.state order by e.state`;
 }

@@ -10,9 +10,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { withPath } from '../core/text/folder-problem.ts';
 import type { Database } from '../db/connect.ts';
+import { finds } from '../db/statement.ts';
 import { boundAccount } from './bind-account.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
 import { type Answer, LOST, recordAnswers } from './record.ts';
@@ -155,11 +155,8 @@ export function countUnreadable(folder: string): number {
  * process that has since claimed the entry.
  */
 async function isOf(db: Database, { entryId, attempt }: Answer, writer: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from ledger.attempts a where a.entry_id = ${entryId}::bigint and a.attempt = ${attempt} and a.owner::text = ${writer}`.execute(
-    db,
-  );
-  return rows.length > 0;
+  return finds(db)`
+    select from ledger.attempts a where a.entry_id = ${entryId}::bigint and a.attempt = ${attempt} and a.owner::text = ${writer}`;
 }
 
 function spoolFiles(folder: string): string[] {
@@ -225,9 +222,6 @@ function setAside(folder: string, { name, lines }: { name: string; lines: readon
 }
 
 async function isAlive(db: Database, owner: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from ops.leases where owner::text = ${owner} and expires_at > clock_timestamp() limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+  return finds(db)`
+    select 1 from ops.leases where owner::text = ${owner} and expires_at > clock_timestamp() limit 1`;
 }

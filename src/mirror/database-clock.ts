@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowOf } from '../db/statement.ts';
 
 /**
  * Returns a clock that follows the clock of the database, so that instants of different machines can be
@@ -7,8 +7,8 @@ import type { Database } from '../db/connect.ts';
  * the answer.
  */
 export async function openDatabaseClock(db: Database): Promise<() => Date> {
-  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  const read = await rowOf<{ at: Date }>(db)`select clock_timestamp() as at`;
   const readAt = performance.now();
-  const at = rows[0]?.at.getTime() ?? 0;
+  const at = read?.at.getTime() ?? 0;
   return () => new Date(at + performance.now() - readAt);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 /**
@@ -24,7 +25,7 @@ const idOf = (column: string) => sql`
  * @returns the number of new deals.
  */
 export async function meetNamedDeals(db: Database): Promise<number> {
-  const { rows } = await sql<{ is_new: boolean }>`
+  const rows = await rowsOf<{ is_new: boolean }>(db)`
     ${remember(sql`
       select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank from ledger.entries where deal_id is not null
       union all
@@ -35,13 +36,13 @@ export async function meetNamedDeals(db: Database): Promise<number> {
       union all
       select ${idOf('deal_id')}, 'codes', 3 from intake.codes where deal_id is not null
       union all
-      select ${idOf('deal_id')}, 'order', 4 from intake.orders where deal_id is not null`)}`.execute(db);
-  await sql`
+      select ${idOf('deal_id')}, 'order', 4 from intake.orders where deal_id is not null`)}`;
+  await execute(db)`
     update mirror.known_deals k set event_at = e.event_at
     from (
       select ${idOf('deal_id')} as deal_id, max(received_at) as event_at from ops.webhook_events
       where deal_id is not null group by 1) e
-    where e.deal_id = k.deal_id and k.event_at is distinct from e.event_at`.execute(db);
+    where e.deal_id = k.deal_id and k.event_at is distinct from e.event_at`;
   return rows.filter((row) => row.is_new).length;
 }
 
@@ -49,10 +50,10 @@ export async function meetNamedDeals(db: Database): Promise<number> {
 export async function discoverDeals(db: Database, discoveries: readonly Discovery[]): Promise<number> {
   if (discoveries.length === 0) return 0;
   const named = discoveries.map(({ dealId, way }) => ({ deal_id: dealId, way }));
-  const { rows } = await sql<{ is_new: boolean }>`
+  const rows = await rowsOf<{ is_new: boolean }>(db)`
     ${remember(sql`
       select deal_id, way, 1 as rank
-      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(deal_id text, way text)`)}`.execute(db);
+      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(deal_id text, way text)`)}`;
   return rows.filter((row) => row.is_new).length;
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 /** A deal to read, with the digest of its published answer. The digest is null if no answer is published. */
 export type DueDeal = { readonly dealId: string; readonly answerHash: string | null };
@@ -49,12 +50,12 @@ async function readPage(
   options: DueOptions,
   after: ReadCursor,
 ): Promise<{ readonly deals: readonly DueDeal[]; readonly next: ReadCursor | null }> {
-  const { rows } = await sql<{ deal_id: string; answer_hash: string | null; read_at: string }>`
+  const rows = await rowsOf<{ deal_id: string; answer_hash: string | null; read_at: string }>(db)`
     select deal_id, answer_hash, read_at from (
       select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
       from mirror.known_deals where ${isDue(options)}) d
     where (order_at, deal_id) > (${after.readAt}::timestamptz, ${after.dealId})
-    order by order_at, deal_id limit ${PAGE_SIZE}`.execute(db);
+    order by order_at, deal_id limit ${PAGE_SIZE}`;
   const last = rows.at(-1);
   return {
     deals: rows.map((row) => ({ dealId: row.deal_id, answerHash: row.answer_hash })),
@@ -72,18 +73,18 @@ export async function dueRanges(
   db: Database,
   options: DueOptions & { readonly limit: number; readonly size: number },
 ): Promise<readonly (DueRange & { readonly deals: number })[]> {
-  const { rows } = await sql<{ read_at: string; deal_id: string; deals: string }>`
-    select distinct on (share) order_at::text as read_at, deal_id, count(*) over (partition by share) as deals
+  const rows = await rowsOf<{ read_at: string; deal_id: string; deals: number }>(db)`
+    select distinct on (share) order_at::text as read_at, deal_id, (count(*) over (partition by share))::float8 as deals
     from (
       select order_at, deal_id, (row_number() over (order by order_at, deal_id) - 1) / ${options.size}::bigint as share
       from (select coalesce(read_at, '-infinity') as order_at, deal_id from mirror.known_deals where ${isDue(options)}) d
       order by order_at, deal_id limit ${options.limit}) numbered
-    order by share, order_at desc, deal_id desc`.execute(db);
+    order by share, order_at desc, deal_id desc`;
   const ends = rows.map((row): ReadCursor => ({ readAt: row.read_at, dealId: row.deal_id }));
   return rows.map(({ deals }, index) => ({
     after: ends[index - 1] ?? BEGINNING,
     upTo: ends[index] ?? BEGINNING,
-    deals: Number(deals),
+    deals,
   }));
 }
 
@@ -92,10 +93,10 @@ export async function countDueDeals(
   db: Database,
   options: DueOptions,
 ): Promise<Readonly<Record<string, number>>> {
-  const { rows } = await sql<{ first_way: string; deals: string }>`
-    select first_way, count(*) as deals from mirror.known_deals where ${isDue(options)}
-    group by first_way order by first_way`.execute(db);
-  return Object.fromEntries(rows.map((row) => [row.first_way, Number(row.deals)]));
+  const rows = await rowsOf<{ first_way: string; deals: number }>(db)`
+    select first_way, count(*)::float8 as deals from mirror.known_deals where ${isDue(options)}
+    group by first_way order by first_way`;
+  return Object.fromEntries(rows.map((row) => [row.first_way, row.deals]));
 }
 
 /** Number of deals that are due. */

@@ -3,6 +3,7 @@ import type { CodeProblem } from '../core/report.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { mayBeOneOf } from './known-handles.ts';
 
@@ -32,7 +33,7 @@ export async function findUnknownOwners(
   db: Database,
   owners: readonly NamedOwner[],
 ): Promise<readonly CodeProblem[] | null> {
-  const { rows: publications } = await sql`select 1 from mirror.publications limit 1`.execute(db);
+  const publications = await rowsOf(db)`select 1 from mirror.publications limit 1`;
   if (publications.length === 0) return null;
   const named = owners.map(({ line, brandId, dealId, collabId }) => ({
     line,
@@ -42,7 +43,7 @@ export async function findUnknownOwners(
     deal_id: dealId === null || dealId.includes('/') ? null : dealId,
     collab_id: collabId,
   }));
-  const { rows } = await sql<Unknown>`
+  const rows = await rowsOf<Unknown>(db)`
     with named as (
       select * from jsonb_to_recordset(${toJsonParameter(named)}::jsonb)
         as n(line integer, brand_id text, deal_id text, collab_id text)),
@@ -58,9 +59,7 @@ export async function findUnknownOwners(
       where deal_id is null and collab_id is not null and exists (select from mirror.collaboration_versions)
         and not exists (select from mirror.collaboration_versions c where c.collab_id = named.collab_id and c.is_current)
 )
-    select min(line) as line, "column", value from unknown group by "column", value order by 1, 2`.execute(
-    db,
-  );
+    select min(line) as line, "column", value from unknown group by "column", value order by 1, 2`;
   const ofHandles = await unknownHandles(db, owners);
   const all = [...rows, ...ofHandles].toSorted((one, other) => one.line - other.line);
   const handles = ofHandles.length > 0 ? await knownHandles(db) : [];
@@ -75,12 +74,12 @@ async function unknownHandles(db: Database, owners: readonly NamedOwner[]): Prom
   );
   if (named.length === 0) return [];
   const wanted = [...new Set(named.map(({ folded }) => folded))];
-  const { rows } = await sql<{ handle: string }>`
+  const rows = await rowsOf<{ handle: string }>(db)`
     select influencer_handle as handle from mirror.deal_versions
     where is_latest and influencer_handle is not null and ${mayBeOneOf(sql`influencer_handle`, wanted)}
     union
     select handle from mirror.known_handles
-    where (asked_at is null or deals_found > 0) and ${mayBeOneOf(sql`handle`, wanted)}`.execute(db);
+    where (asked_at is null or deals_found > 0) and ${mayBeOneOf(sql`handle`, wanted)}`;
   const known = new Set(rows.map(({ handle }) => foldHandle(handle)));
   const unknown = new Map(
     named
@@ -92,9 +91,9 @@ async function unknownHandles(db: Database, owners: readonly NamedOwner[]): Prom
 }
 
 async function knownHandles(db: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ handle: string }>`
+  const rows = await rowsOf<{ handle: string }>(db)`
     select distinct influencer_handle as handle from mirror.deal_versions
-    where is_latest and influencer_handle is not null limit ${MOST_HANDLES}`.execute(db);
+    where is_latest and influencer_handle is not null limit ${MOST_HANDLES}`;
   return rows.map(({ handle }) => handle);
 }
 

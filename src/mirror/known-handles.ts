@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
+import { countOf, execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
@@ -19,12 +20,10 @@ export type AskedHandle = {
  * discovered in a new way.
  */
 export async function meetNamedHandles(db: Database): Promise<number> {
-  const { rows } = await sql<NamedHandle>`
+  const rows = await rowsOf<NamedHandle>(db)`
     select distinct influencer_handle as handle, 'codes' as way from intake.codes where influencer_handle is not null
     union all
-    select distinct influencer_handle, 'order' from intake.orders where influencer_handle is not null`.execute(
-    db,
-  );
+    select distinct influencer_handle, 'order' from intake.orders where influencer_handle is not null`;
   return remember(db, rows);
 }
 
@@ -54,15 +53,13 @@ async function remember(db: Database, named: readonly NamedHandle[]): Promise<nu
   const handles = named
     .map(({ handle, way }) => ({ handle: handle.trim(), handle_folded: foldHandle(handle), way }))
     .filter(({ handle_folded: folded }) => folded.length > 0 && folded.length <= MAX_CHARS);
-  const { rows } = await sql`
+  return execute(db)`
     insert into mirror.known_handles as k (handle_folded, handle, first_way, ways)
     select handle_folded, min(handle), min(way), array_agg(distinct way order by way)
     from jsonb_to_recordset(${toJsonParameter(handles)}::jsonb) as m(handle_folded text, handle text, way text) group by handle_folded
     on conflict (handle_folded) do update
     set ways = k.ways || array(select way from unnest(excluded.ways) way where way <> all (k.ways))
-    where not excluded.ways <@ k.ways
-    returning 1`.execute(db);
-  return rows.length;
+    where not excluded.ways <@ k.ways`;
 }
 
 /**
@@ -74,9 +71,9 @@ export async function dueHandles(
   db: Database,
   options: { readonly askedBefore: Date; readonly limit: number },
 ): Promise<readonly DueHandle[]> {
-  const { rows } = await sql<{ handle_folded: string; handle: string }>`
+  const rows = await rowsOf<{ handle_folded: string; handle: string }>(db)`
     select handle_folded, handle from mirror.known_handles where ${isDue(options)}
-    order by asked_at nulls first, handle_folded limit ${options.limit}`.execute(db);
+    order by asked_at nulls first, handle_folded limit ${options.limit}`;
   return rows.map((row) => ({ handleFolded: row.handle_folded, handle: row.handle }));
 }
 
@@ -84,9 +81,8 @@ export async function countDueHandles(
   db: Database,
   options: { readonly askedBefore: Date },
 ): Promise<number> {
-  const { rows } = await sql<{ due: string }>`
-    select count(*) as due from mirror.known_handles where ${isDue(options)}`.execute(db);
-  return Number(rows[0]?.due ?? 0);
+  return countOf(db)`
+    select count(*) as due from mirror.known_handles where ${isDue(options)}`;
 }
 
 function isDue({ askedBefore }: { readonly askedBefore: Date }) {
@@ -101,10 +97,10 @@ export async function saveAskedHandles(db: Database, asked: readonly AskedHandle
     deals_found: dealsFound,
     problem,
   }));
-  await sql`
+  await execute(db)`
     update mirror.known_handles k
     set asked_at = a.asked_at, deals_found = coalesce(a.deals_found, k.deals_found), last_error = a.problem
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
       as a(handle_folded text, asked_at timestamptz, deals_found integer, problem text)
-    where k.handle_folded = a.handle_folded`.execute(db);
+    where k.handle_folded = a.handle_folded`;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { countOf, execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
 
@@ -15,10 +16,10 @@ export type PrefixAnswer = {
 
 /** Adds the first prefixes, of one character each, if there are none yet. */
 export async function plantPrefixes(db: Database): Promise<void> {
-  await sql`
+  await execute(db)`
     insert into mirror.prefixes (prefix)
     select prefix from jsonb_array_elements_text(${toJsonParameter(firstPrefixes())}::jsonb) prefix
-    where not exists (select from mirror.prefixes)`.execute(db);
+    where not exists (select from mirror.prefixes)`;
 }
 
 /**
@@ -29,9 +30,9 @@ export async function duePrefixes(
   db: Database,
   options: { readonly askedBefore: Date; readonly limit: number },
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ prefix: string }>`
+  const rows = await rowsOf<{ prefix: string }>(db)`
     select prefix from mirror.prefixes where ${isDue(options)}
-    order by asked_at nulls first, length(prefix), prefix limit ${options.limit}`.execute(db);
+    order by asked_at nulls first, length(prefix), prefix limit ${options.limit}`;
   return rows.map(({ prefix }) => prefix);
 }
 
@@ -39,9 +40,8 @@ export async function countDuePrefixes(
   db: Database,
   options: { readonly askedBefore: Date },
 ): Promise<number> {
-  const { rows } = await sql<{ due: string }>`
-    select count(*) as due from mirror.prefixes where ${isDue(options)}`.execute(db);
-  return Number(rows[0]?.due ?? 0);
+  return countOf(db)`
+    select count(*) as due from mirror.prefixes where ${isDue(options)}`;
 }
 
 function isDue({ askedBefore }: { readonly askedBefore: Date }) {
@@ -57,20 +57,19 @@ export async function savePrefixAnswers(db: Database, answers: readonly PrefixAn
     says_more: answer?.saysMore ?? null,
     problem,
   }));
-  await sql`
+  await execute(db)`
     update mirror.prefixes p
     set asked_at = a.asked_at, results = coalesce(a.results, p.results), answer_hash = coalesce(a.answer_hash, p.answer_hash),
         says_more = coalesce(a.says_more, p.says_more), last_error = a.problem
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
       as a(prefix text, asked_at timestamptz, results integer, answer_hash text, says_more boolean, problem text)
-    where p.prefix = a.prefix`.execute(db);
+    where p.prefix = a.prefix`;
 }
 
 export async function askedPrefixes(db: Database): Promise<readonly AskedPrefix[]> {
-  const { rows } = await sql<AskedPrefix>`
+  return rowsOf<AskedPrefix>(db)`
     select prefix, results, answer_hash as "answerHash", says_more as "saysMore", is_split as "isSplit"
-    from mirror.prefixes where results is not null`.execute(db);
-  return rows;
+    from mirror.prefixes where results is not null`;
 }
 
 export async function growPrefixes(
@@ -79,14 +78,12 @@ export async function growPrefixes(
 ): Promise<void> {
   if (split.size === 0) return;
   await inTransaction(db, async (trx) => {
-    await sql`
+    await execute(trx)`
       insert into mirror.prefixes (prefix)
       select prefix from jsonb_array_elements_text(${toJsonParameter([...split.values()].flat())}::jsonb) prefix
-      on conflict do nothing`.execute(trx);
-    await sql`
+      on conflict do nothing`;
+    await execute(trx)`
       update mirror.prefixes set is_split = true
-      where prefix in (select jsonb_array_elements_text(${toJsonParameter([...split.keys()])}::jsonb))`.execute(
-      trx,
-    );
+      where prefix in (select jsonb_array_elements_text(${toJsonParameter([...split.keys()])}::jsonb))`;
   });
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { countsOf, execute } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import type { RecordShape } from './record-shapes.ts';
 
@@ -44,7 +45,7 @@ export async function publishVersions(
   // A record that returns after it was gone gets a new version even if its content is equal, so that its
   // history shows the gap. The count makes Postgres end all previous versions before it adds the first new
   // one, because a record has only one latest version.
-  const { rows } = await sql<{ added: string; fresh: string; read: string }>`
+  const { added, fresh, read } = await countsOf<'added' | 'fresh' | 'read'>(trx)`
     with ended as (
       update ${table} v set is_latest = false, valid_to = coalesce(v.valid_to, i.fetched_at)
       from ${incoming} i
@@ -58,10 +59,8 @@ export async function publishVersions(
         select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash and v.valid_to is null)
       returning first_seen_at = valid_from as is_new)
     select count(*) as added, count(*) filter (where is_new) as fresh, (select count(*) from ${incoming} i) as read
-    from added`.execute(trx);
-  const added = Number(rows[0]?.added ?? 0);
-  const fresh = Number(rows[0]?.fresh ?? 0);
-  return { new: fresh, changed: added - fresh, unchanged: Number(rows[0]?.read ?? 0) - added };
+    from added`;
+  return { new: fresh, changed: added - fresh, unchanged: read - added };
 }
 
 const SQL_TYPES = {
@@ -89,14 +88,12 @@ function isListed({ kind }: RecordShape): boolean {
 export async function settleListing(trx: Transaction<DB>, shape: RecordShape): Promise<number> {
   const table = sql.table(shape.table);
   const key = sql.ref(shape.key);
-  await sql`
+  await execute(trx)`
     update ${table} v set seen_at = s.fetched_at from mirror.staged s
-    where s.record_kind = ${shape.kind} and v.${key} = s.record_id and v.is_latest`.execute(trx);
-  const { rows } = await sql`
+    where s.record_kind = ${shape.kind} and v.${key} = s.record_id and v.is_latest`;
+  return execute(trx)`
     update ${table} v set valid_to = l.fetched_at from mirror.staged_listings l
     where l.record_kind = ${shape.kind} and l.is_complete and v.is_current and v.seen_at < l.fetched_at
       and exists (select from mirror.staged s where s.record_kind = ${shape.kind})
-      and not exists (select from mirror.staged s where s.record_kind = ${shape.kind} and s.record_id = v.${key})
-    returning 1`.execute(trx);
-  return rows.length;
+      and not exists (select from mirror.staged s where s.record_kind = ${shape.kind} and s.record_id = v.${key})`;
 }

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { countOf, execute, finds, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { publishVersions, type RecordCounts, settleListing, stagedRecords } from './publish-records.ts';
 import {
@@ -44,10 +45,8 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
   return inTransaction(db, async (trx) => {
     // Keeps other processes from staging or publishing in the meantime. The tables are locked in the same
     // order as staging uses them, to avoid a deadlock.
-    await sql`
-      lock table mirror.staged_listings, mirror.staged, mirror.staged_collaborations in share row exclusive mode`.execute(
-      trx,
-    );
+    await execute(trx)`
+      lock table mirror.staged_listings, mirror.staged, mirror.staged_collaborations in share row exclusive mode`;
     await suitPlans(trx);
     await dropOutdated(trx);
     const shapes = [brandShape, dealflowShape, dealShape, collaborationShape] as const;
@@ -72,14 +71,12 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
       },
       collaborations: { ...collaborations, gone: await endGoneCollaborations(trx) },
     };
-    await sql`
-      insert into mirror.publications (run_id, counts) values (${runId}::bigint, ${JSON.stringify(published)}::jsonb)`.execute(
-      trx,
-    );
+    await execute(trx)`
+      insert into mirror.publications (run_id, counts) values (${runId}::bigint, ${JSON.stringify(published)}::jsonb)`;
     await countCoverage(trx, options);
-    await sql`delete from mirror.staged_collaborations`.execute(trx);
-    await sql`delete from mirror.staged`.execute(trx);
-    await sql`delete from mirror.staged_listings`.execute(trx);
+    await execute(trx)`delete from mirror.staged_collaborations`;
+    await execute(trx)`delete from mirror.staged`;
+    await execute(trx)`delete from mirror.staged_listings`;
     if (await isLeaseHeld(trx, options.owner)) return published;
     throw LEASE_LOST;
   }).catch((error: unknown) => {
@@ -97,17 +94,16 @@ const FEW_ROWS = 1_000;
  * These settings make it use look-ups for few rows and hash joins for many.
  */
 async function suitPlans(trx: Transaction<DB>): Promise<void> {
-  await sql`
+  await execute(trx)`
     select set_config('jit', 'off', true), set_config('work_mem', '64MB', true),
       set_config('enable_nestloop', case when records + collaborations > ${FEW_ROWS}::int then 'off' else 'on' end, true)
     from (select count(*) as records from mirror.staged) r,
-      (select count(*) as collaborations from mirror.staged_collaborations) c`.execute(trx);
+      (select count(*) as collaborations from mirror.staged_collaborations) c`;
 }
 
 async function countAsked(db: Database): Promise<number> {
-  const { rows } = await sql<{ asked: string }>`
-    select count(*) as asked from mirror.staged where record_kind = 'deal'`.execute(db);
-  return Number(rows[0]?.asked ?? 0);
+  return countOf(db)`
+    select count(*) as asked from mirror.staged where record_kind = 'deal'`;
 }
 
 /** Thrown to roll back. Never leaves this module. */
@@ -115,11 +111,8 @@ const LEASE_LOST = Symbol('the lease is over');
 
 /** Locks the lease until the commit, so that no other process takes it over in between. */
 async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`.execute(
-    db,
-  );
-  return rows.length > 0;
+  return finds(db)`
+    select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`;
 }
 
 /** Records how complete the mirror is after this publication, in total and by how deals were discovered. */
@@ -128,7 +121,7 @@ async function countCoverage(
   options: { readonly runId: string; readonly now: Date; readonly refreshAfterHours: number },
 ): Promise<void> {
   const { runId, now, refreshAfterHours } = options;
-  await sql`
+  await execute(trx)`
     with deals as (
       select first_way, ways, read_at, deleted_at,
         case when deleted_at is not null then 'deleted'
@@ -150,7 +143,7 @@ async function countCoverage(
       (run_id, way, known, also_known, fresh, stale, unread, failing, deleted, oldest_read_at, newest_read_at)
     select ${runId}::bigint, way, coalesce(known, 0), coalesce(deals, 0), coalesce(fresh, 0), coalesce(stale, 0), coalesce(unread, 0),
       coalesce(failing, 0), coalesce(deleted, 0), oldest_read_at, newest_read_at
-    from counted full join also using (way)`.execute(trx);
+    from counted full join also using (way)`;
 }
 
 /**
@@ -169,14 +162,14 @@ async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string
   const enter = sql`
     insert into mirror.drift (run_id, record_kind, field, kind, expected, found, records, sample_id)
     select ${runId}::bigint, ${kind}, left(field, 200), d.kind, expected, found, count(*), min(id)`;
-  await sql`
+  await execute(trx)`
     ${enter} from (
       select p.id, o.key as field, 'type_changed' as kind, jsonb_typeof(o.value) as expected, jsonb_typeof(n.value) as found
       from (${pairs}) p cross join lateral jsonb_each(p.old) o join lateral jsonb_each(p.new) n on n.key = o.key
       where jsonb_typeof(o.value) <> jsonb_typeof(n.value) and 'null' not in (jsonb_typeof(o.value), jsonb_typeof(n.value))) d
-    group by field, d.kind, expected, found`.execute(trx);
+    group by field, d.kind, expected, found`;
   // If one deal lacks a field, that deal has changed. Only a field that no deal has any more has vanished.
-  await sql`
+  await execute(trx)`
     ${enter} from (
       select p.id, o.key as field, 'vanished' as kind, jsonb_typeof(o.value) as expected, null as found
       from (${pairs}) p cross join lateral jsonb_each(p.old) o where not p.new ? o.key) d
@@ -184,14 +177,14 @@ async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string
       and not exists (
         select from mirror.staged s join ${table} v on v.${key} = s.record_id and v.is_latest
         where s.record_kind = ${kind} and s.outcome = 'unchanged' and v.raw ? field)
-    group by field, d.kind, expected, found`.execute(trx);
-  await sql`
+    group by field, d.kind, expected, found`;
+  await execute(trx)`
     ${enter} from (
       select i.id, m.field, m.kind, m.expected, m.found
       from ${incoming} i cross join lateral jsonb_to_recordset(i.drift) as m(field text, kind text, expected text, found text)
       where i.drift is not null
         and not exists (select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash)) d
-    group by field, d.kind, expected, found`.execute(trx);
+    group by field, d.kind, expected, found`;
 }
 
 /** Waiting time of a deal that could not be read. It doubles after each failed run, up to the longest. */
@@ -210,18 +203,18 @@ const GONE_REST = '7 days';
  * @returns the number of deals.
  */
 async function dropOutdated(trx: Transaction<DB>): Promise<number> {
-  const { rows } = await sql`
+  const rows = await rowsOf(trx)`
     delete from mirror.staged s using mirror.known_deals k
     where s.record_kind = 'deal' and k.deal_id = s.record_id
       and (s.fetched_at <= greatest(k.read_at, k.not_found_at)
         or (s.outcome = 'unchanged' and s.answer_hash is distinct from k.answer_hash))
-    returning 1`.execute(trx);
+    returning 1`;
   await dropReplacedCollaborations(trx);
   for (const [kind, table, key] of LISTED) {
-    await sql`
+    await execute(trx)`
       delete from mirror.staged s using ${sql.table(table)} v
       where s.record_kind = ${kind} and v.${sql.ref(key)} = s.record_id and v.is_latest
-        and s.fetched_at <= greatest(v.seen_at, v.valid_to)`.execute(trx);
+        and s.fetched_at <= greatest(v.seen_at, v.valid_to)`;
   }
   return rows.length;
 }
@@ -231,22 +224,18 @@ async function dropOutdated(trx: Transaction<DB>): Promise<number> {
  * the one of the deal that was requested last counts.
  */
 async function dropReplacedCollaborations(trx: Transaction<DB>): Promise<void> {
-  await sql`
+  await execute(trx)`
     delete from mirror.staged_collaborations c
     where not exists (
       select from mirror.staged s
-      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id and s.fetched_at = c.fetched_at)`.execute(
-    trx,
-  );
-  await sql`
+      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id and s.fetched_at = c.fetched_at)`;
+  await execute(trx)`
     update mirror.staged_collaborations c set is_newest = false
     from (
       select collab_id, deal_id, fetched_at,
         row_number() over (partition by collab_id order by fetched_at desc, deal_id) as place
       from mirror.staged_collaborations) o
-    where o.place > 1 and (c.collab_id, c.deal_id, c.fetched_at) = (o.collab_id, o.deal_id, o.fetched_at)`.execute(
-    trx,
-  );
+    where o.place > 1 and (c.collab_id, c.deal_id, c.fetched_at) = (o.collab_id, o.deal_id, o.fetched_at)`;
 }
 
 const LISTED = [
@@ -264,7 +253,7 @@ const LISTED = [
 async function endGoneDeals(
   trx: Transaction<DB>,
 ): Promise<{ readonly gone: number; readonly still: number }> {
-  const { rows } = await sql<{ is_new: boolean }>`
+  const rows = await rowsOf<{ is_new: boolean }>(trx)`
     update mirror.known_deals k
     set deleted_at = coalesce(k.deleted_at, s.fetched_at), answer_hash = null, failures = 0, last_error = null,
         not_before = s.fetched_at + ${GONE_REST}::interval
@@ -272,14 +261,12 @@ async function endGoneDeals(
     where s.record_kind = 'deal' and s.outcome = 'not_found' and s.record_id = k.deal_id and k.not_found_at is not null
       and (k.deleted_at is not null
         or exists (select from mirror.staged r where r.record_kind = 'deal' and r.outcome in ('read', 'unchanged')))
-    returning k.deleted_at = s.fetched_at as is_new`.execute(trx);
+    returning k.deleted_at = s.fetched_at as is_new`;
   for (const table of ['mirror.deal_versions', 'mirror.collaboration_versions']) {
-    await sql`
+    await execute(trx)`
       update ${sql.table(table)} v set valid_to = k.not_found_at
       from mirror.known_deals k
-      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current and v.valid_from < k.not_found_at`.execute(
-      trx,
-    );
+      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current and v.valid_from < k.not_found_at`;
   }
   const gone = rows.filter((row) => row.is_new).length;
   return { gone, still: rows.length - gone };
@@ -292,14 +279,12 @@ async function endGoneDeals(
  * @returns the number of ended collaborations.
  */
 async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
-  const { rows } = await sql`
+  return execute(trx)`
     update mirror.collaboration_versions v set valid_to = s.fetched_at
     from mirror.staged s
     where s.record_kind = 'deal' and s.outcome = 'read' and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
       and exists (select from mirror.staged_collaborations c where c.deal_id = v.deal_id)
-      and not exists (select from mirror.staged_collaborations c where c.collab_id = v.collab_id and c.deal_id = v.deal_id)
-    returning 1`.execute(trx);
-  return rows.length;
+      and not exists (select from mirror.staged_collaborations c where c.collab_id = v.collab_id and c.deal_id = v.deal_id)`;
 }
 
 /**
@@ -309,7 +294,7 @@ async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
 async function stampDeals(
   trx: Transaction<DB>,
 ): Promise<{ readonly unchanged: number; readonly failed: number }> {
-  const seen = await sql<{ unchanged: string }>`
+  const unchanged = await countOf(trx)`
     with seen as (
       update mirror.known_deals k
       set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
@@ -317,8 +302,8 @@ async function stampDeals(
       from mirror.staged s
       where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
       returning s.outcome)
-    select count(*) filter (where outcome = 'unchanged') as unchanged from seen`.execute(trx);
-  const failed = await sql`
+    select count(*) filter (where outcome = 'unchanged') as unchanged from seen`;
+  const failed = await execute(trx)`
     update mirror.known_deals k
     set failures = k.failures + 1, last_error = s.problem,
         not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at) else k.not_found_at end,
@@ -326,10 +311,6 @@ async function stampDeals(
           then s.fetched_at + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
     from mirror.staged s
     where s.record_kind = 'deal' and s.outcome in ('not_found', 'failed') and s.record_id = k.deal_id
-      and (k.deleted_at is null or s.outcome = 'failed')
-    returning 1`.execute(trx);
-  return {
-    unchanged: Number(seen.rows[0]?.unchanged ?? 0),
-    failed: failed.rows.length,
-  };
+      and (k.deleted_at is null or s.outcome = 'failed')`;
+  return { unchanged, failed };
 }

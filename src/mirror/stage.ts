@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { toArrayParameter, toJsonArrayParameter, toTextArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { DealAnswer } from './read-deal-answer.ts';
 import { digest, type NotARecord, type ReadRecord } from './read-record.ts';
@@ -52,15 +53,15 @@ export async function stageListing(
   const { runId, kind, listing } = options;
   const fetchedAt = options.fetchedAt.toISOString();
   await inTransaction(db, async (trx) => {
-    const { rows } = await sql`
+    const rows = await rowsOf(trx)`
       insert into mirror.staged_listings as l (record_kind, fetched_at, run_id, is_complete, problem)
       values (${kind}, ${fetchedAt}::timestamptz, ${runId}::bigint, ${listing.problem === null}, ${listing.problem})
       on conflict (record_kind) do update
       set fetched_at = excluded.fetched_at, run_id = excluded.run_id, is_complete = excluded.is_complete, problem = excluded.problem
       where l.fetched_at <= excluded.fetched_at
-      returning 1`.execute(trx);
+      returning 1`;
     if (rows.length === 0) return;
-    await sql`delete from mirror.staged where record_kind = ${kind}`.execute(trx);
+    await execute(trx)`delete from mirror.staged where record_kind = ${kind}`;
     const staged = listing.records.map(
       (record): StagedRow => ({
         ...{ kind, id: record.id, outcome: 'read', fetchedAt: options.fetchedAt, record },
@@ -83,15 +84,14 @@ export async function keepUnreadable(
   const { runId, kind, items } = options;
   if (items.length === 0) return;
   const rows = items.map(({ reason, raw }) => ({ record_hash: digest(JSON.stringify(raw)), raw, reason }));
-  await sql`
+  await execute(db)`
     insert into mirror.unreadable as u (record_kind, record_hash, raw, reason, run_id)
     select distinct on (record_hash) ${kind}, record_hash, coalesce(raw, 'null'), reason, ${runId}::bigint
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r(record_hash text, raw jsonb, reason text)
     on conflict (record_kind, record_hash) do update
-    set seen_at = clock_timestamp(), run_id = excluded.run_id, reason = excluded.reason`.execute(db);
+    set seen_at = clock_timestamp(), run_id = excluded.run_id, reason = excluded.reason`;
 }
 
-/** A row of mirror.staged. */
 type StagedRow = {
   readonly kind: string;
   readonly id: string;
@@ -139,7 +139,7 @@ async function insertStaged(
 ): Promise<void> {
   const { records, collaborations } = rows;
   if (records.length === 0) return;
-  await sql`
+  await execute(db)`
     with records as (
       insert into mirror.staged as s
         (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, problem, row_hash, fields, raw, drift)
@@ -161,7 +161,7 @@ async function insertStaged(
       ${texts(collaborations, ({ record }) => record.id)}::text[], ${texts(collaborations, ({ dealId }) => dealId)}::text[],
       ${times(collaborations)}::float8[], ${content(collaborations)}
     ) as c(collab_id, deal_id, fetched_ms, row_hash, fields, raw, drift)
-    on conflict do nothing`.execute(db);
+    on conflict do nothing`;
 }
 
 /**

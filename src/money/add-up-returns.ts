@@ -3,6 +3,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
+import {
+  customerHistory,
+  customerOf,
+  ESTIMATED_HISTORY_DAYS,
+  isNoOrder,
+  isSealed,
+  orderedAt,
+} from './customers.ts';
 import { earnedOrders, findKept } from './kept-earnings.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -13,23 +21,6 @@ export type ReturnRules = StatementRules & {
   /** The reporting currency and its rates. Null: amounts are not converted. */
   readonly exchange: Exchange | null;
 };
-
-/**
- * Whether a customer is new cannot be known for the first days with known customers: they may have ordered
- * before.
- */
-const HISTORY_DAYS = 90;
-
-/** The time of the order for version `o`, written as in the indexes of `intake.orders`. */
-const orderedAt = (o: string) =>
-  sql`coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}, ${sql.ref(`${o}.first_seen_at`)})`;
-
-/** The first time with known customers, by source. Sources without any customer key have none. */
-const history = sql`
-  select f.source, h.since from (select distinct source from intake.source_files) f
-  cross join lateral (
-    select ${orderedAt('o')} as since from intake.orders o
-    where o.source = f.source and o.customer_key is not null order by ${orderedAt('o')} limit 1) h`;
 
 /**
  * Stores the settings by which returns are computed from now on, and the fees of the terms.
@@ -46,12 +37,14 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
   const feeRates = (exchange?.rates ?? []).filter(({ currency, day }) => feeDays.has(`${currency} ${day}`));
   const { rows } = await sql<{ known: unknown }>`
     select jsonb_build_array(
-      (select jsonb_agg(jsonb_build_array(source, since) order by source) from (${history}) h),
+      (select jsonb_agg(jsonb_build_array(source, since, until) order by source) from (${customerHistory(rules, { isEstimated: true })}) h),
       (select jsonb_build_array(count(*), max(valid_from)) from mirror.collaboration_versions where commission_perc is not null)) as known`.execute(
     trx,
   );
   const rulesHash = createHash('sha256')
-    .update(JSON.stringify([terms, timeZone, rows[0]?.known, HISTORY_DAYS, reportingCurrency, feeRates]))
+    .update(
+      JSON.stringify([terms, timeZone, rows[0]?.known, ESTIMATED_HISTORY_DAYS, reportingCurrency, feeRates]),
+    )
     .digest('hex');
   const { rows: changed } = await sql<{ is_other: boolean }>`
     update reporting.return_rules r
@@ -103,25 +96,19 @@ export async function addUpReturns(
           and s.disposition = 'accepted' and s.entry_id is not null offset 0) s
     ),
     ${earnedOrders(rules, { kept, entries: sql`select entry_id from chosen` })},
-    history as materialized (${history}),
+    history as materialized (${customerHistory(rules, { isEstimated: true })}),
     orders as materialized (
       select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
         e.earned_amount, e.net_amount is null as is_unvalued, e.net_amount is not null and e.earned_amount is null and e.rate_percent is null as is_unrated,
         e.net_amount is not null and e.earned_amount is null and e.rate_percent is not null as is_unlined,
         ${converted(sql`e.net_amount`, sql`e.currency`, reportingCurrency)} as net_converted,
         ${converted(sql`e.earned_amount`, sql`e.currency`, reportingCurrency)} as earned_converted, v.ordered_at, v.customer_key,
-        case when v.is_excluded then 'none' when v.customer_key is null then 'unknown' when v.has_earlier then 'returning'
-          when v.ordered_at < h.since + ${HISTORY_DAYS} * interval '1 day' then 'unknown' else 'new' end as customer
+        case when v.is_excluded then 'none' else coalesce(v.customer, 'unknown') end as customer
       from chosen c
       join earned e using (entry_id)
       cross join lateral (
-        select o.source, o.customer_key, ${orderedAt('o')} as ordered_at, ${isExcluded('o')} as is_excluded,
-          o.customer_key is not null and exists (
-            select from intake.orders p
-            where p.customer_key = o.customer_key and p.is_current and ${isSealed('p')} and not ${isExcluded('p')}
-              and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt('o')}, o.source, o.order_id)) as has_earlier
-        from intake.orders o where o.order_version_id = c.order_version_id limit 1) v
-      left join history h on h.source = v.source
+        select o.customer_key, ${orderedAt('o')} as ordered_at, ${isNoOrder('o')} as is_excluded, ${customerOf('o', 'h')} as customer
+        from intake.orders o left join history h using (source) where o.order_version_id = c.order_version_id limit 1) v
       left join reporting.exchange_rates x on x.currency = e.currency and x.day_local = e.ordered_on
     ),
     won as (
@@ -136,7 +123,7 @@ export async function addUpReturns(
           select ${orderedAt('p')} as ordered_at,
             case when p.currency = n.currency then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0) else 0 end as net
           from intake.orders p
-          where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')} and not ${isExcluded('p')}) p) k
+          where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')} and not ${isNoOrder('p')}) p) k
       where n.customer = 'new'
     ),
     won_sums as (
@@ -159,19 +146,6 @@ export async function addUpReturns(
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
     group by 1, 2, 3, 4`.execute(trx);
-}
-
-/** Condition: the file of version `o` was read to its end. */
-function isSealed(o: string) {
-  return sql`(select f.state from intake.source_files f where f.source_file_id = ${sql.ref(`${o}.source_file_id`)}) = 'sealed'`;
-}
-
-/**
- * Condition: version `o` is not an order that the customer keeps, because it was cancelled or is a test. A
- * draft or a renewal of a subscription may be an order; its job decides.
- */
-function isExcluded(o: string) {
-  return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') not in ('draft', 'renewal') or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
 }
 
 /**

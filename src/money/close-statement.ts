@@ -62,10 +62,11 @@ export async function closeStatement(
   await sql`
     insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on,
       deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
-      earned_amount, closed_before, amount, exchange_rate)
+      terms_lines, terms_text, earned_amount, closed_before, amount, exchange_rate)
     ${linesOf(rules, { month })}
     select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source, order_platform, order_id, ordered_on,
-      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from, earned_amount,
+      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
+      terms_lines, terms_text, earned_amount,
       closed_before, earned_amount - closed_before, case when currency = ${reportingCurrency} then 1 else x.rate end
     from lines
     left join (
@@ -110,8 +111,8 @@ export async function verifyStatements(
 
 /**
  * Computes the hash over every column of every line, as text that does not depend on settings of the session.
- * The excluded amount, the exchange rate and the reporting currency were added later, so they are part of the hash
- * only where there is one.
+ * The excluded amount, the terms, the exchange rate and the reporting currency were added later, so they are part of the
+ * hash only where there is one.
  */
 function hashOf(
   statementId: RawBuilder<unknown>,
@@ -127,6 +128,7 @@ function hashOf(
         to_char(l.ordered_on, 'YYYY-MM-DD'), to_char(l.due_on, 'YYYY-MM-DD'), l.deal_id, l.collab_id, l.brand_id, l.influencer_handle, l.currency,
         l.sent_amount, l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before, l.amount)
         || case when l.excluded_amount is null then '[]' else jsonb_build_array(l.excluded_amount) end
+        || case when l.terms_lines is null then '[]' else jsonb_build_array('terms', l.terms_lines, l.terms_text) end
         || case when l.exchange_rate is null then '[]' else jsonb_build_array('exchange_rate', l.exchange_rate) end)::text, E'\n' order by l.line_no)
       from ops.statement_lines l where l.statement_id = ${statementId}), ''), 'UTF8')), 'hex')`;
 }

@@ -59,8 +59,10 @@ async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promis
   if (adopted.length === 0) return true;
   const taken = await takeChanges(trx);
   if (taken === 0) return true;
+  // Rows are compared by the order of their columns.
+  await sql`create temporary table new_earnings (like reporting.order_earnings) on commit drop`.execute(trx);
   await sql`
-    create temporary table new_earnings on commit drop as
+    insert into pg_temp.new_earnings (${keptColumns()}, closed_amount, standing)
     with ${ratedOrders(rules, sql`select entry_id from pg_temp.taken_earnings`)}
     select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
     from earnings e

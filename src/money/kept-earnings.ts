@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { isChosen, stateOfFacts } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import type { StatementRules } from './statement.ts';
@@ -19,7 +20,7 @@ import type { StatementRules } from './statement.ts';
  */
 
 /** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
-const FORMULA = 2;
+const FORMULA = 3;
 
 /** With more noted changes, it is hardly slower to compute all orders. */
 const MAX_CHANGES = 20_000;
@@ -30,11 +31,19 @@ export type Kept = {
   readonly hasChanges: boolean;
 };
 
-/** Digest of everything in the rules that the earnings of orders depend on. Fees are not kept. */
-export function hashRules({ terms, returnWindowDays, timeZone }: StatementRules): string {
-  return createHash('sha256')
-    .update(JSON.stringify([FORMULA, scheduleTerms(terms), returnWindowDays, timeZone]))
-    .digest('hex');
+/** SQL: digest of everything that the earnings of orders depend on beside what is noted. Fees are not kept. */
+export function hashRules(rules: StatementRules): RawBuilder<string> {
+  const { terms, returnWindowDays, timeZone, customersSince } = rules;
+  const stated = [
+    FORMULA,
+    scheduleTerms(terms),
+    terms.filter(isChosen),
+    returnWindowDays,
+    timeZone,
+    customersSince,
+  ];
+  const digest = createHash('sha256').update(JSON.stringify(stated)).digest('hex');
+  return sql`(${digest} || ${stateOfFacts(rules)})`;
 }
 
 /**
@@ -147,6 +156,7 @@ const COLUMNS = [
   'excluded_amount',
   'rate_percent',
   'rate_from',
+  'terms_lines',
   'earned_amount',
 ];
 
@@ -158,13 +168,13 @@ export function keptColumns(of: string | null = null): RawBuilder<unknown> {
 /**
  * SQL for the standing of an order, as the comment of the column explains.
  *
- * @param of a relation with the columns of `earnings`.
+ * @param of the relation `earnings`.
  * @param closed the sum of its closed lines; null if it has none.
  */
 export function standingOf(of: RawBuilder<unknown>, closed: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     case when ${of}.net_amount is null then 'unknown_net'
-      when ${of}.earned_amount is null then case when ${of}.rate_percent is null then 'unknown_rate' else 'unknown_lines' end
+      when ${of}.earned_amount is null then ${of}.unknown_why
       when ${closed} is null then case when ${of}.earned_amount = 0 then 'nothing' else 'new' end
       when ${of}.earned_amount = ${closed} then 'settled' else 'correction' end`;
 }

@@ -6,14 +6,17 @@ import { hasFittingDecimals, minorDigits } from '../core/money.ts';
 import { foldCode } from '../core/text/fold.ts';
 import {
   describeProblems,
+  editSheet,
   type ReadSheet,
   readSheet,
   readSheetFile,
   type Sheet,
+  type SheetEdit,
   type SheetRow,
   type Unreadable,
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
+import { includes, isConditional, statesRate } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
 import { parseRates } from './parse-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
@@ -28,11 +31,13 @@ export function loadStatementRules({
   terms: path,
   returnWindowDays,
   timeZone,
+  customersSince,
 }: StatementSettings): StatementRules {
-  if (path === null) return { terms: [], returnWindowDays, timeZone };
+  const settings = { returnWindowDays, timeZone, customersSince };
+  if (path === null) return { terms: [], ...settings };
   const { rows: terms, problems } = parseTerms(readSheetFile(path, unreadable).text);
   refuse(problems, path);
-  return { terms, returnWindowDays, timeZone };
+  return { terms, ...settings };
 }
 
 /**
@@ -103,16 +108,24 @@ const TERMS_COLUMNS = [
   'deal_id',
   'code',
   'rate',
+  'flat',
   'fixed_fee',
   'currency',
   'excluded_skus',
+  'customer',
+  'first_days',
   'valid_from',
   'valid_to',
+  // For readers: why the row is as it is.
+  'reason',
 ] as const;
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
 /** A code that is none would silently make an amount of its own, which nobody pays. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+/** Columns with an amount in the currency of the row, and those with a condition. */
+const AMOUNTS = ['flat', 'fixed_fee'] as const satisfies readonly TermsColumn[];
+const CONDITIONS = ['customer', 'first_days'] as const satisfies readonly TermsColumn[];
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
 
@@ -120,13 +133,26 @@ const TERMS: Sheet<TermsColumn, Terms> = {
   columns: TERMS_COLUMNS,
   required: [
     ['deal_id', 'code'],
-    ['rate', 'fixed_fee', 'excluded_skus'],
+    ['rate', 'flat', 'fixed_fee', 'excluded_skus'],
   ],
   mayHaveOthers: false,
   mayBePadded: false,
   insteadOfAddress: 'Name the deal, the code or the SKUs.',
   readRow,
 };
+
+/** The file, and a draft of it, with a row added and cells of others changed. */
+export function editTerms(
+  text: string,
+  edit: SheetEdit<TermsColumn>,
+): { readonly text: string; readonly row: string } {
+  return editSheet(text, edit, TERMS_COLUMNS);
+}
+
+/** The text of terms.csv, with its byte order mark. Blank if none is configured. @throws KnownError `statement_rules_unreadable` (exit 2). */
+export function readTerms({ terms }: Pick<StatementSettings, 'terms'>): string {
+  return terms === null ? '' : readSheetFile(terms, unreadable).bytes.toString();
+}
 
 /**
  * Parses terms.csv: what a deal, or the owner of a code, earns. Because money is at stake, the file is not used
@@ -141,12 +167,10 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
   const [dealId, codeFolded] = [cell('deal_id'), foldCode(cell('code'))];
   if (dealId !== '' && codeFolded !== '')
     return refuse('deal_id', 'The row names both a deal and a code.', 'Fill in one of deal_id and code.');
-  const [rate, fixedFee] = [cell('rate').replace(/ ?%$/, ''), cell('fixed_fee')];
-  for (const [column, value] of [
-    ['rate', rate],
-    ['fixed_fee', fixedFee],
-  ] as const)
-    if (value !== '' && !DECIMAL.test(value))
+  const rate = cell('rate').replace(/ ?%$/, '');
+  const amounts = AMOUNTS.filter((column) => cell(column) !== '');
+  for (const column of rate === '' ? amounts : (['rate', ...amounts] as const))
+    if (!DECIMAL.test(column === 'rate' ? rate : cell(column)))
       return refuse(
         column,
         'This is not a readable number.',
@@ -161,18 +185,20 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
     );
   const isForAll = dealId === '' && codeFolded === '';
-  if (isForAll && (excludedSkus.length === 0 || rate !== '' || fixedFee !== ''))
+  if (isForAll && (excludedSkus.length === 0 || rate !== '' || amounts.length > 0))
     return refuse(
       'deal_id',
       'The row names no deal and no code.',
       'Fill in one of deal_id and code. A row without them can only exclude products, for everybody: excluded_skus.',
     );
-  if (rate === '' && fixedFee === '' && excludedSkus.length === 0)
+  if (rate === '' && amounts.length === 0 && excludedSkus.length === 0)
     return refuse(
       'rate',
-      'The row says neither a rate nor a fee, and excludes nothing.',
-      'Fill in rate, fixed_fee or excluded_skus.',
+      'The row says neither a rate nor an amount, and excludes nothing.',
+      'Fill in rate, flat, fixed_fee or excluded_skus.',
     );
+  if (rate !== '' && amounts.includes('flat'))
+    return refuse('flat', 'The row says both a rate and a flat amount.', 'Fill in one of rate and flat.');
   if (Number(rate) > 100)
     return refuse(
       'rate',
@@ -186,23 +212,39 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       `Write ${Number((Number(rate) * 100).toFixed(4))} for that share of the revenue, or ${rate}% if you mean less than one percent.`,
     );
   const currency = cell('currency').toUpperCase();
-  if (fixedFee !== '' && !CURRENCIES.has(currency))
+  const [amount] = amounts;
+  if (amount !== undefined && !CURRENCIES.has(currency))
     return refuse(
       'currency',
-      currency === '' ? 'A fee needs its currency.' : 'This is not a currency.',
+      currency !== ''
+        ? 'This is not a currency.'
+        : amount === 'fixed_fee'
+          ? 'A fee needs its currency.'
+          : `The amount in ${amount} needs its currency.`,
       'Write three letters, for example EUR.',
     );
-  if (fixedFee !== '' && !hasFittingDecimals(fixedFee, currency))
+  for (const column of amounts)
+    if (!hasFittingDecimals(cell(column), currency))
+      return refuse(
+        column,
+        `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has more.`,
+        'Write the amount that is paid out, or correct the currency.',
+      );
+  const conditions = readConditions({ cell, refuse });
+  if (conditions === null) return null;
+  const isStatement = rate !== '' || amounts.includes('flat');
+  const [condition] = CONDITIONS.filter((column) => cell(column) !== '');
+  if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || amounts.includes('fixed_fee')))
     return refuse(
-      'fixed_fee',
-      `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has more.`,
-      'Write the amount that is paid out, or correct the currency.',
+      condition,
+      'Only a rate or a flat amount can have a condition.',
+      'Fill in rate or flat, and write fixed_fee and excluded_skus in a row without conditions.',
     );
   const [from, to] = [cell('valid_from'), cell('valid_to')];
   for (const column of ['valid_from', 'valid_to'] as const)
     if (cell(column) !== '' && !isDay(cell(column)))
       return refuse(column, 'This is not a day.', 'Write 2026-04-30.');
-  if (fixedFee !== '' && from === '')
+  if (amounts.includes('fixed_fee') && from === '')
     return refuse(
       'valid_from',
       'A fee needs the day from which it is owed.',
@@ -216,15 +258,37 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     );
   return {
     line,
+    text: TERMS_COLUMNS.flatMap((column) => (cell(column) === '' ? [] : `${column}=${cell(column)}`)).join(
+      ' ',
+    ),
     dealId: dealId || null,
     codeFolded: codeFolded || null,
     ratePercent: rate || null,
-    fixedFee: fixedFee || null,
+    flat: cell('flat') || null,
+    fixedFee: cell('fixed_fee') || null,
     currency: currency || null,
     excludedSkus,
+    ...conditions,
     validFrom: from || null,
     validTo: to || null,
   };
+}
+
+function readConditions({
+  cell,
+  refuse,
+}: Pick<SheetRow<TermsColumn>, 'cell' | 'refuse'>): Pick<Terms, 'customer' | 'firstDays'> | null {
+  const customer = cell('customer').toLowerCase();
+  if (customer !== '' && customer !== 'new' && customer !== 'returning')
+    return refuse(
+      'customer',
+      'This is not a kind of customer.',
+      'Write new for the first order of a customer, or returning. Leave it blank for any customer.',
+    );
+  const firstDays = cell('first_days');
+  if (firstDays !== '' && !/^[1-9]\d{0,3}$/.test(firstDays))
+    return refuse('first_days', 'This is not a number of days.', 'Write a whole number from 1 to 9999: 30');
+  return { customer: customer || null, firstDays: firstDays === '' ? null : Number(firstDays) };
 }
 
 /** Splits SKUs at semicolons. Each is listed once. */
@@ -232,7 +296,10 @@ function skusOf(cell: string): readonly string[] {
   return [...new Set(cell.split(';').map(foldCode))].filter((sku) => sku !== '');
 }
 
-/** Finds rows whose validity overlaps: with two rates for one day, either would be a guess. */
+/**
+ * Finds rows that leave it open what an order earns: of two rows for the same days, the lower one applies, so it must
+ * have a condition that the upper one lacks.
+ */
 function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
   const bySubject = Map.groupBy(terms, (row) =>
     row.dealId !== null
@@ -242,17 +309,38 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         : 'row for everybody',
   );
   return [...bySubject].flatMap(([subject, rows]) => {
-    const sorted = rows.toSorted((one, other) => (one.validFrom ?? '').localeCompare(other.validFrom ?? ''));
-    return sorted.flatMap((row, index) => {
-      const before = sorted[index - 1];
-      const isApart =
-        before === undefined || (before.validTo !== null && before.validTo < (row.validFrom ?? ''));
-      if (isApart) return [];
-      return {
-        ...{ line: row.line, column: 'valid_from', value: row.validFrom },
-        reason: `The ${subject} has different terms on line ${before.line} for some of these days.`,
-        help: 'End the earlier row the day before the later one begins: both days of a row are included.',
-      };
-    });
+    // Rows without a condition have days of their own, so only the previous one by day can overlap.
+    const [plain, conditional] = partition(rows, (row) => !isConditional(row));
+    const sorted = plain.toSorted((one, other) => (one.validFrom ?? '').localeCompare(other.validFrom ?? ''));
+    const pairs = [
+      ...sorted.flatMap((row, index) => [[sorted[index - 1], row] as const]),
+      ...conditional.flatMap((upper) =>
+        rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),
+      ),
+    ];
+    return pairs.flatMap(([upper, row]) =>
+      upper === undefined || !sharesDays(upper, row) || !includes(row, upper)
+        ? []
+        : {
+            ...{ line: row.line, column: 'valid_from', value: row.validFrom },
+            reason: isConditional(upper)
+              ? `The row applies whenever the one on line ${upper.line} does, on some of these days, and the lower row counts.`
+              : `The ${subject} has different terms on line ${upper.line} for some of these days.`,
+            help: isConditional(upper)
+              ? 'Move it above that line, or end the earlier row the day before the later one begins.'
+              : 'End the earlier row the day before the later one begins: both days of a row are included.',
+          },
+    );
   });
+}
+
+function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [Row[], Row[]] {
+  const groups = Map.groupBy(rows, isFirst);
+  return [groups.get(true) ?? [], groups.get(false) ?? []];
+}
+
+function sharesDays(one: Terms, other: Terms): boolean {
+  const isBefore = (a: Terms, b: Terms) =>
+    a.validTo !== null && b.validFrom !== null && a.validTo < b.validFrom;
+  return !isBefore(one, other) && !isBefore(other, one);
 }

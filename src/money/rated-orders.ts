@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isOwnAdjustment } from '../ledger/propose.ts';
+import { chosenRows, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -11,8 +12,8 @@ import type { StatementRules } from './statement.ts';
  *
  * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or that of its
  * last adjustment, less the refunds that this amount does not include (`NET_AMOUNT`). Its rate comes from the terms of
- * the code that won, otherwise of its deal, on the day of the order, and otherwise from the service: the rate of
- * the collaboration at that time. It counts from the day on which its return window ends.
+ * the code that won, otherwise of its deal, on the day of the order (conditions.ts), and otherwise from the service: the
+ * rate of the collaboration at that time. It counts from the day on which its return window ends.
  *
  * Only the source that is responsible for the order changes what it earned. While the order is held, or states
  * another currency than was sent, it earns what it earned before, less refunds.
@@ -27,9 +28,11 @@ import type { StatementRules } from './statement.ts';
  * @param entries ids of the entries to include. Null: all.
  */
 export function ratedOrders(
-  { terms, returnWindowDays, timeZone }: StatementRules,
+  rules: StatementRules,
   entries: RawBuilder<unknown> | null = null,
 ): RawBuilder<unknown> {
+  const { terms, returnWindowDays, timeZone } = rules;
+  const hasChosen = terms.some(isChosen);
   const only = (column: RawBuilder<unknown>): RawBuilder<unknown> =>
     entries === null ? sql`` : sql`and ${column} = any (array(${entries}))`;
   return sql`
@@ -44,7 +47,7 @@ export function ratedOrders(
       where ${isOwnAdjustment('d')} ${only(sql`d.entry_id`)}
     ),
     accepted as materialized (
-      select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
+      select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
         e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount, ${NET_AMOUNT} as net_amount,
         -- Of a decision that names no winner any more, and of a code that was not sent, the rate of a code is unknown.
         case when o.winner is not null then o.codes_folded[o.winner:o.winner] when o.outcome = 'held' then o.codes_folded end as codes,
@@ -54,7 +57,7 @@ export function ratedOrders(
           else 'known' end as code_is
       from ledger.entries e
       join (
-        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by, t.matched_value, u.revenue, v.ordered_at, v.currency,
+        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by, t.matched_value, u.revenue, v.ordered_at, v.is_timed, v.currency,
           v.total, v.refunded, v.cancelled_at, v.replaces, v.codes_folded,
           case when t.matched_by = 'code' then array_position(v.codes, t.matched_value) end as winner
         from intake.attributions t
@@ -74,13 +77,14 @@ export function ratedOrders(
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
     coded as (
-      select a.entry_id, (array_agg(s.rates[p.part] order by s.lines[p.part]))[1] as rate
+      select a.entry_id, (array_agg(s.rates[p.part] order by s.lines[p.part]))[1] as rate, min(s.lines[p.part]) as line
       from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
       join schedules s on s.code = a.code
       cross join lateral (select width_bucket(a.ordered_on, s.since) as part) p
       where s.rates[p.part] is not null
       group by a.entry_id
     ),
+    ${hasChosen ? sql`${chosenRows(rules)},` : sql``}
     served as (
       -- What is no percentage is an unknown rate, and the one before it is no longer in force.
       select collab_id, array_agg(valid_from order by valid_from) as since,
@@ -90,30 +94,43 @@ export function ratedOrders(
       group by collab_id
     ),
     rated as (
-      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on,
-        case when not r.is_unknown then coalesce(r.by_code, r.by_deal, r.by_service) end as rate_percent,
-        case when r.is_unknown then null when r.by_code is not null then 'code' when r.by_deal is not null then 'deal'
-          when r.by_service is not null then 'service' end as rate_from
+      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, w.why,
+        case when w.why is null then r.rate end as rate_percent, case when w.why is null then x.flat end as flat,
+        case when w.why is null then r.rate_from end as rate_from,
+        case when w.why is null and r.line is not null then array[r.line] end as terms_lines
       from accepted a
       left join coded c on c.entry_id = a.entry_id
       left join schedules d on d.deal_id = a.deal_id
       left join served s on s.collab_id = a.collab_id
+      left join ${hasChosen ? sql`chosen` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
       cross join lateral (
-        select c.rate as by_code, d.rates[width_bucket(a.ordered_on, d.since)] as by_deal,
-          -- The version at the time of the order, or the first one if the order is older.
-          s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service,
-          a.code_is = 'lost' and ${terms.some(({ codeFolded, ratePercent }) => codeFolded !== null && ratePercent !== null)}
-            or a.code_is = 'held' and c.rate is not null as is_unknown) r
+        -- The version at the time of the order, or the first one if the order is older.
+        select width_bucket(a.ordered_on, d.since) as part, s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service) p
+      cross join lateral (
+        select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service) else x.rate end as rate,
+          case when x.by_code or x.entry_id is null and c.rate is not null then 'code'
+            when x.entry_id is not null or d.rates[p.part] is not null then 'deal' when p.by_service is not null then 'service' end as rate_from,
+          coalesce(x.line, c.line, d.lines[p.part]) as line) r
+      cross join lateral (
+        select case
+          when a.code_is = 'lost' and ${terms.some((row) => row.codeFolded !== null && statesRate(row))} then 'unknown_rate'
+          when a.code_is = 'held' and (c.rate is not null or x.by_code) then 'unknown_rate' else x.why end as why) w
     ),
     ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
     earnings as (
       select 'order:' || r.entry_id as subject, r.*,
+        coalesce(r.why, case when coalesce(r.rate_percent, r.flat) is null then 'unknown_rate' else 'unknown_lines' end) as unknown_why,
         -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
         case when r.net_amount = r.excluded_amount then 0
+          when r.flat is not null then case when r.excluded_amount is not null then r.flat end
           else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as earned_amount
       from lined r
     )`;
 }
+
+const NOTHING_CHOSEN = sql`(
+  select null::bigint as entry_id, null::integer as line, null::numeric as rate, null::numeric as flat, null::boolean as by_code, null::text as why
+  where false)`;
 
 /** Number of decimals, for currencies that do not have two. */
 const DIGITS = Object.fromEntries(
@@ -153,7 +170,7 @@ const NET_AMOUNT = sql`
     when ${AMOUNT} > ${REFUNDED} then ${AMOUNT} - ${REFUNDED}
     when ${AMOUNT} <= ${REFUNDED} then 0 end`;
 
-const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.currency, v.total, v.refunded, v.cancelled_at,
+const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, coalesce(v.placed_at, v.paid_at) is not null as is_timed, v.currency, v.total, v.refunded, v.cancelled_at,
   v.replaces, v.codes, v.codes_folded`;
 
 /** The version `v` of each order. A join reads them all in a third of the time of as many look-ups. */

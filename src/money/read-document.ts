@@ -40,7 +40,7 @@ export async function readCreatorStatement(
     rules,
   }: { readonly month: string; readonly dealId: string; readonly rules: StatementRules | null },
 ): Promise<CreatorStatement | null> {
-  const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC' };
+  const noRules = { terms: [], returnWindowDays: 0, timeZone: 'UTC', customersSince: {} };
   const statement = await readStatement(db, { month, rules: rules ?? noRules, dealId });
   if (rules === null && statement.closed === null)
     throw new Error('an open statement cannot be read without its rules');

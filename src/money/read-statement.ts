@@ -34,19 +34,27 @@ export function linesOf(
   { month, dealId = null }: Wanted,
   kept: Kept | null = null,
 ): RawBuilder<unknown> {
+  const texts = rules.terms.map(({ line, text }) => ({ line, text }));
   return sql`
     with ${kept === null ? computedOrders(rules, { month, dealId }) : keptOrders(rules, { kept, dealId })},
     ${feesOf(rules, { month, dealId })},
+    texts as materialized (
+      select t.line, concat('line ', t.line, ': ', t.text) as said from jsonb_to_recordset(${toJsonParameter(texts)}::jsonb) as t (line integer, text text)
+    ),
     lines as (
-      select case standing when 'new' then 'order' else 'correction' end as kind, 'order:' || entry_id as subject, entry_id, source,
-        order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount,
-        nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, earned_amount, coalesce(closed_amount, 0) as closed_before
-      from orders
-      where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
-      union all
-      select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, null, currency, null, null, null, null, null,
-        earned_amount, closed_before
-      from fee_lines
+      select l.*, case when cardinality(l.terms_lines) > 1 then (
+          select string_agg(t.said, '; ' order by t.line) from texts t where t.line = any (l.terms_lines)) else t.said end as terms_text
+      from (
+        select case standing when 'new' then 'order' else 'correction' end as kind, 'order:' || entry_id as subject, entry_id, source,
+          order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount,
+          nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, terms_lines, earned_amount, coalesce(closed_amount, 0) as closed_before
+        from orders
+        where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
+        union all
+        select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, null, currency, null, null, null, null, null,
+          case when line is not null then array[line] end, earned_amount, closed_before
+        from fee_lines) l
+      left join texts t on t.line = l.terms_lines[1]
     )`;
 }
 
@@ -89,9 +97,9 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
   return sql`
     fees as (
       select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':', "validFrom") as subject, "validFrom" as due_on,
-        "dealId" as deal_id, "codeFolded" as code, currency, "fixedFee" as earned_amount
+        "dealId" as deal_id, "codeFolded" as code, currency, "fixedFee" as earned_amount, line
       from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
-        as f ("dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
+        as f (line integer, "dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
     closed_fees as (
       select l.subject, l.currency, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id
@@ -107,12 +115,12 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
     unknown_fees as (select deal_id, code, due_on, currency, earned_amount from owed_fees where not is_known),
     fee_lines as (
       select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id, null as brand_id,
-        f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before
+        f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before, f.line
       from owed_fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
       where f.is_known and (f.due_on <= ${lastDay(month)} or c.subject is not null)
       union all
       -- A fee that the terms no longer contain.
-      select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount
+      select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount, null
       from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
     )`;
 }
@@ -245,6 +253,9 @@ export function inSets<Result>(
     });
 }
 
+/** Condition: it is unknown what an order earns. Written as in the index of `reporting.deal_earnings`. */
+export const isUnknown = sql`standing like 'unknown%'`;
+
 /** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
 export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
   return sql<UncountedOrders>`
@@ -253,7 +264,7 @@ export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
       case when bool_and(earned_amount is not null) then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
     from orders
     where ordered_on <= ${lastDay(month)}
-      and (standing in ('unknown_rate', 'unknown_lines', 'unknown_net') or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
+      and (${isUnknown} or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
     group by 1, 2, 4 order by 1, 2 nulls last, 4`;
 }
 
@@ -268,6 +279,7 @@ export const columns = sql`
   ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId", l.collab_id as "collabId",
   l.brand_id as "brandId", l.influencer_handle as "influencerHandle", l.currency, l.sent_amount::numeric(18,4)::text as "sentAmount",
   l.net_amount::numeric(18,4)::text as "netAmount", l.excluded_amount::numeric(18,4)::text as "excludedAmount", trim_scale(l.rate_percent)::text as "ratePercent", l.rate_from as "rateFrom",
+  l.terms_lines as "termsLines", l.terms_text as "termsText",
   l.earned_amount::numeric(18,4)::text as "earnedAmount", l.closed_before::numeric(18,4)::text as "closedBefore", l.amount::numeric(18,4)::text as amount`;
 
 type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays'>;

@@ -1,4 +1,5 @@
 import type { DecimalText } from '../core/order.ts';
+import { isChosen } from './conditions.ts';
 import type { Terms } from './statement.ts';
 
 /**
@@ -21,7 +22,7 @@ const DAY_MS = 86_400_000;
 const LAST_DAY = '9999-12-31';
 
 /**
- * Sorts terms by whom they are for and by day. A query then finds the terms of an order by binary search. If it
+ * Sorts terms by whom they are for and by day, without the rates that `chosenRows` decides about. A query then finds the terms of an order by binary search. If it
  * compared each order with each row, a thousand rows of terms would take minutes.
  */
 export function scheduleTerms(terms: readonly Terms[]): readonly TermsSchedule[] {
@@ -40,7 +41,7 @@ export function scheduleTerms(terms: readonly Terms[]): readonly TermsSchedule[]
           ? validFrom === null
           : (validFrom === null || validFrom <= day) && (validTo === null || day <= validTo),
       );
-      const rated = valid.find(({ ratePercent }) => ratePercent !== null);
+      const rated = valid.find((row) => row.ratePercent !== null && !isChosen(row));
       const skus = [...new Set(valid.flatMap(({ excludedSkus }) => excludedSkus))];
       return { rate: rated?.ratePercent ?? null, line: rated?.line ?? null, skus };
     });

@@ -7,20 +7,28 @@ import type { Exchange } from './convert-lines.ts';
  */
 export type Terms = {
   readonly line: number;
+  /** The filled cells of the row with their columns, for people: `deal_id=D1 rate=10`. */
+  readonly text: string;
   /**
    * A row has at most one of the two. A row with neither only excludes products, for everybody. Terms of a code
    * take precedence over those of its deal.
    */
   readonly dealId: string | null;
   readonly codeFolded: string | null;
-  /** Commission in percent of the net revenue. Null if the row has only a fee. */
+  /** Commission in percent of the net revenue. Null if the row does not state one. */
   readonly ratePercent: DecimalText | null;
+  /** Commission on each order, instead of a rate. */
+  readonly flat: DecimalText | null;
   /** Paid once, in the month of `validFrom`. */
   readonly fixedFee: DecimalText | null;
-  /** Currency of the fee. */
+  /** Currency of every amount of the row. */
   readonly currency: string | null;
   /** Products that earn nothing: SKUs, folded by `foldCode`. A final `*` stands for every SKU that begins so. */
   readonly excludedSkus: readonly string[];
+  /** Conditions of the rate or of the flat amount (conditions.ts). Null: none. */
+  readonly customer: 'new' | 'returning' | null;
+  /** The first days of the deal, as many as this. */
+  readonly firstDays: number | null;
   readonly validFrom: string | null;
   readonly validTo: string | null;
 };
@@ -32,6 +40,8 @@ export type StatementRules = {
   readonly returnWindowDays: number;
   /** IANA time zone of days and months. */
   readonly timeZone: string;
+  /** By source: the day since when its exports have every order, such as `2021-03-01` (customers.ts). */
+  readonly customersSince: Readonly<Record<string, string>>;
 };
 
 /** One amount in a statement. The lines of an order in all statements add up to what it has earned. */
@@ -56,19 +66,37 @@ export type StatementLine = {
   readonly excludedAmount: DecimalText | null;
   readonly ratePercent: DecimalText | null;
   readonly rateFrom: string | null;
+  /** Lines of terms.csv that the order earns by, and what they say. Null: none, or closed before they were kept. */
+  readonly termsLines: readonly number[] | null;
+  readonly termsText: string | null;
   readonly earnedAmount: DecimalText;
   readonly closedBefore: DecimalText;
   readonly amount: DecimalText;
 };
 
+/**
+ * Why it is unknown what an order earns. `unknown_rate`: neither the terms nor the service state a rate.
+ * `unknown_lines`: the terms depend on products, but the lines of the order are unknown. `unknown_net`: a refund is
+ * negative or larger than the order, so what is left is unknown. `unknown_customer`, `unknown_start`: the terms depend
+ * on whether the customer is new, or on when the deal began. `unknown_currency`: they state an amount in another
+ * currency.
+ */
+export const UNKNOWN_STANDINGS = [
+  'unknown_rate',
+  'unknown_lines',
+  'unknown_net',
+  'unknown_customer',
+  'unknown_start',
+  'unknown_currency',
+] as const;
+type UnknownStanding = (typeof UNKNOWN_STANDINGS)[number];
+
 /** Accepted orders of one deal and currency that are in no line. */
 export type UncountedOrders = {
   /**
-   * `pending`: the return window is still open. `unknown_rate`: neither the terms nor the service state a rate.
-   * `unknown_lines`: the terms exclude products, but the lines of the orders are unknown. `unknown_net`: a refund is
-   * negative or larger than the order, so what is left is unknown.
+   * `pending`: the return window is still open. The others are the unknown standings of an order.
    */
-  readonly why: 'pending' | 'unknown_rate' | 'unknown_lines' | 'unknown_net';
+  readonly why: 'pending' | UnknownStanding;
   readonly dealId: string | null;
   readonly influencerHandle: string | null;
   readonly currency: string;

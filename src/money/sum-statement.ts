@@ -8,6 +8,7 @@ import {
   findClosed,
   inOrder,
   inSets,
+  isUnknown,
   lastDay,
   linesOf,
   listHeld,
@@ -15,7 +16,13 @@ import {
   readClosedExchange,
   uncountedOrders,
 } from './read-statement.ts';
-import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
+import {
+  type Statement,
+  type StatementLine,
+  type StatementRules,
+  UNKNOWN_STANDINGS,
+  type UncountedOrders,
+} from './statement.ts';
 
 /** What is owed to one deal in one currency. Fees of codes have no deal. */
 export type DealSum = {
@@ -309,7 +316,7 @@ export async function listOpenMonths(
 /** Conditions about rows of `order_earnings` or its sums. `due` and `ordered` are days, or months compared with months. */
 const isLine = (due: RawBuilder<unknown>) => sql`(standing = 'correction' or standing = 'new' and ${due})`;
 const isUncounted = (due: RawBuilder<unknown>, ordered: RawBuilder<unknown>) =>
-  sql`(${ordered} and (standing in ('unknown_rate', 'unknown_lines', 'unknown_net') or standing in ('new', 'nothing') and not ${due}))`;
+  sql`(${ordered} and (${isUnknown} or standing in ('new', 'nothing') and not ${due}))`;
 
 const WHY = sql`case when standing in ('new', 'nothing') then 'pending' else standing end`;
 
@@ -404,10 +411,10 @@ function sumsOfKept(
     ),
     unknown as materialized (
       select distinct w.why, d.deal_id
-      from (values ('unknown_rate'), ('unknown_lines'), ('unknown_net')) as w(why)
+      from unnest(${[...UNKNOWN_STANDINGS]}::text[]) as w(why)
       cross join lateral (
         (select s.deal_id from reporting.deal_earnings s
-          where s.standing = w.why and s.standing in ('unknown_rate', 'unknown_lines', 'unknown_net') and s.ordered_month <= ${first} and s.deal_id > ''
+          where s.standing = w.why and ${isUnknown} and s.ordered_month <= ${first} and s.deal_id > ''
           group by s.deal_id order by s.deal_id ${limitOfStored})
         union all select m.deal_id from moved m where m.sign = 1 and m.standing = w.why
         union all select ''

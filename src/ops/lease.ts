@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
 import { inPhase } from '../db/phase.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 
 export type LeaseHolder = {
   readonly owner: string;
@@ -33,15 +33,14 @@ export async function acquireLease(
   options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
 ): Promise<Acquired> {
   const { name, owner, host, pid, ttlMs } = options;
-  const taken = await sql`
+  const taken = await execute(db)`
     insert into ops.leases as l (name, owner, host, pid, expires_at)
     values (${name}, ${owner}::uuid, ${host}, ${pid}, clock_timestamp() + ${ttlMs} * interval '1 millisecond')
     on conflict (name) do update
     set owner = excluded.owner, host = excluded.host, pid = excluded.pid, expires_at = excluded.expires_at,
         acquired_at = clock_timestamp(), fence = l.fence + 1
-    where l.expires_at <= clock_timestamp() or l.owner = excluded.owner
-    returning 1`.execute(db);
-  if (taken.rows.length > 0) return { kind: 'acquired' };
+    where l.expires_at <= clock_timestamp() or l.owner = excluded.owner`;
+  if (taken > 0) return { kind: 'acquired' };
 
   const held = (await readHolders(db, [name]))[0];
   // The lease was released in the meantime, so try again.
@@ -58,18 +57,18 @@ export async function findHolder(db: Database, names: readonly string[]): Promis
 }
 
 async function readHolders(db: Database, names: readonly string[]): Promise<readonly Omit<Busy, 'kind'>[]> {
-  const { rows } = await sql<{
+  const rows = await rowsOf<{
     owner: string;
     host: string;
     pid: number;
     acquired_at: Date;
     ends_in_ms: string;
     is_brief: boolean;
-  }>`
+  }>(db)`
     select l.owner, l.host, l.pid, l.acquired_at, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000) as ends_in_ms,
       starts_with(l.name, 'source:')
         and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as is_brief
-    from ops.leases l where l.name = any(${names}::text[]) order by l.expires_at desc`.execute(db);
+    from ops.leases l where l.name = any(${names}::text[]) order by l.expires_at desc`;
   return rows.map(
     ({ owner, host, pid, acquired_at: acquiredAt, ends_in_ms: endsInMs, is_brief: isBrief }) => ({
       holder: { owner, host, pid, acquiredAt, endsInMs: Math.max(0, Number(endsInMs)) },
@@ -89,15 +88,13 @@ export async function keepLease(
   options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
 ): Promise<void> {
   const { name, owner, ttlMs } = options;
-  const { rows } = await sql`
+  const kept = await execute(db)`
     update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-    where name = ${name} and owner = ${owner}::uuid returning 1`.execute(db);
-  if (rows.length > 0) return;
-  await sql`
+    where name = ${name} and owner = ${owner}::uuid`;
+  if (kept > 0) return;
+  await execute(db)`
     delete from ops.leases
-    where starts_with(name, 'serve:') and expires_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(
-    db,
-  );
+    where starts_with(name, 'serve:') and expires_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
   await acquireLease(db, options);
 }
 
@@ -106,12 +103,12 @@ export async function releaseLease(
   db: Database,
   { owner, name }: { readonly owner: string; readonly name: string },
 ): Promise<void> {
-  await sql`delete from ops.leases where owner = ${owner}::uuid and name = ${name}`.execute(db);
+  await execute(db)`delete from ops.leases where owner = ${owner}::uuid and name = ${name}`;
 }
 
 /** Releases all leases of this owner. */
 export async function releaseLeases(db: Database, owner: string): Promise<void> {
-  await sql`delete from ops.leases where owner = ${owner}::uuid`.execute(db);
+  await execute(db)`delete from ops.leases where owner = ${owner}::uuid`;
 }
 
 /**
@@ -121,9 +118,8 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
  */
 export async function endLeasesBefore(db: Database): Promise<void> {
   if (!(await hasTable(db, 'ops.leases'))) return;
-  await sql`update ops.leases set expires_at = clock_timestamp() where expires_at > clock_timestamp()`.execute(
-    db,
-  );
+  await execute(db)`
+    update ops.leases set expires_at = clock_timestamp() where expires_at > clock_timestamp()`;
 }
 
 export type Heartbeat = {
@@ -167,12 +163,13 @@ export function startHeartbeat(
     beating = true;
     const askedAt = performance.now();
     try {
-      const { rows } = await inPhase(heartbeatPhase, () =>
-        sql`
+      const renewed = await inPhase(
+        heartbeatPhase,
+        () => execute(db)`
           update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-          where owner = ${owner}::uuid and expires_at > clock_timestamp() returning 1`.execute(db),
+          where owner = ${owner}::uuid and expires_at > clock_timestamp()`,
       );
-      heldUntil = rows.length >= leases ? askedAt + ttlMs : 0;
+      heldUntil = renewed >= leases ? askedAt + ttlMs : 0;
     } catch {
       // The database is unreachable. The leases expire by themselves.
     } finally {

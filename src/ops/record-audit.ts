@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { rowOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 /** A change by a person, as stored in `ops.audit`. */
@@ -79,9 +79,8 @@ export async function recordAudit(trx: DatabaseTransaction, record: AuditRecord)
     reason: reason === undefined || reason === null ? null : maskAddresses(reason),
     bulk_id: bulkId,
   };
-  const { rows } = await sql<{ id: string }>`
-    select ops.record_audit(${toJsonParameter(columns)}::jsonb) as id`.execute(trx);
-  const [row] = rows;
+  const row = await rowOf<{ id: string }>(trx)`
+    select ops.record_audit(${toJsonParameter(columns)}::jsonb) as id`;
   if (row === undefined) throw new Error('an audit record was not stored');
   return row.id;
 }

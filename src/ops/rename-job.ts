@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { countOf, finds, rowsOf } from '../db/statement.ts';
 
 /** A job that has decided about orders or has entries in the ledger, with the sources of these. */
 export type EarlierJob = { readonly job: string; readonly sources: readonly string[] };
@@ -24,14 +24,14 @@ export async function listEarlierJobs(
   db: Database,
   { job, kind, hasBackfills, sources, configured }: EarlierJobsOptions,
 ): Promise<readonly EarlierJob[]> {
-  const { rows: gone } = await sql<{ job: string }>`
+  const gone = await rowsOf<{ job: string }>(db)`
     select distinct job from (
       select job from ops.runs where kind = ${kind}
       union all
       select job from ops.backfills where ${hasBackfills}) known
-    where job <> all(${[...configured]}::text[])`.execute(db);
+    where job <> all(${[...configured]}::text[])`;
   if (gone.length === 0 || (await hasDecided(db, job))) return [];
-  const { rows } = await sql<EarlierJob>`
+  return rowsOf<EarlierJob>(db)`
     select s.job, array_agg(distinct s.source) as sources
     from (
       select job, source from ledger.entries
@@ -39,8 +39,7 @@ export async function listEarlierJobs(
       select job, source from intake.attributions
     ) s
     where s.job = any(${gone.map((one) => one.job)}::text[]) and s.source is not null
-    group by s.job having bool_or(s.source = any(${[...sources]}::text[]))`.execute(db);
-  return rows;
+    group by s.job having bool_or(s.source = any(${[...sources]}::text[]))`;
 }
 
 /** Gives everything that a job has decided, sent and earned to another name. @returns the number of its entries. */
@@ -48,15 +47,11 @@ export async function renameJob(
   trx: DatabaseTransaction,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<number> {
-  const { rows } = await sql<{ entries: string }>`select ops.rename_job(${from}, ${to}) as entries`.execute(
-    trx,
-  );
-  return Number(rows[0]?.entries ?? 0);
+  return countOf(trx)`select ops.rename_job(${from}, ${to}) as entries`;
 }
 
 async function hasDecided(db: Database, job: string): Promise<boolean> {
-  const { rows } = await sql`
+  return finds(db)`
     select where exists (select from intake.attributed_files where job = ${job})
-      or exists (select from ledger.entries where job = ${job})`.execute(db);
-  return rows.length > 0;
+      or exists (select from ledger.entries where job = ${job})`;
 }

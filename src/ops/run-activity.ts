@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { RunActivity } from '../core/run.ts';
 import type { Database } from '../db/connect.ts';
+import { execute } from '../db/statement.ts';
 
 /**
  * Writes what a run has done so far, in one statement. Replaces the steps and requests written before;
@@ -13,7 +13,7 @@ export async function saveRunActivity(
   { runId, activity }: { readonly runId: string; readonly activity: RunActivity },
 ): Promise<void> {
   const steps = activity.steps.map((step, position) => ({ ...step, position }));
-  await sql`
+  await execute(db)`
     with steps as (
       insert into ops.run_steps (run_id, step, position, label, times, started_at, seconds, finished_at, unit, done, total)
       select ${runId}::bigint, s.name, s.position, s.label, s.times, s."startedAt", s.seconds, s."finishedAt", s.unit, s.done, s.total
@@ -35,5 +35,5 @@ export async function saveRunActivity(
     insert into ops.run_messages (run_id, message_no, at, message)
     select ${runId}::bigint, m.number, m.at, m.message
     from jsonb_to_recordset(${JSON.stringify(activity.messages)}::jsonb) as m (number integer, at timestamptz, message text)
-    on conflict do nothing`.execute(db);
+    on conflict do nothing`;
 }

@@ -44,7 +44,6 @@ export type Run<Settings extends JobSettings = JobSettings> = {
   readonly owner: string;
   readonly config: PipelineConfig;
   readonly job: Settings;
-  /** The nouns of its kind. */
   readonly nouns: Nouns;
   readonly db: Database;
   readonly options: RunOptions;

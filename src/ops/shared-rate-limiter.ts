@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowOf } from '../db/statement.ts';
 
 export type SharedRateLimiterOptions = {
   /** Limit of the account, for all processes together. 0 means no limit. */
@@ -145,7 +145,7 @@ async function takeTurns(
   const isRun = priority === 'run';
   const takenMs = gapMs * count;
   const backfillGapMs = takenMs * BACKFILL_ONE_IN;
-  const { rows } = await sql<{ wait_ms: number }>`
+  const row = await rowOf<{ wait_ms: number }>(db)`
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true)),
     now as materialized (select clock_timestamp() as at from lost_in_a_crash)
     insert into ops.request_turns as t (next_turn_at, run_turn_at, backfill_turn_at)
@@ -159,10 +159,7 @@ async function takeTurns(
     where ${isRun} or t.run_turn_at is null
       or t.run_turn_at <= clock_timestamp() - ${RUN_AT_WORK_MS} * interval '1 millisecond'
       or t.backfill_turn_at is null or t.backfill_turn_at <= clock_timestamp() - ${backfillGapMs} * interval '1 millisecond'
-    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`.execute(
-    db,
-  );
-  const [row] = rows;
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`;
   return row === undefined ? null : Math.max(0, row.wait_ms);
 }
 
@@ -171,7 +168,7 @@ async function takeBackfillTurns(
   { backfillId, gapMs, count }: Batch & { readonly backfillId: string },
 ): Promise<number> {
   const takenMs = gapMs * count;
-  const { rows } = await sql<{ wait_ms: number }>`
+  const row = await rowOf<{ wait_ms: number }>(db)`
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true))
     insert into ops.backfill_turns as t (backfill_id, next_turn_at)
     select ${backfillId}::bigint, clock_timestamp() + ${takenMs} * interval '1 millisecond' from lost_in_a_crash
@@ -179,10 +176,8 @@ async function takeBackfillTurns(
     set next_turn_at = case
           when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond' then clock_timestamp()
           else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond'
-    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`.execute(
-    db,
-  );
-  return Math.max(0, rows[0]?.wait_ms ?? takenMs);
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`;
+  return Math.max(0, row?.wait_ms ?? takenMs);
 }
 
 function longestLineMs(takenMs: number): number {

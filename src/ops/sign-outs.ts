@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { execute, finds } from '../db/statement.ts';
 
 /** Sessions of the console that were signed out before their end. */
 export type SignOuts = {
@@ -11,18 +11,12 @@ export type SignOuts = {
 export function openSignOuts({ db, readDb }: { readonly db: Database; readonly readDb: Database }): SignOuts {
   return {
     async add(sessionId, endsAt) {
-      await sql`delete from ops.console_sign_outs where ends_at < clock_timestamp()`.execute(db);
-      await sql`
-        insert into ops.console_sign_outs (session_id, ends_at) values (${sessionId}, ${endsAt}) on conflict do nothing`.execute(
-        db,
-      );
+      await execute(db)`delete from ops.console_sign_outs where ends_at < clock_timestamp()`;
+      await execute(db)`
+        insert into ops.console_sign_outs (session_id, ends_at) values (${sessionId}, ${endsAt}) on conflict do nothing`;
     },
     async includes(sessionId) {
-      const { rows } = await sql<{ isOut: boolean }>`
-        select exists (select from ops.console_sign_outs where session_id = ${sessionId}) as "isOut"`.execute(
-        readDb,
-      );
-      return rows[0]?.isOut ?? true;
+      return finds(readDb)`select from ops.console_sign_outs where session_id = ${sessionId}`;
     },
   };
 }

@@ -18,7 +18,6 @@ export type SpanStart = { readonly name: string; readonly attributes: SpanAttrib
 export type RunSpan = {
   /** Id of the trace, 32 hex digits. Null if nothing is traced. */
   readonly traceId: string | null;
-  /** Adds attributes to the span. */
   describe(attributes: SpanAttributes): void;
   /** Marks the run as failed, with a code for the reason. */
   fail(code: string): void;

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { countOf } from '../db/statement.ts';
 
 /** Number of blocks for each statement: 64 MiB, which takes a second or two. */
 const BLOCKS = 8_192;
@@ -15,11 +16,8 @@ export async function* blockRanges(
   db: Database,
   { table, alias }: { readonly table: string; readonly alias: string },
 ): AsyncGenerator<RawBuilder<boolean>> {
-  const { rows } = await sql<{ blocks: string }>`
-    select pg_relation_size(to_regclass(${table})) / current_setting('block_size')::integer as blocks`.execute(
-    db,
-  );
-  const blocks = Number(rows[0]?.blocks ?? 0);
+  const blocks = await countOf(db)`
+    select pg_relation_size(to_regclass(${table})) / current_setting('block_size')::integer as blocks`;
   const ctid = sql.ref(`${alias}.ctid`);
   for (let from = 0; from < blocks; from += BLOCKS)
     yield sql<boolean>`(${ctid} >= ${`(${from},0)`}::tid and ${ctid} < ${`(${from + BLOCKS},0)`}::tid)`;

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { type CustomerKeys, requireCustomerKeys } from '../config/require-settings.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { CustomerHash } from '../core/customer.ts';
@@ -7,6 +6,7 @@ import { plural } from '../core/text/plural.ts';
 import { toUuidArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, unlessDryRun } from '../db/in-transaction.ts';
+import { countsOf } from '../db/statement.ts';
 import { bindCustomerKey } from '../intake/customers/bind-customer-key.ts';
 import {
   type DeletedRows,
@@ -133,7 +133,7 @@ async function forgetInfluencers(
   trx: DatabaseTransaction,
   hashes: readonly CustomerHash[],
 ): Promise<InfluencerRows> {
-  const { rows } = await sql<{ candidates: string; requests: string }>`
+  return countsOf<'candidates' | 'requests'>(trx)`
     with looked_up as (
       select customer_hash, lower(platform) as platform, user_id,
         coalesce(lower(platform), '?') || ':' || coalesce(user_id, '@' || lower(username), profile_url, '?') as influencer
@@ -152,8 +152,5 @@ async function forgetInfluencers(
     select (select count(*) from deleted) as candidates,
       (select count(*) from ledger.entries e
        where e.effect = 'outreach' and exists (
-         select from mine m where e.details ->> 'platform' = m.platform and e.details -> 'ids' ? m.user_id)) as requests`.execute(
-    trx,
-  );
-  return { candidates: Number(rows[0]?.candidates ?? 0), requests: Number(rows[0]?.requests ?? 0) };
+         select from mine m where e.details ->> 'platform' = m.platform and e.details -> 'ids' ? m.user_id)) as requests`;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Prunable, Pruned, RetentionClass, RetentionSettings } from '../core/privacy/retention.ts';
 import { analyzeGrown } from '../db/analyze.ts';
 import type { Database } from '../db/connect.ts';
+import { rowOf } from '../db/statement.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*
@@ -156,9 +157,7 @@ async function pruneBatch(
   const chosen = isDryRun
     ? sql`select ${old} from ${sql.table(table)} t where ${where}`
     : sql`${remove(where)} returning ${old}`;
-  const { rows } = await sql<Batch>`
-    with gone as (${chosen}) select count(*) as rows, coalesce(sum(bytes), 0) as bytes, min(at) as oldest from gone`.execute(
-    db,
-  );
-  return rows[0] ?? { rows: '0', bytes: '0', oldest: null };
+  const batch = await rowOf<Batch>(db)`
+    with gone as (${chosen}) select count(*) as rows, coalesce(sum(bytes), 0) as bytes, min(at) as oldest from gone`;
+  return batch ?? { rows: '0', bytes: '0', oldest: null };
 }

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { FoundRows } from '../core/privacy/forget.ts';
 import { AT_SIGN, replaceAddresses, type Wanted } from '../core/text/mask-addresses.ts';
 import type { Database } from '../db/connect.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import { blockRanges } from './block-ranges.ts';
 
 /*
@@ -103,7 +104,7 @@ function rank({ name }: TextTable): number {
  * are found by their digests.
  */
 async function readTextTables(db: Database): Promise<readonly TextTable[]> {
-  const { rows } = await sql<TextTable>`
+  return rowsOf<TextTable>(db)`
     select format('%I.%I', n.nspname, c.relname) as name,
       json_agg(json_build_object('name', a.attname, 'type', case t.typname when '_text' then 'text[]' when 'json' then 'jsonb'
         when 'jsonb' then 'jsonb' else 'text' end) order by a.attnum) as columns
@@ -112,8 +113,7 @@ async function readTextTables(db: Database): Promise<readonly TextTable[]> {
     join pg_type t on t.oid = a.atttypid
     where c.relkind = 'r' and c.oid <> 'intake.waiting_batches'::regclass and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting')
       and t.typname in ('text', 'varchar', 'name', 'json', 'jsonb', '_text')
-    group by n.nspname, c.relname, c.oid order by 1`.execute(db);
-  return rows;
+    group by n.nspname, c.relname, c.oid order by 1`;
 }
 
 type TableSearch = TextSearch & { readonly isOwned: boolean };
@@ -180,9 +180,9 @@ async function findRows(
   const mayHit = domainPattern(search);
   const wanted = patternOf(search);
   const mayHave = columns.map((column) => sql`${sql.ref(column.name)}::text ~* ${mayHit}`);
-  const { rows } = await sql<{ place: string; values: readonly (string | null)[] }>`
+  const rows = await rowsOf<{ place: string; values: readonly (string | null)[] }>(db)`
     select t.ctid::text as place, json_build_array(${sql.join(columns.map(asText))}) as values
-    from ${sql.table(name)} t where ${range} and (${sql.join(mayHave, sql` or `)})`.execute(db);
+    from ${sql.table(name)} t where ${range} and (${sql.join(mayHave, sql` or `)})`;
   return rows.flatMap(({ place, values }) => {
     const hits = columns.flatMap((column, index) => {
       const before = values[index] ?? null;
@@ -201,10 +201,10 @@ async function replaceTexts(
 ): Promise<boolean> {
   const changes = hits.map(({ column, after }) => sql`${sql.ref(column.name)} = ${fromText(column, after)}`);
   const same = hits.map(({ column, before }) => sql`${asText(column)} = ${before}`);
-  const { numAffectedRows } = await sql`
+  const changed = await execute(db)`
     update ${sql.table(name)} t set ${sql.join(changes)}
-    where t.ctid = ${place}::tid and ${sql.join(same, sql` and `)}`.execute(db);
-  return numAffectedRows === 1n;
+    where t.ctid = ${place}::tid and ${sql.join(same, sql` and `)}`;
+  return changed === 1;
 }
 
 /** A value as text. A list becomes JSON, which shows where each of its texts ends. */

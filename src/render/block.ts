@@ -28,7 +28,6 @@ export type CountsBlock = {
   readonly lines: readonly CountLine[];
   /** What adds up to the total, if the lines do not: they count something else as well, or there are none. */
   readonly parts?: readonly CountLine[];
-  /** An explanation below the counts. */
   readonly note?: string;
 };
 
@@ -52,10 +51,8 @@ export type Section = {
   readonly title: string;
   /** Left out if the parts are not counted. */
   readonly count?: number;
-  /** A short note in the heading. */
   readonly note?: string;
   readonly tone?: Tone;
-  /** An explanation before the parts. */
   readonly why?: string;
   readonly parts?: readonly Part[];
   /** How many of `count` the parts show. Default: all. */
@@ -72,13 +69,11 @@ export type Part =
   | Bars
   | Facts
   | Dated
-  /** Text of lower importance. */
   | { readonly kind: 'aside'; readonly text: string };
 
 /** A problem in a file that a person must fix. */
 export type Fault = {
   readonly kind: 'fault';
-  /** File, line and column. */
   readonly place: string;
   /** The value in the file. It is shown on the terminal only, because a page may be passed on. */
   readonly value: string | null;
@@ -101,7 +96,6 @@ export type Bars = {
   readonly rows: readonly BarRow[];
   /** Total number of rows, including those not listed. */
   readonly total: number;
-  /** Number of rows that a terminal shows. */
   readonly brief: number;
 };
 
@@ -130,9 +124,7 @@ export type Dated = {
 /** Commands for a person, and their purpose. */
 export type Commands = { readonly about?: string; readonly lines: readonly string[] };
 
-/**
- * A column of a table of rows: its title, how it looks, and what it shows of a row: text, or in the console markup.
- */
+/** A column of a table of rows: its title, how it looks, and what it shows of a row: text, or in the console markup. */
 export type ColumnOf<Row, Cell> = Column & { readonly cell: (row: Row) => Cell };
 
 /** A column of text. */
@@ -161,13 +153,24 @@ export function say(text: string, more: Omit<TextBlock, 'kind' | 'text'> = {}): 
 /**
  * A section, without tables that have no rows. None if it has only such parts.
  * @param more.of how many things there are, of which the parts list the first ones.
+ * @param more.otherwise what it says if there are no parts.
  */
 export function section(
   title: string,
-  { of, parts: all, ...more }: Omit<Section, 'kind' | 'title'> & { readonly of?: number },
+  {
+    of,
+    parts: given,
+    otherwise,
+    ...more
+  }: Omit<Section, 'kind' | 'title' | 'parts'> & {
+    readonly of?: number;
+    readonly parts?: Part | readonly Part[];
+    readonly otherwise?: string;
+  },
 ): readonly Section[] {
-  if (all === undefined) return [{ kind: 'section', title, ...more }];
-  const parts = all.filter((part) => !('rows' in part) || part.rows.length > 0);
+  if (given === undefined) return [{ kind: 'section', title, ...more }];
+  const filled = [given].flat().filter((part) => !('rows' in part) || part.rows.length > 0);
+  const parts = filled.length === 0 && otherwise !== undefined ? [item(otherwise)] : filled;
   if (parts.length === 0) return [];
   const shown = parts.reduce(
     (sum, part) => sum + ('rows' in part ? part.rows.length : part.kind === 'aside' ? 0 : 1),
@@ -176,8 +179,12 @@ export function section(
   return [{ kind: 'section', title, ...(of === undefined ? {} : { count: of, shown }), parts, ...more }];
 }
 
-export function item(text: string, help: string | null = null): Part {
-  return { kind: 'item', text, help };
+export function item(text: string, help: string | null = null, tone?: Tone): Part {
+  return { kind: 'item', text, help, ...(tone === undefined ? {} : { tone }) };
+}
+
+export function facts(shown: Facts['facts']): Facts {
+  return { kind: 'facts', facts: shown };
 }
 
 /** The text that there is more than a list shows, if so. */

@@ -1,16 +1,6 @@
 import iconv from 'iconv-lite';
 import type { RawRows } from '../core/record.ts';
-
-/**
- * A cell that a spreadsheet runs as a formula, at once or after removing leading tabs, line breaks, blanks
- * and invisible characters. Japanese editions also accept full-width signs.
- */
-const FORMULA = /^[\p{Cc}\p{Cf}\p{Z}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
-
-/** @returns true if a spreadsheet would run a cell with this text. */
-function isFormula(text: string): boolean {
-  return FORMULA.test(text);
-}
+import { isFormula, quoteCell } from '../core/text/csv-cell.ts';
 
 /**
  * Renders rows as CSV, quoted if needed. Lines end with CRLF, as spreadsheets write them, or with `lineEnd` in files that
@@ -25,12 +15,8 @@ export function renderCsv(
     lineEnd = '\r\n',
   }: { readonly delimiter: string; readonly escapeFormulas: boolean; readonly lineEnd?: '\n' | '\r\n' },
 ): string {
-  const cell = (text: string): string => {
-    const safe = escapeFormulas && isFormula(text) ? `'${text}` : text;
-    return safe.includes(delimiter) || /["\r\n]/.test(safe) || safe.trim() !== safe
-      ? `"${safe.replaceAll('"', '""')}"`
-      : safe;
-  };
+  const cell = (text: string): string =>
+    quoteCell(escapeFormulas && isFormula(text) ? `'${text}` : text, delimiter);
   return rows.map((row) => `${row.map(cell).join(delimiter)}${lineEnd}`).join('');
 }
 

@@ -3,10 +3,7 @@ import { maskAddresses } from '../core/text/mask-addresses.ts';
 import { wrap } from '../core/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * Renders a known error for a person: what happened, where, how to fix it, and what is safe. Never a stack
- * trace.
- */
+/** Renders a known error for a person: what happened, where, how to fix it, and what is safe. Never a stack trace. */
 export function renderKnownError(details: KnownErrorDetails, terminal: Terminal): string {
   const { columns: width } = terminal;
   const lines = [wrap(`Error: ${details.message}`, { width, indent: '  ', firstIndent: '' })];

@@ -44,9 +44,7 @@ export function renderBar(state: ProgressState, columns: number): string {
   return cut([label, drawn, ...tail, ...(eta === undefined ? [] : [eta])].join('  '), columns);
 }
 
-/**
- * Renders the progress as a line of a log: `Posting orders: 42 % (4,200/10,000 orders, 4/s, 24 min left)`.
- */
+/** Renders the progress as a line of a log: `Posting orders: 42 % (4,200/10,000 orders, 4/s, 24 min left)`. */
 export function renderLine(state: ProgressState): string {
   const percent = percentOf(state);
   const eta = etaOf(state, '');

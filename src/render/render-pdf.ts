@@ -33,9 +33,8 @@ const COLORS: Record<Tone | 'text' | 'line', string> = {
 const NOT_IN_FONT = /[^\x20-\x7e\u00a0-\u00ff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/gu;
 
 /**
- * Renders blocks as a PDF, with the texts and tables of `renderBlocksPage` and without commands. The same
- * blocks always give the same bytes. Characters that the font lacks are printed as `?`, and a line at the end
- * says so.
+ * Renders blocks as a PDF, with the texts and tables of `renderBlocksPage` and without commands. The same blocks
+ * always give the same bytes. Characters that the font lacks are printed as `?`, and a line at the end says so.
  *
  * @param options.madeAt date in the properties of the document.
  * @param options.letterhead what stands above the title of a document for somebody outside.

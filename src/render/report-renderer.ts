@@ -31,7 +31,6 @@ export type ReportRenderer<Report extends RunReport = RunReport> = {
   attention(report: Report): readonly string[];
   /** The events for programs, before `run_finished`, besides those about files and codes. */
   events?(report: Report): readonly Readonly<Record<string, unknown>>[];
-  /** The results of the run, below its tally. */
   blocks(summary: RunSummary<Report>): readonly Block[];
 };
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 /** A handle in the form that its spellings share, and the spellings that deals, codes and credited orders have. */
 export type KnownHandle = { readonly folded: string; readonly spellings: readonly string[] };
@@ -21,7 +22,7 @@ export async function findHandles(
   const plain = sql`lower(ltrim(handle collate "C", '@'))`;
   const ofReports = sql`
     union select influencer_handle from reporting.return_months union select influencer_handle from reporting.deal_earnings`;
-  const { rows } = await sql<{ handle: string }>`
+  const rows = await rowsOf<{ handle: string }>(db)`
     with known as materialized (
       select influencer_handle as handle from mirror.deal_versions where is_latest
       union select influencer_handle from intake.codes union select influencer_handle from reporting.deal_totals
@@ -30,7 +31,7 @@ export async function findHandles(
     (select handle from known
      where handle !~ '[^!-~]' and ${partsUpTo === null ? sql`${plain} = ${wanted}` : sql`position(${wanted}::text in ${plain}) > 0`}
      order by ${plain}, handle limit ${partsUpTo === null ? null : partsUpTo * 4}::bigint)
-    union all select handle from known where handle ~ '[^!-~]'`.execute(db);
+    union all select handle from known where handle ~ '[^!-~]'`;
   const found = Map.groupBy(
     rows.map(({ handle }) => handle),
     foldHandle,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowOf, rowsOf } from '../db/statement.ts';
 
 export type AuditEntry = {
   readonly auditId: string;
@@ -42,17 +43,16 @@ export async function listAudit(
     bulkId === null
       ? sql`(bulk_id is null or ${subject}::text is not null)`
       : sql`bulk_id = ${bulkId}::bigint`;
-  const { rows } = await sql<AuditEntry>`
+  return rowsOf<AuditEntry>(db)`
     select ${columns} from ops.audit
     where (${after}::bigint is null or audit_id < ${after}::bigint) and (${actor}::text is null or actor = ${actor})
       and (${subject}::text is null or subject = ${subject}) and ${isPart}
-    order by audit_id desc limit ${limit}`.execute(db);
-  return rows;
+    order by audit_id desc limit ${limit}`;
 }
 
 /** @returns null if there is no such record. */
 export async function findAudit(db: Database, auditId: string): Promise<AuditEntry | null> {
-  const { rows } =
-    await sql<AuditEntry>`select ${columns} from ops.audit where audit_id = ${auditId}::bigint`.execute(db);
-  return rows[0] ?? null;
+  const row = await rowOf<AuditEntry>(db)`
+    select ${columns} from ops.audit where audit_id = ${auditId}::bigint`;
+  return row ?? null;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowOf, rowsOf } from '../db/statement.ts';
 
 export type ListedDeal = {
   readonly dealId: string;
@@ -63,21 +64,18 @@ export async function listDeals(
           inactive: sql`is_active is not true and not is_deleted`,
           gone: sql`is_deleted`,
         }[state];
-  const { rows } = await sql<ListedDeal>`
+  return rowsOf<ListedDeal>(db)`
     select ${columns} from bi.deals
     where (${after}::text is null or deal_id > ${after}) and (${brand}::text is null or brand_id = ${brand})
       and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
       and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[])) and ${only}
-    order by deal_id limit ${limit}`.execute(db);
-  return rows;
+    order by deal_id limit ${limit}`;
 }
 
 /** @returns null if the deal is not in the mirror. */
 export async function findDeal(db: Database, dealId: string): Promise<ListedDeal | null> {
-  const { rows } = await sql<ListedDeal>`select ${columns} from bi.deals where deal_id = ${dealId}`.execute(
-    db,
-  );
-  return rows[0] ?? null;
+  const row = await rowOf<ListedDeal>(db)`select ${columns} from bi.deals where deal_id = ${dealId}`;
+  return row ?? null;
 }
 
 /** A version of a deal, with the service's own counts. Amounts are in the currency of the account. */
@@ -103,14 +101,13 @@ export async function listDealVersions(
   db: Database,
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
 ): Promise<readonly DealVersion[]> {
-  const { rows } = await sql<DealVersion>`
+  return rowsOf<DealVersion>(db)`
     select valid_from as "validFrom", valid_to as "validTo", influencer_handle as "influencerHandle", platform, brand_id as "brandId",
       dealflow_id as "dealflowId", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
       total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
       total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
       total_payouts_in_account_currency as "totalPayouts"
-    from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`.execute(db);
-  return rows;
+    from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`;
 }
 
 /** Clicks that the service counted between two readings of a deal, in the month of the later reading. */
@@ -121,14 +118,13 @@ export async function listDealClicks(
   db: Database,
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
 ): Promise<readonly ClicksOfMonth[]> {
-  const { rows } = await sql<{ month: string; clicks: string }>`
-    select month, sum(clicks) as clicks
+  return rowsOf<ClicksOfMonth>(db)`
+    select month, sum(clicks)::float8 as clicks
     from (
       select to_char(valid_from at time zone 'UTC', 'YYYY-MM') as month, total_clicks - lag(total_clicks) over (order by valid_from) as clicks
       from bi.deal_history where deal_id = ${dealId} and total_clicks is not null) changes
     where clicks > 0
-    group by month order by month desc limit ${limit}`.execute(db);
-  return rows.map(({ month, clicks }) => ({ month, clicks: Number(clicks) }));
+    group by month order by month desc limit ${limit}`;
 }
 
 /** This project's counts of a deal's orders of one month, as of the last refresh of the reports. */
@@ -145,13 +141,10 @@ export async function listDealMonths(
   db: Database,
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
 ): Promise<readonly DealMonth[]> {
-  const { rows } = await sql<Omit<DealMonth, 'accepted' | 'open'> & { accepted: string; open: string }>`
-    select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders) as accepted,
-      sum(ready_orders + in_doubt_orders + held_orders + rejected_orders) as open, sum(accepted_amount) as amount
-    from reporting.deal_days where deal_id = ${dealId} group by 1, 2 order by 1 desc, 2 limit ${limit}`.execute(
-    db,
-  );
-  return rows.map((row) => ({ ...row, accepted: Number(row.accepted), open: Number(row.open) }));
+  return rowsOf<DealMonth>(db)`
+    select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders)::float8 as accepted,
+      sum(ready_orders + in_doubt_orders + held_orders + rejected_orders)::float8 as open, sum(accepted_amount) as amount
+    from reporting.deal_days where deal_id = ${dealId} group by 1, 2 order by 1 desc, 2 limit ${limit}`;
 }
 
 /** How the mirror discovered deals, and how fresh they are, as of its last publication. */
@@ -167,9 +160,8 @@ export type Coverage = {
 };
 
 export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
-  const { rows } = await sql<Coverage>`
+  return rowsOf<Coverage>(db)`
     select way, published_at as "publishedAt", known_deals::float8 as known, fresh_deals::float8 as fresh, stale_deals::float8 as stale,
       unread_deals::float8 as unread, failing_deals::float8 as failing, deleted_deals::float8 as deleted
-    from bi.mirror_coverage where is_latest order by way = 'all' desc, way`.execute(db);
-  return rows;
+    from bi.mirror_coverage where is_latest order by way = 'all' desc, way`;
 }

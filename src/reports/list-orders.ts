@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 export type ListedOrder = {
   readonly job: string;
@@ -25,8 +26,14 @@ export type OrderFilter = {
   readonly disposition?: string | null;
   readonly reason?: string | null;
   readonly deal?: string | null;
+  /** Spellings of the handle of a creator (`spellingsOf`). */
+  readonly creator?: readonly string[] | null;
   /** Part of the code or link that was matched or could not be matched. */
   readonly matched?: string | null;
+  /** Orders that carry this code, folded. */
+  readonly code?: string | null;
+  /** Whether they carry a link of a creator. */
+  readonly hasLink?: boolean | null;
   /** Days in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
@@ -55,7 +62,7 @@ export async function listOrders(
     ...filter
   }: OrderFilter & { readonly limit: number; readonly after?: OrderKey | null },
 ): Promise<readonly ListedOrder[]> {
-  const { rows } = await sql<ListedOrder>`
+  return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
       to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
       s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
@@ -67,38 +74,70 @@ export async function listOrders(
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
-    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`.execute(db);
-  return rows;
+    order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
 }
 
-/** Counts the matching orders, up to `limit` + 1. */
-export async function countOrders(
+/** What orders can be narrowed by, with what each value is called in an address. */
+export const ORDER_FACETS = ['source', 'job', 'creator', 'code', 'month'] as const;
+export type OrderFacet = (typeof ORDER_FACETS)[number];
+
+/**
+ * Counts the newest matching orders, up to `limit` + 1, and those of each value by which they can be narrowed: most
+ * orders first, months with the newest first. Handles are in lower case.
+ */
+export async function countFacets(
   db: Database,
-  { limit, ...filter }: OrderFilter & { readonly limit: number },
-): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from reporting.order_dispositions d where ${matches(filter)} limit ${limit + 1}) found`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  {
+    limit,
+    values,
+    ...filter
+  }: OrderFilter & {
+    readonly limit: number /** Most values of a facet; of sources and jobs, which are few, all. */;
+    readonly values: number;
+  },
+): Promise<{
+  readonly count: number;
+  readonly facets: readonly { readonly facet: OrderFacet; readonly value: string; readonly orders: number }[];
+}> {
+  const rows = await rowsOf<{ facet: OrderFacet | null; value: string | null; orders: number }>(db)`
+    with found as materialized (
+      select source, job, lower(influencer_handle) as creator, case when matched_by = 'code' or disposition = 'unattributed' then upper(matched_value) end as code,
+        to_char(day_utc, 'YYYY-MM') as month
+      from reporting.order_dispositions d where ${matches(filter)} order by d.day_utc desc limit ${limit + 1}
+    ),
+    counted as (
+      select f.facet, f.value, count(*)::float8 as orders,
+        row_number() over (partition by f.facet order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc, f.value) as place
+      from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('code', code), ('month', month)) f (facet, value)
+      where f.value is not null group by f.facet, f.value
+    )
+    select null as facet, null as value, count(*)::float8 as orders from found
+    union all select facet, value, orders from counted where place <= ${values} or facet in ('source', 'job')
+    order by facet, orders desc`;
+  return {
+    count: rows.find(({ facet }) => facet === null)?.orders ?? 0,
+    facets: rows.flatMap(({ facet, value, orders }) =>
+      facet === null || value === null ? [] : { facet, value, orders },
+    ),
+  };
 }
 
 /**
- * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, by which
- * they are not counted.
+ * Counts the orders of each outcome, as of the last refresh of the reports. Null if the filter has a deal, creator, code or
+ * link, by which they are not counted.
  */
 export async function countOutcomes(
   db: Database,
-  { job = null, source = null, reason = null, deal = null, from = null, to = null }: OrderFilter,
+  { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
-  if (deal !== null) return null;
-  const { rows } = await sql<{ disposition: string; orders: string }>`
-    select disposition, sum(orders) as orders from reporting.funnel_days
+  const { deal, creator, matched, code, hasLink } = others;
+  if ([deal, creator, matched, code, hasLink].some((one) => one != null)) return null;
+  return rowsOf<{ disposition: string; orders: number }>(db)`
+    select disposition, sum(orders)::float8 as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
       and (${reason}::text is null or disposition_reason = ${reason})
       and (${from}::date is null or day_utc >= ${from}::date) and (${to}::date is null or day_utc <= ${to}::date)
-    group by 1`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    group by 1`;
 }
 
 function matches(filter: OrderFilter) {
@@ -108,7 +147,10 @@ function matches(filter: OrderFilter) {
     disposition = null,
     reason = null,
     deal = null,
+    creator = null,
     matched = null,
+    code = null,
+    hasLink = null,
     from = null,
     to = null,
   } = filter;
@@ -117,6 +159,15 @@ function matches(filter: OrderFilter) {
   return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
     and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
+    ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
+    ${
+      code === null && hasLink === null
+        ? sql``
+        : sql`and exists (
+            select from intake.orders c where c.order_version_id = d.order_version_id
+              and (${code}::text is null or c.codes_folded @> array[${code}::text])
+              and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`
+    }
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }

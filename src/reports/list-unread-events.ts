@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 
 /** Events that arrived and could not be used, because the description of the service does not fit them. */
 export type UnreadEvents = {
@@ -13,7 +13,7 @@ export type UnreadEvents = {
 
 /** Lists what could not be used since the last event that could: of any kind, or of an order. */
 export async function listUnreadEvents(db: Database): Promise<readonly UnreadEvents[]> {
-  const { rows } = await sql<UnreadEvents>`
+  return rowsOf<UnreadEvents>(db)`
     with seen as (
       select received_at, body,
         case when kind = 'signature_mismatch' then 'signature'
@@ -25,6 +25,5 @@ export async function listUnreadEvents(db: Database): Promise<readonly UnreadEve
     from seen
     where what = 'signature' and received_at > coalesce((select max(received_at) from seen where what <> 'signature'), '-infinity')
       or what = 'payload' and received_at > coalesce((select max(received_at) from seen where what = 'order'), '-infinity')
-    group by what order by what`.execute(db);
-  return rows;
+    group by what order by what`;
 }

@@ -1,7 +1,7 @@
 import type { Seeded } from '../core/backfill.ts';
 import { formatMinute } from '../core/text/format-instant.ts';
 import type { ListedSeed } from '../ledger/seed.ts';
-import { type Block, column, item, number, type Part, say, section, table, whole } from '../render/block.ts';
+import { type Block, column, item, more, number, say, section, table, whole } from '../render/block.ts';
 import { formatCount, plural } from '../render/text.ts';
 
 /** Describes what a seed changed, and what it could not change. */
@@ -13,11 +13,11 @@ export function describeSeeded({ seedId, isKnown, orders, heldBack, untouched }:
     note: `${plural(orders, 'order')} credited elsewhere, never posted by this tool.${added}`,
     parts: [
       ...(heldBack > 0 ? [item(waited)] : []),
-      ...untouched.map(({ state, orders: count, examples }): Part => {
+      ...untouched.map(({ state, orders: count, examples }) => {
         const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} already ${state.replaceAll('_', ' ')} in this ledger (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it does' : 'they do'} not change, and may be credited twice. Look up ${count === 1 ? 'it' : 'them'} in the service.`;
-        return { kind: 'item', text, tone: 'yellow' };
+        return item(text, null, 'yellow');
       }),
-      { kind: 'aside', text: 'The next run shows them as credited elsewhere. To withdraw the file:' },
+      ...more(true, 'The next run shows them as credited elsewhere. To withdraw the file:'),
     ],
     commands: { lines: [`npx influencer-sync ledger unseed ${seedId} --reason '…'`] },
   });

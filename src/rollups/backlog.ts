@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 import { acceptedEntries } from './count-accepted.ts';
 import { isDoubt } from './disposition.ts';
 
@@ -51,10 +52,9 @@ type OpenOptions = {
 };
 
 async function readGroups(db: Database, groups: RawBuilder<unknown>): Promise<readonly Backlog[]> {
-  const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
-    select job, state, backfill_id as "backfillId", currency, entries, amount, oldest, is_part as "isPart"
-    from (${groups}) g order by 1, 2, 3 nulls first, 4`.execute(db);
-  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+  return rowsOf<Backlog>(db)`
+    select job, state, backfill_id as "backfillId", currency, entries::float8 as entries, amount, oldest, is_part as "isPart"
+    from (${groups}) g order by 1, 2, 3 nulls first, 4`;
 }
 
 /** SQL for the entries in a settled state, by job and currency. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { execute, finds, rowOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 
 /** Number of entries per step, so that a step takes a second or less. */
@@ -18,7 +19,7 @@ export async function countAccepted(db: Database): Promise<void> {
   const last = await lastCommittedId(db);
   for (let isOver = false; !isOver; )
     isOver = await inTransaction(db, async (trx) => {
-      await sql`select from reporting.refresh for update`.execute(trx);
+      await execute(trx)`select from reporting.refresh for update`;
       return countStep(trx, last);
     });
 }
@@ -29,20 +30,18 @@ export async function countAccepted(db: Database): Promise<void> {
  * highest id was read, all entries up to that id are visible from then on.
  */
 async function lastCommittedId(db: Database): Promise<string | null> {
-  const { rows } = await sql<{
-    last: string | null;
-  }>`select max(entry_id) as last from ledger.entries`.execute(db);
-  const { rows: writers } = await sql`
+  const newest = await rowOf<{ last: string | null }>(db)`select max(entry_id) as last from ledger.entries`;
+  const isWritten = await finds(db)`
     select from pg_locks l
     where l.locktype = 'relation' and l.relation = 'ledger.entries'::regclass and l.mode like '%Exclusive%' and l.mode <> 'ShareUpdateExclusiveLock'
       and l.database = (select oid from pg_database where datname = current_database()) and l.pid is distinct from pg_backend_pid()
-    limit 1`.execute(db);
-  return writers.length > 0 ? null : (rows[0]?.last ?? null);
+    limit 1`;
+  return isWritten ? null : (newest?.last ?? null);
 }
 
 /** @returns true if no entry is left to look at. */
 async function countStep(trx: Transaction<DB>, last: string | null): Promise<boolean> {
-  const { rows } = await sql<{ is_over: boolean }>`
+  const step = await rowOf<{ is_over: boolean }>(trx)`
     with reach as materialized (
       -- By the entries there are: their ids may leave any gap.
       select r.counted_entry_id as above, case when ${last}::bigint > r.counted_entry_id
@@ -74,8 +73,8 @@ async function countStep(trx: Transaction<DB>, last: string | null): Promise<boo
         oldest = least(s.oldest, excluded.oldest)
     )
     update reporting.refresh r set counted_entry_id = reach.upto from reach
-    returning ${last}::bigint is null or reach.upto >= ${last}::bigint as is_over`.execute(trx);
-  return rows[0]?.is_over ?? true;
+    returning ${last}::bigint is null or reach.upto >= ${last}::bigint as is_over`;
+  return step?.is_over ?? true;
 }
 
 /**

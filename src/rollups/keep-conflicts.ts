@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
@@ -38,34 +39,32 @@ export async function keepConflicts(
   { job, orders }: { readonly job: string; readonly orders: readonly OrderKey[] },
 ): Promise<void> {
   if (orders.length === 0) return;
-  const { rows: changed } = await sql<OrderKey>`
+  const changed = await rowsOf<OrderKey>(trx)`
     select o.source, o.order_id as "orderId" from ${keysOf(job, orders)} o
     left join lateral (${conflictOf('o')}) n on true
     left join lateral (
       select k.* from reporting.conflicts k where k.job = o.job and k.source = o.source and k.order_id = o.order_id limit 1) k on true
-    where row(n.*) is distinct from row(k.*)`.execute(trx);
+    where row(n.*) is distinct from row(k.*)`;
   if (changed.length === 0) return;
   const keys = keysOf(job, changed);
-  await sql`
+  await execute(trx)`
     delete from reporting.conflicts k
     where k.job = ${job} and k.source = any (array(select source from ${keys} o)) and k.order_id = any (array(select order_id from ${keys} o))
-      and (k.source, k.order_id) in (select source, order_id from ${keys} o)`.execute(trx);
+      and (k.source, k.order_id) in (select source, order_id from ${keys} o)`;
   await insertConflicts(trx, keys);
 }
 
 /** Reads all conflicts again. */
 export async function rebuildConflicts(trx: Transaction<DB>): Promise<void> {
-  await sql`delete from reporting.conflicts`.execute(trx);
+  await execute(trx)`delete from reporting.conflicts`;
   await insertConflicts(trx, sql`(select distinct job, source, order_id from intake.order_claims)`);
 }
 
 async function insertConflicts(trx: Transaction<DB>, orders: RawBuilder<unknown>): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into reporting.conflicts (job, source, order_id, ordered_at, day_utc, conflict, currency, amount, disposition, target, first_target,
       last_target, explicit_target)
-    select n.* from ${orders} o cross join lateral (${conflictOf('o')}) n order by n.day_utc, n.source, n.order_id`.execute(
-    trx,
-  );
+    select n.* from ${orders} o cross join lateral (${conflictOf('o')}) n order by n.day_utc, n.source, n.order_id`;
 }
 
 /** SQL for a table of orders with job, source and order_id. */

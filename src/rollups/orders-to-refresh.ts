@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { STATED_BY_ORDER } from './disposition.ts';
@@ -38,7 +39,7 @@ export type ChangedFile = {
  */
 export async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
   // `except` compares the lists by hashing. A look-up for each file takes seconds if there are a million.
-  const { rows } = await sql<ChangedFile>`
+  return rowsOf<ChangedFile>(db)`
     select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt", f.orders
     from (
       select source_file_id, attributed_at from intake.attributed_files where job = ${job}
@@ -48,8 +49,7 @@ export async function listChangedFiles(db: Database, job: string): Promise<reado
     cross join lateral (
       select f.order_rows::float8 as orders from intake.source_files f
       where f.source_file_id = d.source_file_id limit 1) f
-    order by d.source_file_id`.execute(db);
-  return rows;
+    order by d.source_file_id`;
 }
 
 /** Records that the reports of a job now count the decisions about these files. */
@@ -57,11 +57,11 @@ export async function countFiles(
   trx: Transaction<DB>,
   { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into reporting.counted_files (job, source_file_id, attributed_at)
     select ${job}::text, f."sourceFileId", f."attributedAt"
     from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint, "attributedAt" timestamptz)
-    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
+    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`;
 }
 
 /**

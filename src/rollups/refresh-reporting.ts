@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { execute, finds, rowOf, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { countAccepted } from './count-accepted.ts';
@@ -144,10 +145,7 @@ async function refreshDays(db: Database, onStep: (orders: number) => void): Prom
 
 /** @returns true if one step cannot recalculate all marked days. */
 async function hasManyMarkedDays(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from reporting.changed_days offset ${STEP_DAYS}::integer limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+  return finds(db)`select from reporting.changed_days offset ${STEP_DAYS}::integer limit 1`;
 }
 
 /**
@@ -157,10 +155,10 @@ async function hasManyMarkedDays(db: Database): Promise<boolean> {
  * @returns how many there were.
  */
 async function refreshMarked(trx: Transaction<DB>, isMeant: RawBuilder<boolean>): Promise<number> {
-  const { rows } = await sql<{ day: string }>`
+  const rows = await rowsOf<{ day: string }>(trx)`
     delete from reporting.changed_days
     where day_utc in (select day_utc from reporting.changed_days where ${isMeant} order by day_utc limit ${STEP_DAYS}::integer)
-    returning day_utc::text as day`.execute(trx);
+    returning day_utc::text as day`;
   if (rows.length > 0)
     await addUpDays(
       trx,
@@ -229,7 +227,7 @@ export async function refreshPage(
   trx: Transaction<DB>,
   { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
 ): Promise<Page> {
-  const { rows } = await sql<{
+  const row = await rowOf<{
     read: string;
     seen: string;
     changed: string;
@@ -238,7 +236,7 @@ export async function refreshPage(
     disputed: readonly OrderKey[] | null;
     last_source: string | null;
     last_id: string | null;
-  }>`
+  }>(trx)`
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),
     own as not materialized (select * from page where is_current and is_own),
     known as (
@@ -300,10 +298,7 @@ export async function refreshPage(
       (select json_agg(json_build_object('source', source, 'orderId', order_id)) from (${ordersWithClaims(job, sql`own`)}) d) as disputed,
       last.source as last_source, last.order_id as last_id
     from (select 1) one
-    left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`.execute(
-    trx,
-  );
-  const [row] = rows;
+    left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`;
   await keepConflicts(trx, { job, orders: row?.disputed ?? [] });
   await markDays(trx, row?.days ?? []);
   await markDeals(trx, row?.deals ?? []);
@@ -322,19 +317,19 @@ export async function refreshPage(
  */
 async function markDays(trx: Transaction<DB>, days: readonly string[]): Promise<void> {
   if (days.length === 0) return;
-  await sql`
+  await execute(trx)`
     insert into reporting.changed_days (day_utc)
     select day from jsonb_array_elements_text(${toJsonParameter(days)}::jsonb) as d(text), cast(text as date) as day order by day
-    on conflict (day_utc) do update set day_utc = excluded.day_utc`.execute(trx);
+    on conflict (day_utc) do update set day_utc = excluded.day_utc`;
 }
 
 /** Marks deals whose returns of a month must be recalculated. Locks marks as `markDays` does. */
 async function markDeals(trx: Transaction<DB>, deals: readonly DealMonth[]): Promise<void> {
   if (deals.length === 0) return;
-  await sql`
+  await execute(trx)`
     insert into reporting.changed_deals (deal_id, month_utc)
     select "dealId", month from jsonb_to_recordset(${toJsonParameter(deals)}::jsonb) as d ("dealId" text, month date) order by 1, 2
-    on conflict (deal_id, month_utc) do update set month_utc = excluded.month_utc`.execute(trx);
+    on conflict (deal_id, month_utc) do update set month_utc = excluded.month_utc`;
 }
 
 /**
@@ -348,23 +343,22 @@ async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promis
   const deals = ofDays('reporting.deal_days', days);
   await noteDealsBefore(trx, deals);
   for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days', 'code_use_days'])
-    await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
-      trx,
-    );
+    await execute(trx)`
+      delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`;
   const orders = ofDays('reporting.order_dispositions', days);
   // Forces the index on days, even if the planner expects each day to contain many of the orders.
-  await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
-  await sql`
+  await execute(trx)`select set_config('enable_seqscan', 'off', true)`;
+  await execute(trx)`
     insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason, orders, amount)
     select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount)
     from ${orders}
-    group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
+    group by 1, 2, 3, 4, 5, 6 order by 1`;
   await addUpDeals(trx, orders);
   await addUpBrands(trx, deals);
   await addUpCodes(trx, orders);
   // Last, because the other partition may wait for these rows until this step ends.
   await addToDealTotals(trx, deals);
-  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
+  await execute(trx)`select set_config('enable_seqscan', 'on', true)`;
 }
 
 /**
@@ -378,7 +372,7 @@ function ofDays(table: string, days: RawBuilder<unknown>): Rows {
 type Rows = RawBuilder<unknown>;
 
 async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle, currency, attributed_orders,
       accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
     select day_utc, target, brand_id, max(deal_id), max(collab_id), max(influencer_handle), currency, count(*),
@@ -388,18 +382,18 @@ async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
       coalesce(sum(amount) filter (where disposition = 'in_doubt'), 0)
     from ${orders}
     where target is not null
-    group by day_utc, target, brand_id, currency order by day_utc`.execute(trx);
+    group by day_utc, target, brand_id, currency order by day_utc`;
 }
 
 async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into reporting.brand_days (day_utc, brand_id, currency, deals, attributed_orders, accepted_orders, ready_orders,
       in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
     select day_utc, brand_id, currency, count(*), sum(attributed_orders), sum(accepted_orders), sum(ready_orders),
       sum(in_doubt_orders), sum(held_orders), sum(rejected_orders), sum(attributed_amount), sum(accepted_amount), sum(in_doubt_amount)
     from ${deals}
     where brand_id is not null
-    group by 1, 2, 3 order by 1`.execute(trx);
+    group by 1, 2, 3 order by 1`;
 }
 
 /**
@@ -408,7 +402,7 @@ async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
  * counts an order once, even if several jobs decide about it or several sources state it.
  */
 async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
-  await sql`
+  await execute(trx)`
     with carrying as materialized (
       select s.day_utc, s.job, s.source, s.order_id, s.currency, s.amount, cardinality(o.links) > 0 as has_link,
         case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as,
@@ -446,7 +440,7 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
         cross join lateral unnest(u.used) as c(code)
         where c.code = reporting.without_addresses(c.code)) c on c.used = k.used
     ) used
-    group by 1, 2 order by 1`.execute(trx);
+    group by 1, 2 order by 1`;
 }
 
 /**
@@ -461,16 +455,14 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
  */
 export async function beginStep(trx: Transaction<DB>): Promise<void> {
   await suitLargeStatements(trx);
-  const { rows } = await sql<{ lacks_totals: boolean; lacks_conflicts: boolean }>`
+  const state = await rowOf<{ lacks_totals: boolean; lacks_conflicts: boolean }>(trx)`
     select set_config('synchronous_commit', 'off', true), refreshed_at is distinct from totalled_at as lacks_totals,
       refreshed_at is distinct from conflicts_at as lacks_conflicts
-    from reporting.refresh for update`.execute(trx);
-  if (rows[0]?.lacks_totals === true) await rebuildDealTotals(trx);
-  if (rows[0]?.lacks_conflicts === true) await rebuildConflicts(trx);
-  await sql`
-    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`.execute(
-    trx,
-  );
+    from reporting.refresh for update`;
+  if (state?.lacks_totals === true) await rebuildDealTotals(trx);
+  if (state?.lacks_conflicts === true) await rebuildConflicts(trx);
+  await execute(trx)`
+    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`;
 }
 
 /**
@@ -480,12 +472,8 @@ export async function beginStep(trx: Transaction<DB>): Promise<void> {
  */
 export async function beginPartitionStep(trx: Transaction<DB>, partition: Partition): Promise<void> {
   await suitLargeStatements(trx);
-  await sql`select set_config('synchronous_commit', 'off', true) from reporting.refresh for share`.execute(
-    trx,
-  );
-  await sql`select from reporting.refresh_partitions where partition_no = ${partition} for update`.execute(
-    trx,
-  );
+  await execute(trx)`select set_config('synchronous_commit', 'off', true) from reporting.refresh for share`;
+  await execute(trx)`select from reporting.refresh_partitions where partition_no = ${partition} for update`;
 }
 
 /*
@@ -496,21 +484,17 @@ export async function beginPartitionStep(trx: Transaction<DB>, partition: Partit
 
 /** Keeps the current sums of some days in a temporary table, before they are recalculated. */
 async function noteDealsBefore(trx: Transaction<DB>, deals: RawBuilder<unknown>): Promise<void> {
-  await sql`
-    create temporary table if not exists deal_days_before (target text, currency text, orders bigint, amount numeric) on commit drop`.execute(
-    trx,
-  );
-  await sql`truncate pg_temp.deal_days_before`.execute(trx);
-  await sql`
+  await execute(trx)`
+    create temporary table if not exists deal_days_before (target text, currency text, orders bigint, amount numeric) on commit drop`;
+  await execute(trx)`truncate pg_temp.deal_days_before`;
+  await execute(trx)`
     insert into pg_temp.deal_days_before (target, currency, orders, amount)
-    select target, currency, accepted_orders, accepted_amount from ${deals} where accepted_orders > 0`.execute(
-    trx,
-  );
+    select target, currency, accepted_orders, accepted_amount from ${deals} where accepted_orders > 0`;
 }
 
 /** Adds the differences between the sums that `noteDealsBefore` has kept and the current ones. */
 async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into reporting.deal_totals as t (target, currency, deal_id, influencer_handle, orders, amount)
     select target, currency, max(deal_id), max(influencer_handle), sum(orders), sum(amount)
     from (
@@ -521,16 +505,14 @@ async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>)
     ) d
     group by target, currency having sum(orders) <> 0 or sum(amount) <> 0 order by target, currency
     on conflict (target, currency) do update set orders = t.orders + excluded.orders, amount = t.amount + excluded.amount,
-      deal_id = coalesce(excluded.deal_id, t.deal_id), influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`.execute(
-    trx,
-  );
+      deal_id = coalesce(excluded.deal_id, t.deal_id), influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`;
 }
 
 /** Adds up all days again. */
 async function rebuildDealTotals(trx: Transaction<DB>): Promise<void> {
-  await sql`delete from reporting.deal_totals`.execute(trx);
-  await sql`
+  await execute(trx)`delete from reporting.deal_totals`;
+  await execute(trx)`
     insert into reporting.deal_totals (target, currency, deal_id, influencer_handle, orders, amount)
     select target, currency, max(deal_id), max(influencer_handle), sum(accepted_orders), sum(accepted_amount)
-    from reporting.deal_days where accepted_orders > 0 group by target, currency`.execute(trx);
+    from reporting.deal_days where accepted_orders > 0 group by target, currency`;
 }

@@ -23,9 +23,7 @@ export type RunSlotOptions = {
   readonly openClient: (onAnswer: () => void) => Client;
   /** Aborts when the process has to end. */
   readonly draining: AbortSignal;
-  /** Called with the target of a run. */
   readonly onTarget?: (target: RunTarget) => void;
-  /** Called with each run that ended. */
   readonly onEnded: (run: EndedRun) => void;
   /** Called with an error that is a bug of this program. The slot only says that there was one. */
   readonly onBug: (error: unknown) => void;

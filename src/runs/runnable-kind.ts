@@ -1,10 +1,11 @@
 import type { JobSettings } from '../config/job-fields.ts';
 import type { SourceSettings } from '../config/source-fields.ts';
-import type { Layout, OtherLayouts, Purpose } from '../core/layout.ts';
+import type { Purpose } from '../core/layout.ts';
 import type { CsvChunk } from '../core/record.ts';
 import type { RunReport } from '../core/report.ts';
 import type { RunStop } from '../core/run.ts';
 import type { Unit, UnitResult } from '../core/work.ts';
+import type { Layout, OtherLayouts } from '../intake/layout/to-layout.ts';
 import type { Intake } from '../intake/read/intake-file.ts';
 import type { Nouns, Run } from '../ops/run.ts';
 import type { Diagnostic } from './diagnostic.ts';

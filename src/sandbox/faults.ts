@@ -171,7 +171,6 @@ export const faultRule = z.strictObject({
   after: z.int().min(0).default(0),
   ms: z.int().min(0).max(86_400_000).optional(),
   status: z.int().min(200).max(599).optional(),
-  /** The text of an error. */
   text: z.string().max(10_000).optional(),
   /** The body of a canned answer, as JSON. Text is sent unchanged. */
   body: z.unknown().optional(),

@@ -13,11 +13,9 @@ import {
  * which a pipeline's claims are compared.
  */
 export type LineLog = {
-  /** Number of lines. */
   count(): number;
   /** @param line one JSON object without a line break. */
   append(line: string): void;
-  /** Replaces all lines. */
   replace(lines: readonly string[]): void;
   /** All lines as NDJSON, in UTF-8. */
   read(): AsyncIterable<Uint8Array>;

@@ -5,7 +5,6 @@ import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 export type SourceClients = {
   /** Returns the client of an S3 source, created on first use. */
   readonly s3: (source: SourceSettings) => Promise<S3Client>;
-  /** Closes all connections. */
   readonly close: () => void;
 };
 

@@ -5,6 +5,7 @@ import { updateReturns } from '../../src/money/update-returns.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';
 import { JOB, seedRuns } from '../reports/seed.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
 
 /** The day of the orders, in the format of the views. */
 export type StoryDays = { readonly ordered: string };
@@ -77,21 +78,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
 
 /** D1 earns 10 percent, and the margin is 40 of every 100 of revenue. */
 const RULES: ReturnRules = {
-  terms: [
-    {
-      line: 2,
-      dealId: 'D1',
-      codeFolded: null,
-      ratePercent: '10',
-      fixedFee: null,
-      currency: null,
-      excludedSkus: [],
-      validFrom: null,
-      validTo: null,
-    },
-  ],
-  returnWindowDays: 30,
-  timeZone: 'UTC',
+  ...rulesOf([termsOf({ ratePercent: '10' })], { returnWindowDays: 30 }),
   marginPercent: '40',
   exchange: null,
 };

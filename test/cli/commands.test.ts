@@ -457,7 +457,7 @@ describe('--dry-run', () => {
       [['review', doubtId, '--resend', ...why], `Entry ${doubtId} is ready`],
       [['review', '--all', '--write-off', ...why], 'Nothing was changed.'],
       [['review', '--held', '--exclude', ...why], '1 held order (7.00 EUR) is never credited.'],
-      [['files', 'release', 'other.csv', ...why], 'other.csv is released.'],
+      [['files', 'release', 'other.csv', ...why], 'The rows of other.csv are discarded.'],
       [['files', 'release', '--all', ...why], 'Nothing was changed.'],
       [['files', 'reread', 'other.csv', '--dry-run'], 'The next run reads 1 file again'],
       [['checks', 'expect-date', '2026-11-27', 'BF', '--dry-run'], '2026-11-27 is expected: BF.'],

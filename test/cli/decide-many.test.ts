@@ -118,8 +118,8 @@ it('files release --all releases the held files of a source', async () => {
   expect((await shop.cli('files', 'release', '--reason', 'x')).exitCode).toBe(2);
   const { exitCode, stdout } = await shop.cli(...release, '--yes');
   expect(exitCode).toBe(0);
-  expect(stdout).toContain('Release 2 files\n  All files that are held, of source shop');
-  expect(stdout).toContain('2 files: released');
+  expect(stdout).toContain('Discard the rows of 2 files\n  All files that are held, of source shop');
+  expect(stdout).toContain('2 files: discarded');
   expect((await shop.cli('files')).stdout).toContain('2 released');
   expect((await shop.cli(...release, '--yes')).stdout).toBe('No file is held.\n');
 });

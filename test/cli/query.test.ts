@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { renderQuery } from '../../src/reports/query.ts';
-import { queryViews } from '../../src/reports/query-views.ts';
+import { queryViews, renderQuery } from '../../src/reports/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { readEvents } from '../support/run-cli.ts';

@@ -69,7 +69,7 @@ describe('backfills', () => {
     const ended = textOf((await get('/backfills/1')).text);
     expect(ended).toMatch(/State done .* \d+ orders = \d+ posted/);
     expect(ended).not.toContain('to be posted. ');
-    expect((await post('/backfills/cancel', why)).text).toContain(
+    expect((await post('/backfills/cancel', { ...why, understood: 'yes' })).text).toContain(
       'Backfill 1 is done, so this does not apply.',
     );
     expect(textOf((await get('/audit')).text)).toMatch(
@@ -80,7 +80,12 @@ describe('backfills', () => {
   it('are cancelled with a reason; the command writes audit records, too', async () => {
     const shop = await planned();
     const { get, post } = await startTestConsole(shop);
-    const cancelled = await post('/backfills/cancel', { backfill: '1', reason: 'wrong years' });
+    expect((await post('/backfills/cancel', { backfill: '1', reason: 'unticked' })).status).toBe(400);
+    const cancelled = await post('/backfills/cancel', {
+      backfill: '1',
+      understood: 'yes',
+      reason: 'wrong years',
+    });
     expect(textOf(cancelled.text)).toContain('Backfill 1 is cancelled: 0 orders posted.');
     expect((await shop.cli('backfill', 'status')).stdout).toContain('cancelled');
     await backfill(shop, 'orders', ...PERIOD, '--plan');
@@ -90,7 +95,9 @@ describe('backfills', () => {
     expect(textOf((await get('/audit')).text)).toMatch(
       /command Backfill 2 is cancelled: .* the wrong job .* console Backfill 1 is cancelled: .* wrong years/,
     );
-    expect((await post('/backfills/cancel', { backfill: '3', reason: 'x' })).status).toBe(409);
+    expect((await post('/backfills/cancel', { backfill: '3', understood: 'yes', reason: 'x' })).status).toBe(
+      409,
+    );
   });
 
   it('without a process are resumed by a command that the page shows', async () => {

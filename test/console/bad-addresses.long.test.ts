@@ -82,6 +82,11 @@ it.each([
     '/money?from=Oktober',
     'The value of "from" in the address cannot be used. Write a month such as 2026-10.',
   ],
+  [
+    '/deals?state=dead',
+    'The value of "state" in the address cannot be used. Write one of these: active, inactive',
+  ],
+  ['/audit?bulk=some', 'The value of "bulk" in the address cannot be used. Write a number.'],
   ['/orders?to=tomorrow', 'The value of "to" in the address cannot be used.'],
   ['/orders?q=a%00b', 'The value of "q" in the address cannot be used. It contains a NUL character'],
   ['/deals/a%00b', 'It contains a NUL character (%00)'],

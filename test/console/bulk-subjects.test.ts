@@ -38,7 +38,7 @@ it('a bulk release releases all matching held files like the command, with a rec
       ...{ ...shown, scope: 'all', decision: 'release', reason: 'test exports' },
     }),
   );
-  expect(preview.text).toContain('Release 3 files');
+  expect(preview.text).toContain('Discard the rows of 3 files');
   expect(preview.text).toContain('Chosen All files that are held');
   expect(await statesOf(shop.db)).toMatchObject({ 'two.csv': 'held' });
   // A file that is held later is not part of the action, and a file that was released in the meantime is left
@@ -54,7 +54,7 @@ it('a bulk release releases all matching held files like the command, with a rec
     'four.csv': 'held',
   });
   const page = textOf((await console.get(preview.path)).text);
-  expect(page).toMatch(/it has changed since the preview 1 released 2/);
+  expect(page).toMatch(/it has changed since the preview 1 discarded 2/);
   const records = await listAudit(shop.db, { limit: 10, bulkId: preview.bulkId });
   expect(records).toMatchObject([
     { action: 'release_file', via: 'console', actor: 'tester', reason: 'looked up' },
@@ -76,7 +76,7 @@ it('a bulk reread reads ticked files again and leaves out files to which the dec
       ),
     );
   const release = await preview('release');
-  expect(release.text).toContain('Release 3 files');
+  expect(release.text).toContain('Discard the rows of 3 files');
   expect(release.text).toMatch(/1 file was chosen and is left out.* left out: it is no longer held 1/);
   const reread = await preview('reread');
   expect(reread.text).toContain('Read 4 files again');

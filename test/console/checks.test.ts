@@ -44,7 +44,7 @@ describe('the findings of checks', () => {
     expect(page.match(/40 to 60/g)).toHaveLength(2);
     expect(page).toMatch(/shop, read for orders april\.csv, arrived .* UTC ; 1 file to learn from/);
     expect(page).toMatch(/rows learning 1 /);
-    expect(textOf((await get('/checks?source=other')).text)).toContain('Nothing is unusual.');
+    expect(textOf((await get('/checks?source=other')).text)).toContain('Nothing matches this filter.');
     const [one, known] = [textOf((await get('/checks/1')).text), textOf((await get('/checks/2')).text)];
     expect(one).toMatch(/Finding 1: median_value .* Lines that show it 2; 3 File april\.csv/);
     expect(known).toMatch(/Acknowledged .* by ann/);
@@ -56,7 +56,9 @@ describe('the findings of checks', () => {
     await hold(byCommand);
     await hold(byForm);
     await byCommand.cli('checks', 'acknowledge', '1', '3', '--reason', 'a campaign');
-    const { post } = await startTestConsole(byForm);
+    const { get, post } = await startTestConsole(byForm);
+    // A file that a check holds can be read as it is.
+    expect((await get('/files/1')).text).toMatch(/Read it as it is<.*\n.*href="\/checks\/3"/);
     const first = await post('/checks/acknowledge', { finding: '1', reason: 'a campaign' });
     expect(first.status).toBe(200);
     expect((await situation(byForm))[0]).toMatchObject({ acknowledged: true, reread: false });

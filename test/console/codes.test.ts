@@ -22,11 +22,18 @@ describe('codes in the console', () => {
       /Code NOBODY Nobody owns this code\. 1 order \(7\.00 EUR\) has no owner\. .* A3 2026-04-10 11:11 UTC no owner unknown code NOBODY 7\.00 EUR/,
     );
     // A mistyped owner is refused unless the person says that it may be new.
-    for (const typo of [{ deal_id: 'DEALMAI' }, { deal_id: '', influencer_handle: 'mai.test' }]) {
+    for (const typo of [
+      { deal_id: 'DEALMAI' },
+      { deal_id: '', influencer_handle: 'mai.test' },
+      { deal_id: '', collab_id: 'COLLAB9' },
+      { deal_id: 'DEALMIA', brand_id: '4918' },
+    ]) {
       const refused = await post('/codes/assign', { ...ASSIGN, ...typo, understood: '' });
       expect([refused.status, textOf(refused.text)]).toEqual([
         409,
-        expect.stringMatching(/Neither the mirror nor a code knows the (deal DEALMAI|handle mai\.test)\./),
+        expect.stringMatching(
+          /Neither the mirror nor a code knows the (deal DEALMAI|handle mai\.test|collaboration COLLAB9|brand 4918)\./,
+        ),
       ]);
       // What was answered to a form is not replaced by an update of the page.
       expect(refused.text).toContain('data-answer');

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
+import { hiddenFields, toPreview } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
@@ -36,7 +37,7 @@ async function fetchCompressed(url: string, acceptEncoding: string) {
 }
 
 describe('every page', () => {
-  it('is valid HTML, shows a message if it is empty, and escapes hostile text', async () => {
+  it('is valid HTML, says so if its filter leaves nothing, and escapes hostile text', async () => {
     const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
     for (const path of paths) {
@@ -47,6 +48,15 @@ describe('every page', () => {
         [],
       );
       expect(text).not.toMatch(/<script>alert|<b>A5|onerror='x'>/);
+      const [filter = ''] =
+        /<form class="filter".*?role="search" aria-label="Filter.*?<\/form>/s.exec(text) ?? [];
+      const fields = [...filter.matchAll(/type="text" name="(?!from|to|run|bulk)(\w+)"/g)].map(
+        ([, name]) => name,
+      );
+      for (const field of path.includes('?') ? [] : fields)
+        expect(textOf((await get(`${path}?${field}=nothing-is-called-so`)).text), `${path} ${field}`).toMatch(
+          /Nothing matches this filter\. Show all|There is nothing to compare for this deal|no such order/,
+        );
     }
   });
 
@@ -60,7 +70,7 @@ describe('every page', () => {
       ]),
     );
     await shop.run();
-    const { get } = await startTestConsole(shop);
+    const { get, post } = await startTestConsole(shop);
     const { text } = await get('/');
     const tasks = [...text.matchAll(/<li class="task (\w+)".*?<\/li>/gs)].map(([task, severity]) => ({
       severity,
@@ -92,6 +102,29 @@ describe('every page', () => {
     expect(textOf(fix)).toMatch(/Orders of shop are held: ambiguous codes held orders 1 10\.00 EUR/);
     expect(fix).toContain('href="/held?job=orders&amp;source=shop&amp;why=ambiguous_codes"');
     expect(textOf((await get('/fix?kind=refused')).text)).toContain('Nothing of this kind waits.');
+    // Several are decided kind by kind, each with a preview of its own; nothing that was chosen is left out unsaid.
+    const boxes = [
+      ...fix.matchAll(/name="chosen" value="(\w+)".*?<td[^>]*><span class="badge plain">([\w ]+)</g),
+    ];
+    const keyOf = (kind: string) => boxes.find(([, , of]) => of === kind)?.[1] ?? '';
+    const chosen = ['unclear', 'held orders', 'codes without an owner'].map(
+      (kind) => `chosen=${keyOf(kind)}`,
+    );
+    const deciding = (await get(`/fix?${chosen.join('&')}&chosen=0000000000`)).text;
+    expect(textOf(deciding)).toMatch(
+      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* Unclear: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 1, 10\.00 EUR .* Exclude it Codes without an owner: 1, .* Nothing here decides about them\./,
+    );
+    const all = textOf((await get('/fix?all=yes&kind=unusual+files')).text);
+    expect(all).toMatch(
+      /Unusual files: 42 .* The first 25 of 42 lines are shown\. .* Acknowledge 42 findings/,
+    );
+    const preview = toPreview(
+      await post('/bulk/preview', [
+        ...Object.entries(hiddenFields(deciding, '/bulk/preview')),
+        ...Object.entries({ scope: 'all', decision: 'write_off', reason: 'looked up' }),
+      ]),
+    );
+    expect(preview.text).toMatch(/Chosen Entries in doubt because .* Write off 1 entry: 20\.00 EUR/);
     const held = textOf((await get('/held?job=orders')).text);
     expect(held).toContain('ambiguous codes 1 10.00 EUR');
   });
@@ -130,10 +163,37 @@ describe('every page', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('is compressed as the browser requests, below 50 kB, while events are not', async () => {
+  it('is compressed as the browser requests, below 50 kB with lists of 10,000 rows, while events are not', async () => {
     const { shop, paths } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
-    for (const path of ['/assets/console.css', ...paths]) {
+    // Lists of 10,000 rows, with texts of 200 characters that differ.
+    const text = sql`repeat('x', 150) || md5(n::text) || n`;
+    const rows = sql`generate_series(1, 10000) n`;
+    await sql`insert into intake.code_assignments (job, code, code_folded, influencer_handle, assigned_by) select 'orders', ${text}, ${text}, ${text}, 'ann' from ${rows}`.execute(
+      shop.db,
+    );
+    await sql`insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount) select '2026-04-10', 'orders', 'shop', upper(${text}), ${text}, 'code', 'EUR', 1, n from ${rows}`.execute(
+      shop.db,
+    );
+    await sql`
+      insert into intake.check_findings (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
+      select 1, 'shop', 'median_value', n::text, 'warn', '4', '40', ${text}, '{2}', 1 from ${rows}`.execute(
+      shop.db,
+    );
+    await sql`
+      insert into reporting.order_dispositions select (d.new).* from (select jsonb_populate_record(o, jsonb_build_object('order_id', ${text},
+        'matched_value', ${text}, 'influencer_handle', ${text})) as new from (select o from reporting.order_dispositions o limit 1) one(o), ${rows}) d`.execute(
+      shop.db,
+    );
+    const many = [
+      '/codes?show=assigned',
+      '/codes',
+      '/checks',
+      '/orders?outcome=no+code',
+      '/fix',
+      '/fix?all=yes',
+    ];
+    for (const path of ['/assets/console.css', ...many, ...paths]) {
       const { encoding, bytes, plain } = await fetchCompressed(`${url}${path}`, 'br');
       expect([path, encoding]).toEqual([path, 'br']);
       expect(bytes.byteLength).toBeLessThan(50_000);
@@ -174,7 +234,19 @@ describe('numbers and times', () => {
       expect(orders).toMatch(/2 orders, newest first/);
       expect(orders).toContain('NOBODY');
     }
-    expect(textOf((await get('/orders?reason=Nothing')).text)).toContain('Nothing matches this filter.');
+    expect(textOf((await get('/orders?deal=dealmia&job=ORDERS&source=Shop')).text)).toContain(
+      '1 order, newest',
+    );
+    // What narrows the list is counted, and leads back when it is chosen.
+    const facets = (await get('/orders')).text;
+    expect(textOf(facets)).toMatch(/Narrow down creator ben\.test 1 mia\.test 1 code .*NOBODY 1/);
+    expect(facets).toContain('href="/orders?creator=mia.test">mia.test <small>1<');
+    const narrowed = (await get('/orders?creator=Mia.Test&code=mia10')).text;
+    expect(textOf(narrowed)).toMatch(/creator Mia\.Test code mia10 1 order, newest first/);
+    expect(narrowed).toContain('href="/orders?creator=Mia.Test" aria-current="true">mia10<');
+    const month = (await get('/orders?from=2026-04-01&to=2026-04-30')).text;
+    expect(month).toContain('href="/orders" aria-current="true">2026-04<');
+    for (const path of ['/deals/dealmia', '/orders/shop/a1']) expect((await get(path)).status).toBe(200);
     const explained = (await shop.cli('explain', 'order', 'A1')).stdout;
     expect(explained).toContain('deal DEALMIA');
     // The page and the command answer with the same sentence.

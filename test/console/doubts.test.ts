@@ -186,6 +186,13 @@ describe('orders in doubt', () => {
     const { refusedId } = seeded as Seeded;
     const { text } = await console.get(`/doubts?entry=${refusedId}`);
     expect(text).not.toContain('value="write_off"');
+    // The page of its order leads here.
+    const { rows } = await sql<{
+      id: string;
+    }>`select order_id as id from ledger.entries where entry_id = ${refusedId}::bigint`.execute(shop.db);
+    expect((await console.get(`/orders/-/${rows[0]?.id}`)).text).toContain(
+      `href="/doubts?entry=${refusedId}">Send it again<`,
+    );
     const fields = { ...(await shownFields(console, refusedId)), decision: 'resend', understood: 'yes' };
     const waits = (text: string) => Number(/class="waits" title="(\d+) waiting/.exec(text)?.[1] ?? 0);
     const before = waits((await console.get('/doubts')).text);

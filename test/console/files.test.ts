@@ -47,6 +47,10 @@ describe('rejected rows', () => {
     expect(all).toContain('2 rows could not be used.');
     expect(all).toMatch(/bad money 1 1 .* bad time 1 1|bad time 1 1 .* bad money 1 1/);
     expect(all).toContain('april.csv line 3');
+    // An order of a file that could not be used is not called unknown.
+    expect((await get('/orders/shop/B3')).text).toMatch(
+      /<p>Not read: line 4 of april\.csv could not be used\..*href="\/rejected\/\d+\/3">See the row</,
+    );
     const some = textOf((await get('/rejected?code=bad_money&file=april&source=shop&run=1')).text);
     expect(some).toContain('1 row could not be used.');
     expect(some).not.toContain('april.csv line 4');
@@ -112,6 +116,9 @@ describe('files', () => {
     expect(held).not.toContain('april.csv');
     const one = await get(`/files/${await fileId(shop, 'held')}`);
     expect(one.status).toBe(200);
+    // What releasing does is called so.
+    expect(textOf(one.text)).toMatch(/Discard its rows .* Read it again /);
+    expect(textOf(one.text)).not.toContain('Release');
     expect(one.text).not.toContain('<i>');
     for (const nothing of ['/files/999', '/files/x', '/rejected/1/999', '/rejected/x/y'])
       expect((await get(nothing)).status).toBe(404);
@@ -125,7 +132,7 @@ describe('files', () => {
     const { post } = await startTestConsole(byForm);
     const held = { file: await fileId(byForm, 'held'), state: 'held', reason: 'a test export' };
     const released = await post('/files/release', held);
-    expect(textOf(released.text)).toContain("<i>'held'.csv is released.");
+    expect(textOf(released.text)).toContain("The rows of <i>'held'.csv are discarded.");
     expect((await post('/files/release', held)).status).toBe(409);
     const read = { file: await fileId(byForm, 'april'), state: 'read', reason: 'its layout was corrected' };
     expect((await post('/files/reread', read)).status).toBe(200);

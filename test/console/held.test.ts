@@ -26,6 +26,11 @@ it('held orders are decided about on their page, with a reason, as many as it sh
   const list = textOf((await get('/held')).text);
   expect(list).toContain('status "mystery" is not known');
   expect(list).toContain('they have no status');
+  expect(textOf((await get('/held?job=other')).text)).not.toContain('No order is held.');
+  // Each order leads to its decision.
+  expect((await get('/orders/shop/1')).text).toMatch(
+    /<p>Held, 10\.00 EUR: .*href="\/held\?job=orders&amp;source=shop&amp;why=unknown_status&amp;order=1">Decide about it</,
+  );
   const chosen = { source: 'shop', why: 'unknown_status', status: 'mystery' };
   const page = await get(`/held?${new URLSearchParams(chosen)}`);
   expect(textOf(page.text)).toContain('Credit it');

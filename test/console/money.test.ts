@@ -1,3 +1,5 @@
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/reports/list-audit.ts';
@@ -151,6 +153,37 @@ describe('the pages about money', () => {
     expect((await viewers.get('/money/leaks', headers)).text).not.toContain(
       'action="/money/leaks/acknowledge"',
     );
+  });
+
+  it('show what a void of a code would change, and write exactly that into the terms', async () => {
+    const shop = await openShop(earned);
+    expect((await shop.cli('statement', 'close', '--month', '2026-05', '--reason', 'paid')).exitCode).toBe(0);
+    const { get, post } = await startTestConsole(shop);
+    const path = '/codes/assign?code=MIA10&void=2026-04-21';
+    const page = await get(path);
+    expect(textOf(page.text)).toMatch(
+      /3 orders since then: 0 with a link of the creator, 3 without\..* 6\.00 EUR, 0\.80 USD in closed statements: the next one takes it back\. 3\.00 EUR earned in months that are not closed\..* 2026-05 DEALMIA mia\.test 16\.00 EUR 10\.00 EUR -6\.00 EUR correction .* 2026-06 DEALMIA mia\.test 3\.00 EUR 0\.00 EUR -3\.00 EUR open/,
+    );
+    const without = textOf((await get('/orders?code=mia10&link=without&from=2026-04-21')).text);
+    expect(without).toMatch(/#3 .*#6|#6 .*#3/);
+    expect(without).not.toMatch(/#2 |#5 /);
+    expect((await get('/orders?code=mia10&link=with')).text).toContain('Nothing matches this filter.');
+    const shown = /name="shown" value="(\w+)"/.exec(page.text)?.[1] ?? '';
+    const form = { code: 'mia10', day: '2026-04-21', shown, reason: 'on a coupon site' };
+    expect((await post('/codes/void', { ...form, day: '2026-04-22' })).status).toBe(409);
+    chmodSync(join(shop.folder, 'terms.csv'), 0o640);
+    expect((await post('/codes/void', { ...form, return_to: path })).status).toBe(200);
+    expect(statSync(join(shop.folder, 'terms.csv')).mode & 0o777).toBe(0o640);
+    expect(readFileSync(join(shop.folder, 'terms.csv'), 'utf8')).toBe(
+      'deal_id,rate,fixed_fee,currency,valid_from,code,reason\nDEALMIA,10,50,EUR,2025-12-01,,\n,0,,,2026-04-21,mia10,on a coupon site\n',
+    );
+    expect(await listAudit(shop.db, { limit: 1 })).toMatchObject([
+      { action: 'void_code', subject: 'mia10', reason: 'on a coupon site', actor: 'tester' },
+    ]);
+    expect((await shop.cli('statement', '--month', '2026-06')).stdout).toMatch(
+      /DEALMIA +mia\.test +0 +-6\.00 +-6\.00 EUR/,
+    );
+    expect((await post('/codes/void', form)).status).toBe(409);
   });
 
   it('show what the service counts like reconcile, deals with the largest unexplained difference first', async () => {

@@ -111,16 +111,19 @@ describe('a statement', () => {
     const { get, post } = await startTestConsole(byForm);
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
+    const unticked = await post('/statements/close', { ...shown, reason: 'paid out' });
+    expect([unticked.status, textOf(unticked.text)]).toEqual([400, expect.stringContaining('Tick the box')]);
+    const fields = { ...shown, understood: 'yes', reason: 'paid out' };
     byForm.write('terms.csv', TERMS.replace('DEALMIA,,10', 'DEALMIA,,20'));
-    const stale = await post('/statements/close', { ...shown, reason: 'paid out' });
+    const stale = await post('/statements/close', fields);
     expect([stale.status, textOf(stale.text)]).toEqual([
       409,
       expect.stringContaining('is now 236.67 EUR in 4 lines, 2.00 USD in 1 line.'),
     ]);
     byForm.write('terms.csv', TERMS);
-    const closed = await post('/statements/close', { ...shown, reason: 'paid out' });
+    const closed = await post('/statements/close', fields);
     expect(textOf(closed.text)).toContain('The statement of 2026-04 is closed: 5 lines.');
-    const again = await post('/statements/close', { ...shown, reason: 'paid out' });
+    const again = await post('/statements/close', fields);
     expect([again.status, textOf(again.text)]).toEqual([
       409,
       expect.stringContaining('The statement of 2026-04 was closed by tester'),

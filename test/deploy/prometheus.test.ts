@@ -27,10 +27,8 @@ const hasPromtool = promtool('--version').status === 0;
 async function knownMetrics(): Promise<ReadonlySet<string>> {
   const metrics = createMetrics({
     version: '0',
-    readGauges: async () => null,
+    readSamples: async () => null,
     nextSlots: () => [],
-    overdue: () => [],
-    beyondBudget: () => null,
     lastPoll: () => null,
     atWork: () => [],
     isLedgerContinuous: () => true,

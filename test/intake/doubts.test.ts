@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { MissingRow } from '../../src/core/order.ts';
-import { ENGINES, openShop, order, type Shop, useDatabase } from './story.ts';
+import { NEWEST } from '../../src/intake/files/source-ages.ts';
+import { doubtsOf, ENGINES, openShop, order, rejection, type Shop, useDatabase } from './story.ts';
 
 describe.each(ENGINES)('an order in doubt on %s', (engine) => {
   const database = useDatabase(engine);
@@ -49,6 +50,67 @@ describe.each(ENGINES)('an order in doubt on %s', (engine) => {
       from intake.orders where source = ${shop.source}`.execute(shop.db);
     expect(rows).toEqual([{ is_equal: true }]);
     expect(await shop.read(parts(), { sums: true })).toMatchObject({ ordersUnchanged: 1, ordersChanged: 0 });
+  });
+});
+
+describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) => {
+  const database = useDatabase(engine);
+  /** A row that names its order by id or, if it has none, by name. */
+  const lost = (orderId: string | null) => ({ ...rejection(), orderId, orderName: '#1' });
+
+  test.each(['1', null])('is in doubt until a newer file states it (id: %s)', async (id) => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1'), order('2')] });
+    const bad = { orders: [order('2')], rejected: [lost(id)] };
+    expect(await shop.read(bad)).toMatchObject({
+      ordersChanged: 1,
+      ordersUnchanged: 1,
+      orderRows: 1,
+      rejectedRows: 1,
+    });
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -']);
+    // Another day with the same row says nothing new.
+    expect(await shop.read(bad)).toMatchObject({ ordersChanged: 0 });
+    expect(await shop.read({ orders: [order('1')] })).toMatchObject({ ordersChanged: 1 });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -']);
+  });
+
+  test.each(['newer', 'unordered'] as const)(
+    'is in doubt if an older file arrives later (the rejected row: %s)',
+    async (age) => {
+      const shop = await openShop(database());
+      await shop.read({ orders: [order('2')], rejected: [lost('1')] });
+      const { rows } = await sql<{ id: string }>`
+      select source_file_id as id from intake.source_files where source = ${shop.source}`.execute(shop.db);
+      const others = { ...NEWEST, [age]: rows.map(({ id }) => id) };
+      const late = { orders: [order('1'), order('3')] };
+      expect(await shop.read(late, { others })).toMatchObject({ ordersNew: 2 });
+      expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -', '3 -']);
+      await shop.read({ orders: [order('1')] });
+      expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+    },
+  );
+
+  test('is not in doubt if the file with the row is older, or states the order on another row', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1'), order('2')] });
+    const { rows } = await sql<{ id: string }>`
+      select source_file_id as id from intake.source_files where source = ${shop.source}`.execute(shop.db);
+    await shop.read({ rejected: [lost('1')] }, { others: { ...NEWEST, newer: rows.map(({ id }) => id) } });
+    await shop.read({ orders: [order('1')], rejected: [lost('1')] });
+    await shop.read({ orders: [order('1', { total: '11.00' })], rejected: [lost('1')] });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -']);
+  });
+
+  test('is in doubt whenever its rows say that it changed last, and a later row of that time ends it', async () => {
+    const shop = await openShop(database());
+    const others = { ...NEWEST, isByRow: true };
+    const stated = { orders: [order('1', { changedAt: '2026-04-10T09:00:00Z' })] };
+    await shop.read(stated, { others });
+    await shop.read({ rejected: [lost('1')] }, { others });
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected']);
+    await shop.read(stated, { others });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 });
 
@@ -127,9 +189,3 @@ async function leftBehind({ db, source }: Shop): Promise<string | undefined> {
 }
 
 /** Returns the current orders of a source as `id doubt`. */
-async function doubtsOf({ db, source }: Shop): Promise<string[]> {
-  const { rows } = await sql<{ said: string }>`
-    select order_id || ' ' || coalesce(doubt, '-') as said from intake.orders
-    where source = ${source} and is_current order by order_id`.execute(db);
-  return rows.map(({ said }) => said);
-}

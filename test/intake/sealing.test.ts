@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import {
   continuation,
   currentOrders,
+  doubtsOf,
   ENGINES,
   openShop,
   order,
@@ -95,7 +96,7 @@ describe.each(ENGINES)('sealing a file on %s', (engine) => {
   });
 
   test.each(['known content first', 'known content last'])(
-    'rejects an order with rows that match and rows that contradict the known order, which stays: %s',
+    'rejects an order with rows that match and rows that contradict the known order, which stays and is in doubt: %s',
     async (which) => {
       const shop = await openShop(database());
       await shop.read({ orders: [order('1'), order('2')] });
@@ -105,8 +106,9 @@ describe.each(ENGINES)('sealing a file on %s', (engine) => {
         { orders: [...both.slice(0, 1), order('2')] },
         { orders: both.slice(1) },
       ]);
-      expect(sealed).toMatchObject({ ordersChanged: 0, ordersUnchanged: 1, orderRows: 1, rejectedRows: 3 });
+      expect(sealed).toMatchObject({ ordersChanged: 1, ordersUnchanged: 1, orderRows: 1, rejectedRows: 3 });
       expect(await currentOrders(shop)).toEqual(['1 10', '2 10']);
+      expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -']);
     },
   );
 

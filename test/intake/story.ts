@@ -246,3 +246,11 @@ export async function rejectedRows({ db, source }: Pick<Shop, 'db' | 'source'>):
     where f.source = ${source} order by r.source_file_id, r.line_no`.execute(db);
   return rows.map(({ said }) => said);
 }
+
+/** Returns the orders in force as `id doubt`. */
+export async function doubtsOf({ db, source }: Shop): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select order_id || ' ' || coalesce(doubt, '-') as said from intake.orders
+    where source = ${source} and is_current order by order_id`.execute(db);
+  return rows.map(({ said }) => said);
+}

@@ -8,6 +8,7 @@ import { earnedOrders, findKept, type Kept, keptColumns } from '../../src/money/
 import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules, Terms } from '../../src/money/statement.ts';
 import { listDealLines, sumStatement } from '../../src/money/sum-statement.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
 
 export const MONTHS = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`);
 
@@ -190,13 +191,9 @@ export async function addedUp(db: Database): Promise<readonly unknown[]> {
   return rows;
 }
 
-export function rulesOf(terms: readonly Terms[]): StatementRules {
-  return { terms, returnWindowDays: 14, timeZone: 'UTC' };
-}
-
 export function toTerms({ of, rate, fee, sku, month }: SomeTerms, index: number): Terms {
   const isDeal = of.startsWith('D');
-  return {
+  return termsOf({
     line: index + 2,
     dealId: isDeal ? of : null,
     codeFolded: isDeal || of === '' ? null : of,
@@ -206,8 +203,7 @@ export function toTerms({ of, rate, fee, sku, month }: SomeTerms, index: number)
     excludedSkus: sku === null ? [] : [sku],
     // A deal has at most one fee on a day.
     validFrom: fee === null ? null : `${month}-0${index + 1}`,
-    validTo: null,
-  };
+  });
 }
 
 function placedAt(day: number): string {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { knownOn, liveCode, randomOf, YEAR_DAYS } from '../../bench/live-code.ts';
 import type { CodeDay } from '../../src/core/money/leak.ts';
-import { judgeCode } from '../../src/money/find-leaks.ts';
+import { dateLeak } from '../../src/money/leaks/date-leak.ts';
+import { judgeCode } from '../../src/money/leaks/find-leaks.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 /** Three orders a day, one of them without a link. */
@@ -34,69 +36,6 @@ describe('the recent orders of a code', () => {
   });
 });
 
-/** Returns a generator (mulberry32) of the same numbers for the same seed, from 0 to below 1. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function poisson(mean: number, random: () => number): number {
-  let [count, share] = [0, Math.exp(-mean)];
-  let sum = share;
-  for (const drawn = random(); drawn > sum && count < 500; sum += share) {
-    count += 1;
-    share *= mean / count;
-  }
-  return count;
-}
-
-type Lived = {
-  readonly days: readonly CodeDay[];
-  /** Day of the tenth leaked order; null if the code did not leak. */
-  readonly tenth: number | null;
-  readonly leakBegins: number;
-};
-
-const YEAR_DAYS = 365;
-
-/**
- * Simulates a year of a code with 0.05 to 3 orders a day, 50 to 95 % of which carry a link. Two posts a month
- * each multiply the orders by three or more for some days. If the code leaks, it gets 4 to 15 orders a day
- * for two weeks, 95 % of them without a link.
- */
-function live(random: () => number, isLeaked: boolean): Lived {
-  const usual = Math.exp(Math.log(0.05) + random() * Math.log(3 / 0.05));
-  const linked = 0.5 + random() * 0.45;
-  const leakBegins = 60 + Math.floor(random() * 290);
-  const leakRate = 4 + random() * 11;
-  const days: CodeDay[] = [];
-  let [boost, postLinked, leaked] = [0, linked, 0];
-  let tenth: number | null = null;
-  for (let day = 0; day < YEAR_DAYS; day += 1) {
-    if (random() < 2 / 30) {
-      boost = 2 + random() * 8;
-      postLinked = Math.min(1, linked + (random() - 0.5) * 0.2);
-    }
-    const own = poisson(usual * (1 + boost), random);
-    const share = boost > 1 ? postLinked : linked;
-    const isLeaking = isLeaked && day >= leakBegins && day < leakBegins + 14;
-    const foreign = isLeaking ? poisson(leakRate, random) : 0;
-    const without = (orders: number, share: number): number =>
-      Array.from({ length: orders }, random).filter((drawn) => drawn < share).length;
-    const withoutLink = without(own, 1 - share) + without(foreign, 0.95);
-    if (own + foreign > 0) days.push({ day, orders: own + foreign, withoutLink });
-    leaked += foreign;
-    if (tenth === null && leaked >= 10) tenth = day;
-    boost *= 0.7;
-  }
-  return { days, tenth, leakBegins };
-}
-
 /** Returns the days on which a code is flagged, in order. */
 function flaggedDays(days: readonly CodeDay[]): readonly number[] {
   return Array.from({ length: YEAR_DAYS }, (_, day) => day).filter((day) => {
@@ -116,7 +55,7 @@ it('over a year, at least 95 % of leaks are flagged within a day of their tenth 
   let [leaks, quietMonths, falseFlags] = [0, 0, 0];
   for (let code = 0; code < codes; code += 1) {
     const isLeaked = code % 10 === 0;
-    const { days, tenth, leakBegins } = live(
+    const { days, tenth, leakBegins } = liveCode(
       randomOf((SEEDS[Math.floor(code / CODES_A_SEED)] ?? 0) + (code % CODES_A_SEED)),
       isLeaked,
     );
@@ -141,4 +80,44 @@ it('over a year, at least 95 % of leaks are flagged within a day of their tenth 
   // post: docs/money.md.
   expect(late.length / leaks).toBeLessThanOrEqual(0.05);
   expect(falseFlags / quietMonths).toBeLessThanOrEqual(0.01);
+});
+
+describe('the day on which a leak began', () => {
+  it('is in its range of days for at least 90 % of leaks, and the range is short', () => {
+    const ranges = Array.from({ length: 100 }, (_, code) => {
+      const { days, leakBegins } = liveCode(randomOf(7_000_000 + code), true);
+      for (let day = leakBegins; day < leakBegins + 14; day += 1) {
+        const known = knownOn(days, day);
+        const flag = judgeCode(known, { day, firstDay: 0 });
+        if (flag !== null)
+          return {
+            leakBegins,
+            began: dateLeak(known, { flagged: day - flag.days + 1, last: day, firstDay: leakBegins - 60 }),
+          };
+      }
+      return null;
+    }).filter((range) => range !== null);
+    const isRight = ({ leakBegins, began }: (typeof ranges)[number]) =>
+      began !== null && began.from <= leakBegins && leakBegins <= began.to;
+    expect(ranges.length).toBeGreaterThan(85);
+    expect(ranges.filter(isRight).length / ranges.length).toBeGreaterThanOrEqual(0.9);
+    const widths = ranges.flatMap(({ began }) => (began === null ? [] : began.to - began.from + 1));
+    expect(widths.reduce((sum, one) => sum + one, 0) / widths.length).toBeLessThan(4);
+  });
+
+  it('is wide for few orders, and unknown if too little is known of before, or it may be before all of it', () => {
+    const leak = Array.from({ length: 10 }, (_, index) => ({ day: 80 + index, orders: 2, withoutLink: 2 }));
+    const slow = dateLeak([...QUIET, ...leak], { flagged: 85, last: 89, firstDay: 0 });
+    expect((slow?.to ?? 0) - (slow?.from ?? 0)).toBeGreaterThan(3);
+    const seen = { flagged: 80, last: 80 };
+    const burst = { day: 80, orders: 90, withoutLink: 90 };
+    expect(dateLeak([...QUIET, burst], { ...seen, firstDay: 0 })).toEqual({
+      from: 80,
+      likeliest: 80,
+      to: 80,
+    });
+    expect(dateLeak([...QUIET, burst], { ...seen, firstDay: 70 })).toBeNull();
+    const always = QUIET.map((one) => (one.day < 45 ? one : { ...one, orders: 12, withoutLink: 10 }));
+    expect(dateLeak([...always, burst], { ...seen, firstDay: 0 })).toBeNull();
+  });
 });

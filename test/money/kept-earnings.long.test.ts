@@ -4,7 +4,8 @@ import { keepEarnings } from '../../src/money/keep-earnings.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
-import { addedUp, compare, MONTHS, perform, rulesOf, type Step, toTerms } from './earnings-history.ts';
+import { rulesOf } from '../support/terms.ts';
+import { addedUp, compare, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

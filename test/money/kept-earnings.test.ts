@@ -8,17 +8,9 @@ import { readStatement } from '../../src/money/read-statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
+import { rulesOf } from '../support/terms.ts';
 import { waitFor } from '../support/wait-for.ts';
-import {
-  addedUp,
-  compare,
-  type History,
-  MONTHS,
-  perform,
-  rulesOf,
-  type Step,
-  toTerms,
-} from './earnings-history.ts';
+import { addedUp, compare, type History, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -42,6 +42,7 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
   const { finished } = await shop.run();
   expect(finished?.counts.entries.accepted).toBe(268);
   const found = await shop.cli('leaks');
+  const yesterday = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
   expect(found.exitCode).toBe(3);
   expect(found.stdout.replace(/\s+/g, ' ')).toMatch(
     /mia10 \(mia\.test, deal DEALMIA\), since \d{4}-\d\d-\d\d: 14 of 1[46] orders in 2 days without a link; usually \d(?:\.\d)?, and \d+ % of all orders\. Of \d+ known customers, \d+ had ordered before\./,
@@ -51,6 +52,24 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
     'ben15 (ben.test, deal DEALBEN)',
     'mia10 (mia.test, deal DEALMIA)',
   ]);
+  // The 14 orders are the leak, and each earns nothing from then on: a deal's rate is that of the service here, so unknown.
+  expect(found.stdout.replace(/\s+/g, ' ')).toContain(`It began on ${yesterday}.`);
+  const preview = await shop.cli('leaks', 'void', 'MIA10', '--dry-run');
+  expect([preview.exitCode, preview.stdout.replace(/\s+/g, ' ')]).toEqual([
+    0,
+    expect.stringContaining(
+      `If mia10 earns nothing from ${yesterday} A void takes the commission of every order by the code, with or without a link`,
+    ),
+  ]);
+  expect(preview.stdout.replace(/\s+/g, ' ')).toMatch(
+    /14 orders since then: 0 with a link of the creator, 14 without\..* Usually the code has 2 orders a day\. /,
+  );
+  const refused = await shop.cli('leaks', 'void', 'MIA10', '--reason', 'a coupon site');
+  expect([refused.exitCode, refused.stderr.replace(/\s+/g, ' ')]).toEqual([
+    2,
+    expect.stringContaining(`mia10,0,${yesterday},a coupon site`),
+  ]);
+  expect((await shop.cli('leaks', 'void', 'MIA11', '--from', yesterday, '--dry-run')).exitCode).toBe(2);
   const next = async () => (await shop.cli('run', 'orders')).stdout.replace(/\s+/g, ' ');
   expect(await next()).toContain('14 of 1');
   const reason = 'jane@example.com told us: a podcast';

@@ -8,7 +8,8 @@ import type { Terms } from '../../src/money/statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
-import { type History, perform, rulesOf, type Step, toTerms as termsOf } from './earnings-history.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
+import { type History, toTerms as ofStep, perform, type Step } from './earnings-history.ts';
 
 const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
 const DAY_MS = 86_400_000;
@@ -70,7 +71,7 @@ describe('the rate and the excluded products of an order', () => {
             );
           const { lines } = await readStatement(trx, {
             month: '2025-12',
-            rules: { terms, returnWindowDays: 0, timeZone: 'UTC' },
+            rules: rulesOf(terms, { returnWindowDays: 0 }),
           });
           await sql`rollback to savepoint fresh`.execute(trx);
           return lines;
@@ -109,7 +110,7 @@ describe('the rate and the excluded products of an order', () => {
         );
       const { lines, uncounted } = await readStatement(db, {
         month: '2025-12',
-        rules: { terms: [], returnWindowDays: 0, timeZone: 'UTC' },
+        rules: rulesOf([], { returnWindowDays: 0 }),
       });
       expect(lines.map(({ orderId, amount }) => [orderId, amount])).toEqual([['1', '7.0000']]);
       expect(uncounted).toMatchObject([{ why: 'unknown_rate', orders: 1 }]);
@@ -135,7 +136,7 @@ describe('the rate and the excluded products of an order', () => {
       await sql`set local statement_timeout = '25s'`.execute(trx);
       return readStatement(trx, {
         month: '2025-12',
-        rules: { terms, returnWindowDays: 0, timeZone: 'UTC' },
+        rules: rulesOf(terms, { returnWindowDays: 0 }),
       });
     });
     expect(lines.lines).toHaveLength(4_000);
@@ -200,7 +201,7 @@ it('an order earns its rate of what is left of it, and what is not known is not 
   const terms = [
     { of: 'D1', rate: 10, fee: null, sku: null, month: '2025-01' },
     { of: 'MIA', rate: 20, fee: null, sku: null, month: '2025-01' },
-  ].map(termsOf);
+  ].map(ofStep);
   const history: History = { orders: 0, versions: 0, rates: 0, closed: -1, terms };
   await perform(db, { kind: 'revenue', revenue: 'total' }, history);
   // Another job reads another revenue from the same source.
@@ -237,17 +238,15 @@ function toTerms(
   }: { of: string; rate: number | null; sku: string | null; from: number | null; days: number | null },
   index: number,
 ): Terms {
-  return {
+  return termsOf({
     line: index + 2,
     dealId: of.startsWith('D') ? of : null,
     codeFolded: of === '' || of.startsWith('D') ? null : of,
     ratePercent: rate === null || of === '' ? null : String(rate / 100),
-    fixedFee: null,
-    currency: null,
     excludedSkus: sku === null ? [] : [sku],
     validFrom: from === null ? null : dayOf(from),
     validTo: days === null ? null : dayOf((from ?? 0) + days),
-  };
+  });
 }
 
 /**

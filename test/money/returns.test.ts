@@ -3,17 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { adoptReturnRules, type ReturnRules } from '../../src/money/add-up-returns.ts';
-import type { Terms } from '../../src/money/statement.ts';
 import { adoptRates, updateReturns } from '../../src/money/update-returns.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
+import { termsOf as rowOf, rulesOf } from '../support/terms.ts';
 
-const termsOf = (given: Partial<Terms>): Terms => ({
-  ...{ line: 2, dealId: 'D1', codeFolded: null, ratePercent: '10', fixedFee: null, currency: null },
-  ...{ excludedSkus: [], validFrom: null, validTo: null, ...given },
-});
+const termsOf = (given: Parameters<typeof rowOf>[0]) => rowOf({ ratePercent: '10', ...given });
 const RULES: ReturnRules = {
-  ...{ terms: [termsOf({})], returnWindowDays: 14, timeZone: 'UTC', marginPercent: '50', exchange: null },
+  ...{ ...rulesOf([termsOf({ ratePercent: '10' })]), marginPercent: '50', exchange: null },
 };
 
 type Order = {

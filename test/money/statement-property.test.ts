@@ -9,6 +9,7 @@ import type { StatementRules, Terms } from '../../src/money/statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
+import { termsOf, rulesOf as withRules } from '../support/terms.ts';
 
 // Some histories close dozens of statements.
 vi.setConfig({ testTimeout: 120_000 });
@@ -154,19 +155,14 @@ async function eachLineCanBeChecked(db: Database): Promise<void> {
 function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): StatementRules {
   const terms = ['', ...rates.keys()].map((dealId, index): Terms => {
     const rate = rates.get(dealId);
-    return {
+    return termsOf({
       line: index + 2,
       dealId: dealId === '' ? null : dealId,
-      codeFolded: null,
       ratePercent: rate === undefined ? null : (rate / 100).toFixed(2),
-      fixedFee: null,
-      currency: null,
       excludedSkus: exclusions.get(dealId) ?? [],
-      validFrom: null,
-      validTo: null,
-    };
+    });
   });
-  return { terms, returnWindowDays: RETURN_WINDOW_DAYS, timeZone: 'UTC' };
+  return withRules(terms, { returnWindowDays: RETURN_WINDOW_DAYS });
 }
 
 /**

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { withVoid } from '../../src/money/leaks/preview-void.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
+import { termsOf } from '../support/terms.ts';
 
 const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
+
+const CONDITIONS = 'deal_id,rate,flat,currency,customer,first_days,excluded_skus,valid_from';
 
 function parse(...rows: string[]) {
   return parseTerms([HEADER, ...rows].join('\n'));
@@ -12,39 +16,16 @@ describe('terms.csv', () => {
     expect(
       parse('D1,,12.5,,,,', ',Été 10,8%,,,2026-01-01,2026-06-30', 'D2,,,300.00,eur,2026-03-01,').rows,
     ).toEqual([
-      {
-        line: 2,
-        dealId: 'D1',
-        codeFolded: null,
-        ratePercent: '12.5',
-        fixedFee: null,
-        currency: null,
-        excludedSkus: [],
-        validFrom: null,
-        validTo: null,
-      },
-      {
-        line: 3,
-        dealId: null,
-        codeFolded: 'été10',
-        ratePercent: '8',
-        fixedFee: null,
-        currency: null,
-        excludedSkus: [],
-        validFrom: '2026-01-01',
-        validTo: '2026-06-30',
-      },
-      {
-        line: 4,
-        dealId: 'D2',
-        codeFolded: null,
-        ratePercent: null,
-        fixedFee: '300.00',
-        currency: 'EUR',
-        excludedSkus: [],
-        validFrom: '2026-03-01',
-        validTo: null,
-      },
+      termsOf({ line: 2, text: 'deal_id=D1 rate=12.5', ratePercent: '12.5' }),
+      termsOf({
+        ...{ line: 3, text: 'code=Été 10 rate=8% valid_from=2026-01-01 valid_to=2026-06-30' },
+        ...{ dealId: null, codeFolded: 'été10', ratePercent: '8' },
+        ...{ validFrom: '2026-01-01', validTo: '2026-06-30' },
+      }),
+      termsOf({
+        ...{ line: 4, text: 'deal_id=D2 fixed_fee=300.00 currency=eur valid_from=2026-03-01' },
+        ...{ dealId: 'D2', fixedFee: '300.00', currency: 'EUR', validFrom: '2026-03-01' },
+      }),
     ]);
   });
 
@@ -64,8 +45,8 @@ describe('terms.csv', () => {
     [
       'D1,,,,,,',
       'rate',
-      'The row says neither a rate nor a fee, and excludes nothing.',
-      'Fill in rate, fixed_fee or excluded_skus.',
+      'The row says neither a rate nor an amount, and excludes nothing.',
+      'Fill in rate, flat, fixed_fee or excluded_skus.',
     ],
     [
       'D1,,"12,5",,,,',
@@ -177,11 +158,70 @@ describe('terms.csv', () => {
     expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);
   });
 
+  it.each([
+    ['D1,10,5,EUR,,,,', 'flat', 'The row says both a rate and a flat amount.'],
+    ['D1,,5,,,,,', 'currency', 'The amount in flat needs its currency.'],
+    ['D1,,5.005,EUR,,,,', 'flat', 'An amount in EUR has 2 decimals, and this has more.'],
+    ['D1,10,,,first,,,', 'customer', 'This is not a kind of customer.'],
+    ['D1,10,,,,0,,', 'first_days', 'This is not a number of days.'],
+    ['D1,,,,new,,GIFT,', 'customer', 'Only a rate or a flat amount can have a condition.'],
+    ['D1,10,,,,30,GIFT,', 'first_days', 'Only a rate or a flat amount can have a condition.'],
+  ])('with the conditions of %s is rejected with a reason', (row, column, reason) => {
+    const { rows, problems } = parseTerms(`${CONDITIONS}\n${row}`);
+    expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
+  });
+
+  it('has a row with a condition only below the rows that apply whenever it does', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms([CONDITIONS, ...rows].join('\n')).problems.map(({ line, reason }) => `${line}: ${reason}`);
+    const shadowed = (line: number) =>
+      `${line}: The row applies whenever the one on line ${line - 1} does, on some of these days, and the lower row counts.`;
+    const [plain, isNew, in30, in60] = ['D1,10,,,,,,', 'D1,11,,,new,,,', 'D1,12,,,,30,,', 'D1,,5,EUR,,60,,'];
+    expect(problemsOf(plain, isNew, in60, in30, 'D1,9,,,returning,30,,')).toEqual([]);
+    expect(problemsOf(isNew, plain)).toEqual([shadowed(3)]);
+    expect(problemsOf(in30, in60)).toEqual([shadowed(3)]);
+    expect(problemsOf(isNew, isNew)).toEqual([shadowed(3)]);
+    expect(problemsOf(isNew, 'D1,9,,,new,30,,', 'D2,10,,,,,,')).toEqual([]);
+    // A flat amount is no condition.
+    expect(problemsOf(plain, 'D1,,5,EUR,,,,')[0]).toContain('different terms on line 2');
+  });
+
   it('is rejected as a whole if its header is invalid', () => {
     expect(parseTerms('deal,rate\nD1,10').problems.map(({ column, reason }) => [column, reason])).toEqual([
       ['deal_id or code', 'The column is missing.'],
       ['deal', 'The column is unknown and not used.'],
     ]);
     expect(parseTerms('').problems.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a void of a code', () => {
+  const VOID = { code: 'mia10', day: '2026-10-31', reason: '=on "a" site, says jane@shop.example' };
+
+  it.each([
+    ['', 'code,rate,valid_from,reason\n'],
+    [
+      '\ufeffdeal_id;rate;code\r\nD1;10;\r\n;"12";MIA10\r\n\r\n;5;BEN15',
+      '\ufeffdeal_id;rate;code;valid_from;valid_to;reason\r\nD1;10;;;;\r\n;12;MIA10;;2026-10-30;\r\n\r\n;5;BEN15;;;\r\n',
+    ],
+    [
+      'code,rate,valid_from,valid_to,reason\nMIA10,10,,2026-06-30,\n"Mia 10",  8,2026-07-01,,"two\nlines"\nBEN15,"5",,,"as \nit ""is"""\n',
+      'code,rate,valid_from,valid_to,reason\nMIA10,10,,2026-06-30,\nMia 10,"  8",2026-07-01,2026-10-30,"two\nlines"\nBEN15,"5",,,"as \nit ""is"""\n',
+    ],
+  ])('ends its rows the day before, adds one with the rate 0, and leaves the others of %j', (text, kept) => {
+    const { text: edited, row } = withVoid(text, VOID);
+    expect(edited.slice(0, kept.length)).toBe(kept);
+    expect(edited.slice(kept.length).trimEnd()).toBe(row);
+    expect(row).toMatch(/'=on ""a"" site, says j\*\*\*@\*\*\*/);
+    const { rows, problems } = parseTerms(edited);
+    expect(problems).toEqual([]);
+    expect(rows.at(-1)).toMatchObject({
+      codeFolded: 'mia10',
+      ratePercent: '0',
+      validFrom: '2026-10-31',
+      validTo: null,
+    });
+    // Once more, it is in the way itself.
+    expect(() => withVoid(edited, VOID)).toThrow('what the code earns from 2026-10-31');
   });
 });

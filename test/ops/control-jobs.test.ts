@@ -54,6 +54,11 @@ describe('a requested run', () => {
       .execute();
     expect((await ask(db, 'other')).kind, 'its lease is over').toBe('requested');
     await db
+      .insertInto('ops.leases')
+      .values({ ...lease, name: 'job:fourth' })
+      .execute();
+    expect((await ask(db, 'fourth')).kind, 'a command runs it').toBe('under_way');
+    await db
       .updateTable('ops.leases')
       .set({ expires_at: new Date(0) })
       .execute();

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { configurationError } from '../../src/core/known-error.ts';
 import type { RunRequests, RunStep } from '../../src/core/run.ts';
+import { explainAbort } from '../../src/ops/run.ts';
 import { saveRunActivity } from '../../src/ops/run-activity.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
@@ -58,4 +60,16 @@ it('what a run has done replaces what was written before; what it said is added 
   ]);
   const messages = await db.selectFrom('ops.run_messages').select('message').orderBy('message_no').execute();
   expect(messages.map(({ message }) => message)).toEqual(['It begins.', 'It ends.']);
+});
+
+it('the error of a read that was told to stop says so, or says why if that is known; any other error stays as it is', () => {
+  const lost = configurationError({ code: 'lost', message: 'It is lost.', help: 'Look.', safe: 'Nothing.' });
+  const other = new Error('a bug');
+  const abort = (reason?: unknown) => AbortSignal.abort(reason);
+  const read = new DOMException('aborted', 'AbortError');
+  expect(explainAbort(read, abort())).toMatchObject({ details: { code: 'interrupted', exitCode: 130 } });
+  expect(explainAbort(read, abort(lost))).toBe(lost);
+  expect(explainAbort(lost, abort(lost))).toBe(lost);
+  expect(explainAbort(other, abort())).toBe(other);
+  expect(explainAbort(read, new AbortController().signal)).toBe(read);
 });

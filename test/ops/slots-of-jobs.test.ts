@@ -277,8 +277,13 @@ describe('a poll', () => {
     expect(await slotsOf('report')).toEqual([later(60)]);
     // Removed for some hours, and added again: what came meanwhile is not run one after the other.
     for (const minutes of [120, 180, 240]) await pollSchedule(db, head(), later(minutes));
+    await sql`insert into ops.schedules (job, looked_until) values ('other', ${later(0)})`.execute(db);
     await pollSchedule(db, head(['report']), later(270));
     expect(await slotsOf('report')).toEqual([later(60)]);
+    const { rows: others } = await sql`select looked_until from ops.schedules where job = 'other'`.execute(
+      db,
+    );
+    expect(others, 'that of a job whose slots are still looked for').toEqual([{ looked_until: later(0) }]);
     await pollSchedule(db, head(), later(300));
     await pollSchedule(db, head(['report']), later(301));
     expect(await slotsOf('report')).toEqual([later(60), later(300)]);

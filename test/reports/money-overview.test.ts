@@ -198,12 +198,20 @@ describe('the page of a run', () => {
 
   it('has each panel that docs/money.md names', () => {
     const leaked = {
-      ...{ code: 'MIA10', dealId: null, influencerHandle: null, since: '2026-05-20', acknowledged: null },
+      ...{
+        code: 'MIA10',
+        dealId: null,
+        influencerHandle: null,
+        since: '2026-05-20',
+        began: null,
+        acknowledged: null,
+      },
       ...{
         day: 1,
         days: 1,
         orders: 9,
         withoutLink: 9,
+        usualOrders: 10,
         usualWithoutLink: 1,
         usualShare: 0.1,
         known: 0,

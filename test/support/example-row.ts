@@ -1,6 +1,7 @@
-import type { ExclusionRule, Layout, LayoutField } from '../../src/core/layout.ts';
+import type { LayoutField } from '../../src/core/layout.ts';
 import { foldHeader } from '../../src/core/text/fold.ts';
 import { listSpellings } from '../../src/intake/layout/resolve-header.ts';
+import type { ExclusionRule, Layout } from '../../src/intake/layout/to-layout.ts';
 
 /** A file of one order that is credited: the header and the cells of its row, and what its source must give. */
 export type ExampleRow = {

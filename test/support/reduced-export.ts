@@ -1,6 +1,6 @@
-import type { Layout } from '../../src/core/layout.ts';
 import { loadLayout } from '../../src/intake/layout/load-layout.ts';
 import { loweringColumns } from '../../src/intake/layout/lowering-columns.ts';
+import type { Layout } from '../../src/intake/layout/to-layout.ts';
 
 /**
  * The setting `missing_columns` of a source whose exports have only the columns that a test is about: each column

@@ -10,7 +10,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 
 const load = (path: string, ...loads: readonly string[]) => ({ path, loads, loadsLater: [] });
 
-it('a fault is shown to the tests of the mirrored folder first, and then to the nearest ones that load its module', () => {
+it('a fault is shown to the tests of the mirrored folder first, its long ones last, and then to the nearest ones that load its module', () => {
   const modules = [
     load('src/ledger/claim.ts'),
     load('src/runs/post.ts', 'src/ledger/claim.ts'),
@@ -18,16 +18,17 @@ it('a fault is shown to the tests of the mirrored folder first, and then to the 
     load('test/ledger/story.ts', 'src/cli/run.ts'),
     load('test/ledger/story.test.ts', 'test/ledger/story.ts'),
     load('test/ledger/claim.test.ts', 'src/ledger/claim.ts'),
+    load('test/ledger/claim.long.test.ts', 'src/ledger/claim.ts'),
     load('test/ledger/other.test.ts', 'src/ledger/record.ts'),
     load('test/cli/run.test.ts', 'src/cli/run.ts'),
     load('test/runs/post.test.ts', 'src/runs/post.ts'),
     load('test/runs/post.long.test.ts', 'src/runs/post.ts'),
   ];
   expect(findTests('src/ledger/claim.ts', { modules, most: 9 })).toEqual({
-    beside: ['test/ledger/claim.test.ts', 'test/ledger/story.test.ts'],
+    beside: ['test/ledger/claim.test.ts', 'test/ledger/story.test.ts', 'test/ledger/claim.long.test.ts'],
     elsewhere: ['test/runs/post.test.ts', 'test/cli/run.test.ts'],
   });
-  expect(findTests('src/ledger/claim.ts', { modules, most: 3 }).elsewhere).toEqual([
+  expect(findTests('src/ledger/claim.ts', { modules, most: 4 }).elsewhere).toEqual([
     'test/runs/post.test.ts',
   ]);
 });

@@ -7,7 +7,7 @@ type Imports = Pick<SourceModule, 'path' | 'loads' | 'loadsLater'>;
 const FURTHEST = 6;
 
 export type NearbyTests = {
-  /** Those of the folder that mirrors the module's own. */
+  /** Those of the folder that mirrors the module's own, the long ones last. */
   readonly beside: readonly string[];
   /** Those of other folders, the nearest first. */
   readonly elsewhere: readonly string[];
@@ -15,7 +15,7 @@ export type NearbyTests = {
 
 /**
  * Finds the test files that are most likely to notice a fault in a module: those of the folder that mirrors its own, and then those
- * from which the fewest imports lead to it. Files that never load it are left out.
+ * from which the fewest imports lead to it. Files that never load it are left out, and long ones of other folders.
  *
  * @param modules all modules of the checkout, tests included.
  * @param most how many files to return at most.
@@ -27,12 +27,22 @@ export function findTests(
   const distances = distancesTo(file, modules);
   const distance = (test: string) => distances.get(test) ?? 0;
   const tests = [...distances.keys()]
-    .filter((path) => /^test\/.*(?<!\.long)\.test\.ts$/.test(path))
+    .filter((path) => /^test\/.*\.test\.ts$/.test(path))
     .sort((one, other) => distance(one) - distance(other) || one.localeCompare(other));
   const mirror = mirrorOf(file, tests);
-  const beside = tests.filter((test) => test.startsWith(`${mirror}/`)).slice(0, most);
-  const elsewhere = tests.filter((test) => !beside.includes(test) && distance(test) <= FURTHEST);
+  const beside = tests
+    .filter((test) => test.startsWith(`${mirror}/`))
+    .sort((one, other) => Number(isLong(one)) - Number(isLong(other)))
+    .slice(0, most);
+  const elsewhere = tests.filter(
+    (test) => !beside.includes(test) && !isLong(test) && distance(test) <= FURTHEST,
+  );
   return { beside, elsewhere: elsewhere.slice(0, most - beside.length) };
+}
+
+/** True for a test that `npm test` leaves to `npm run test:long`. */
+export function isLong(test: string): boolean {
+  return test.endsWith('.long.test.ts');
 }
 
 /**

@@ -33,6 +33,9 @@ const OPPOSITES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** Tags of SQL: of a part of a statement, and those that execute one (`src/db/statement.ts`). */
+const SQL_TAGS = new Set(['sql', 'rowsOf', 'rowOf', 'finds', 'countsOf', 'countOf', 'execute']);
+
 /** Methods whose result is like the object without the call. */
 const NARROWING = /^(filter|sort|toSorted|reverse|toReversed|slice|trim|toLowerCase|toUpperCase|normalize)$/;
 
@@ -143,7 +146,8 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
       if (opposite !== undefined) replace(callee.property, opposite);
     },
     TaggedTemplateExpression({ tag, quasi }) {
-      if (tag.type !== 'Identifier' || tag.name !== 'sql') return;
+      const { name = '' } = (tag.type === 'CallExpression' ? tag.callee : tag) as { readonly name?: string };
+      if (!SQL_TAGS.has(name)) return;
       const [begin, end] = [quasi.start + 1, quasi.end - 1];
       // The parts of a template include the delimiters around them.
       const holes = quasi.quasis.slice(0, -1).map((part, at) => ({

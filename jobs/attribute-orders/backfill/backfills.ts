@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Backfill, BackfillState, Period } from '../../../src/core/backfill.ts';
 import type { Database } from '../../../src/db/connect.ts';
+import { execute, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import type { GatheredPlan } from './gather-plan.ts';
@@ -35,15 +36,14 @@ export async function listBackfills(db: Database, filter: BackfillFilter): Promi
           sql`b.from_day = ${period.fromDay}::date and b.to_day = ${period.toDay}::date and b.time_zone = ${period.timeZone}`,
         ]),
   ];
-  const { rows } = await sql<Backfill>`
+  return rowsOf<Backfill>(db)`
     select ${COLUMNS} from ops.backfills b where ${sql.join(conditions, sql` and `)}
-    order by b.backfill_id desc limit ${limit ?? 1_000}`.execute(db);
-  return rows;
+    order by b.backfill_id desc limit ${limit ?? 1_000}`;
 }
 
 /** Reads a backfill and locks it until the transaction ends. Returns null if it does not exist. */
 export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
-  await sql`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`.execute(trx);
+  await execute(trx)`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`;
   const [backfill] = await listBackfills(trx, { backfillId });
   return backfill ?? null;
 }
@@ -64,22 +64,18 @@ export async function storePlan(
   },
 ): Promise<string> {
   const { job, period, runId, requestsPerSecond, concurrency } = options;
-  await sql`
+  await execute(trx)`
     update ops.backfills set state = 'replaced', state_changed_at = clock_timestamp()
-    where job = ${job} and state = 'planned' and from_day = ${period.fromDay}::date and to_day = ${period.toDay}::date`.execute(
-    trx,
-  );
-  const { rows } = await sql<{ id: string }>`
+    where job = ${job} and state = 'planned' and from_day = ${period.fromDay}::date and to_day = ${period.toDay}::date`;
+  const { id = '' } =
+    (await rowOf<{ id: string }>(trx)`
     insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, requests_per_second, concurrency)
     values (${job}, 'planned', ${period.fromDay}::date, ${period.toDay}::date, ${period.timeZone}, ${hash},
       ${toJsonParameter(plan)}::jsonb, ${runId}::bigint, ${requestsPerSecond}::double precision, ${concurrency}::integer)
-    returning backfill_id as id`.execute(trx);
-  const id = rows[0]?.id ?? '';
-  await sql`
+    returning backfill_id as id`) ?? {};
+  await execute(trx)`
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
-    select ${id}::bigint, key, source, order_id, body_hash, amount, currency from planned_orders where standing = 'to_post'`.execute(
-    trx,
-  );
+    select ${id}::bigint, key, source, order_id, body_hash, amount, currency from planned_orders where standing = 'to_post'`;
   return id;
 }
 
@@ -93,11 +89,8 @@ export async function moveBackfill(
     readonly problem?: string | null;
   },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return finds(db)`
     update ops.backfills
     set state = ${move.to}, problem = ${move.problem ?? null}, state_changed_at = clock_timestamp()
-    where backfill_id = ${backfillId}::bigint and state = any(${[...move.from]}::text[]) returning 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+    where backfill_id = ${backfillId}::bigint and state = any(${[...move.from]}::text[]) returning 1`;
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../src/core/backfill.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../src/db/in-transaction.ts';
+import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { takeForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { type OrderNotes, referralDetails } from '../../../src/ledger/effects/referral.ts';
@@ -110,10 +111,16 @@ export async function cancelBackfill(
     const start = startOf(config, job);
     if (!(await endBackfill(trx, backfillId, { job, start, from: CANCELLABLE, to: 'cancelled' })))
       return 'does_not_apply';
-    const { planned, accepted, inDoubt } = await readBackfillProgress(trx, backfill);
-    const left = planned - accepted - inDoubt;
+    const { planned, accepted, toPost, held } = await readBackfillProgress(trx, backfill);
+    const isStarted = backfill.state !== 'planned';
+    const left = isStarted ? held : planned;
     const rest = plural(left, 'order was', 'orders were');
-    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} not posted and ${left === 1 ? 'returns to its' : 'return to their'} earlier state.`;
+    // What is being sent when a backfill ends is posted yet, refused, or a doubt.
+    const sending =
+      isStarted && toPost > 0
+        ? ` ${plural(toPost, 'order is', 'orders are')} being sent, and the answers count.`
+        : '';
+    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} not posted and ${left === 1 ? 'returns to its' : 'return to their'} earlier state.${sending}`;
     return { action: 'cancel_backfill', to: 'cancelled', summary };
   });
 }
@@ -210,11 +217,11 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await keepRevenueRule(trx, rules);
     await attributeToThem(trx, rules);
     await keepClaims(trx, { ...rules, rulesHash: '' });
-    await sql`
+    await execute(trx)`
       update ops.backfills
       set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(), state_changed_at = clock_timestamp(),
           requests_per_second = ${requestsPerSecond}::double precision, concurrency = ${concurrency}::integer
-      where backfill_id = ${backfillId}::bigint`.execute(trx);
+      where backfill_id = ${backfillId}::bigint`;
     return { kind: 'started' };
   });
 }
@@ -222,13 +229,13 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
 /** Fills `desired_entries` with the orders that the plan posts, oldest first. */
 async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Promise<void> {
   await createDesiredEntries(trx);
-  await sql`
+  await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
       details)
     select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform, p.order_id,
       row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id, ${referralDetails(sql`p.note`, orderNotes)}
-    from planned_orders p where p.standing = 'to_post'`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
+    from planned_orders p where p.standing = 'to_post'`;
+  await execute(trx)`analyze desired_entries`;
 }
 
 /**
@@ -236,7 +243,7 @@ async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Prom
  * that reports include them, even if no run of the job has decided about a file yet.
  */
 async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, brand_id,
       influencer_handle, deal_id, collab_id, amount, currency, entry_id, is_pending, rules_hash)
     select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value, p.target, p.brand_id,
@@ -251,10 +258,10 @@ async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRul
         matched_value = excluded.matched_value, target = excluded.target, brand_id = excluded.brand_id,
         influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
         amount = excluded.amount, currency = excluded.currency, entry_id = excluded.entry_id, is_pending = false,
-        rules_hash = excluded.rules_hash, decided_at = now()`.execute(trx);
-  await sql`
+        rules_hash = excluded.rules_hash, decided_at = now()`;
+  await execute(trx)`
     insert into intake.attributed_files (job, source_file_id, rules_hash, attributed_at)
     select ${job}, f.source_file_id, ${BACKFILL_RULES}, clock_timestamp()
     from (select distinct source_file_id from planned_orders where standing = 'to_post') f
-    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
+    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`;
 }

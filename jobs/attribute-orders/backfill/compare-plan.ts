@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Backfill, ChangedOrders, PlanChanges, PlannedFile } from '../../../src/core/backfill.ts';
+import { rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import type { GatheredPlan } from './gather-plan.ts';
 
@@ -16,7 +17,7 @@ export async function comparePlan(
   now: GatheredPlan,
 ): Promise<PlanChanges | null> {
   if (stored.planHash === now.hash) return null;
-  const { rows } = await sql<{ kind: 'more' | 'fewer' | 'other'; orders: string; examples: string[] }>`
+  const rows = await rowsOf<{ kind: 'more' | 'fewer' | 'other'; orders: number; examples: string[] }>(trx)`
     with differing as (
       select coalesce(p.order_id, b.order_id) as order_id,
         case when b.key is null then 'more' when p.key is null then 'fewer' else 'other' end as kind
@@ -25,11 +26,11 @@ export async function comparePlan(
         on b.key = p.key
       where b.body_hash is distinct from p.body_hash
     )
-    select kind, count(*) as orders, (array_agg(order_id order by order_id))[1:${sql.lit(SHOWN)}] as examples
-    from differing group by kind`.execute(trx);
+    select kind, count(*)::float8 as orders, (array_agg(order_id order by order_id))[1:${sql.lit(SHOWN)}] as examples
+    from differing group by kind`;
   const of = (kind: string): ChangedOrders => {
-    const row = rows.find((candidate) => candidate.kind === kind);
-    return { orders: Number(row?.orders ?? 0), examples: row?.examples ?? [] };
+    const { orders = 0, examples = [] } = rows.find((candidate) => candidate.kind === kind) ?? {};
+    return { orders, examples };
   };
   return {
     more: of('more'),

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../../src/core/backfill.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import { countsOf, execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
@@ -40,14 +41,11 @@ const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_p
  */
 export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promise<GatheredPlan> {
   await suitLargeStatements(trx);
-  await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`.execute(
-    trx,
-  );
+  await execute(trx)`
+    drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`;
   // No file has been decided under this empty hash, so all files are included.
   const all = { ...rules, rulesHash: '' };
-  await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(all)}`.execute(
-    trx,
-  );
+  await execute(trx)`create temporary table files_to_attribute on commit drop as ${filesToAttribute(all)}`;
   await decide(trx, all);
   await keyOrders(trx, rules);
   await refuseOtherPlatform(trx, rules);
@@ -60,7 +58,7 @@ export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promis
 
 /** Creates `keyed_orders`: the decided orders with the request that each would need. */
 async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: PlanRules): Promise<void> {
-  await sql`
+  await execute(trx)`
     create temporary table keyed_orders on commit drop as
     select b.*, encode(sha256(convert_to(b.body, 'UTF8')), 'hex') as body_hash
     from (
@@ -72,27 +70,24 @@ async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: P
         cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
         join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text) on s.source = d.source
       ) w
-    ) b`.execute(trx);
+    ) b`;
   await adoptKeys(trx, { table: 'keyed_orders', effect: 'referral', accountId });
-  await sql`analyze keyed_orders`.execute(trx);
+  await execute(trx)`analyze keyed_orders`;
 }
 
 async function refuseOtherPlatform(trx: Transaction<DB>, { job }: PlanRules): Promise<void> {
-  const { rows } = await sql<{ source: string; before: string | null; now: string }>`
+  const row = await rowOf<{ source: string; before: string | null; now: string }>(trx)`
     select k.source, e.order_platform as before, k.order_platform as now
     from keyed_orders k
     cross join lateral (
       select a.entry_id from intake.attributions a where a.job = ${job} and a.source = k.source and a.order_id = k.order_id limit 1) a
     cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = a.entry_id limit 1) e
-    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(k.order_platform) limit 1`.execute(
-    trx,
-  );
-  const [row] = rows;
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(k.order_platform) limit 1`;
   if (row !== undefined) throw orderPlatformChanged(row);
 }
 
 async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
-  await sql`
+  await execute(trx)`
     create temporary table planned_orders on commit drop as
     select c.*,
       case
@@ -132,8 +127,8 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
       left join lateral (
         select e.* from ledger.entries e
         where e.account_id = ${accountId} and e.effect = 'referral' and e.key = k.key limit 1) e on true
-    ) c`.execute(trx);
-  await sql`analyze planned_orders`.execute(trx);
+    ) c`;
+  await execute(trx)`analyze planned_orders`;
 }
 
 /**
@@ -141,31 +136,29 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
  * gigabyte.
  */
 async function hashPlan(trx: Transaction<DB>): Promise<string> {
-  const { rows } = await sql<{ hash: string }>`
+  const row = await rowOf<{ hash: string }>(trx)`
     select encode(sha256(convert_to(coalesce(string_agg(part, '' order by bucket), ''), 'UTF8')), 'hex') as hash
     from (
       select left(body_hash, 2) as bucket,
         encode(sha256(convert_to(string_agg(key || ' ' || body_hash, chr(10) order by key collate "C"), 'UTF8')), 'hex') as part
       from planned_orders where standing = 'to_post' group by 1
-    ) p`.execute(trx);
-  return rows[0]?.hash ?? '';
+    ) p`;
+  return row?.hash ?? '';
 }
 
 async function readFiles(trx: Transaction<DB>): Promise<readonly PlannedFile[]> {
-  const { rows } = await sql<Omit<PlannedFile, 'orders'> & { orders: string }>`
-    select f.source, f.uri, f.version, count(*) as orders
+  return rowsOf<PlannedFile>(trx)`
+    select f.source, f.uri, f.version, count(*)::float8 as orders
     from planned_orders p
     cross join lateral (select f.* from intake.source_files f where f.source_file_id = p.source_file_id limit 1) f
-    group by f.source, f.uri, f.version order by f.source, f.uri, f.version`.execute(trx);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    group by f.source, f.uri, f.version order by f.source, f.uri, f.version`;
 }
 
 async function readGroups(trx: Transaction<DB>): Promise<readonly PlanGroup[]> {
-  const { rows } = await sql<Omit<PlanGroup, 'orders'> & { orders: string }>`
-    select month, standing, standing_reason as reason, currency, count(*) as orders, coalesce(sum(amount), 0)::text as amount
+  return rowsOf<PlanGroup>(trx)`
+    select month, standing, standing_reason as reason, currency, count(*)::float8 as orders, coalesce(sum(amount), 0)::text as amount
     from planned_orders group by month, standing, standing_reason, currency
-    order by month, standing, standing_reason, currency`.execute(trx);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    order by month, standing, standing_reason, currency`;
 }
 
 /** Counts orders that the period's plan does not cover. */
@@ -175,11 +168,8 @@ async function countOthers(
 ): Promise<Pick<BackfillPlan, 'ofTheRuns' | 'undated'>> {
   const isOfTheRuns =
     start === null ? sql`false` : sql`${orderedAt} >= ${startOf(start)} and ${isWithin(period)}`;
-  const { rows } = await sql<{ of_the_runs: string; undated: string }>`
-    select count(*) filter (where ${isOfTheRuns}) as of_the_runs, count(*) filter (where ${orderedAt} is null) as undated
+  return countsOf<'ofTheRuns' | 'undated'>(trx)`
+    select count(*) filter (where ${isOfTheRuns}) as "ofTheRuns", count(*) filter (where ${orderedAt} is null) as undated
     from intake.orders o
-    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed' and o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`.execute(
-    trx,
-  );
-  return { ofTheRuns: Number(rows[0]?.of_the_runs ?? 0), undated: Number(rows[0]?.undated ?? 0) };
+    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed' and o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`;
 }

@@ -3,6 +3,7 @@ import type { BackfillState } from '../../../src/core/backfill.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { giveBack, holdForBackfill } from '../../../src/ledger/backfill-entries.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
@@ -37,12 +38,10 @@ export function endBackfill(
 
 /** Takes back entries that were still being sent when a backfill of the job ended. */
 export async function releaseEnded(db: Database, options: Job): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
+  const rows = await rowsOf<{ id: string }>(db)`
     select b.backfill_id as id from ops.backfills b
     where b.job = ${options.job} and b.state in ('done', 'cancelled')
-      and (select true from ledger.entries e where e.backfill_id = b.backfill_id and e.state <> 'sending' limit 1)`.execute(
-    db,
-  );
+      and (select true from ledger.entries e where e.backfill_id = b.backfill_id and e.state <> 'sending' limit 1)`;
   if (rows.length === 0) return;
   await inTransaction(db, async (trx) => {
     await lockJob(trx, options.job);
@@ -67,11 +66,11 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
       where a.entry_id = e.entry_id and a.job is not distinct from ${job} offset 0) a
     cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
     where e.backfill_id = ${backfillId}::bigint and e.state = 'held'`;
-  await sql`
+  await execute(trx)`
     update intake.attributed_files f set attributed_at = clock_timestamp()
-    where f.job = ${job} and f.source_file_id in (select source_file_id from (${released}) r)`.execute(trx);
+    where f.job = ${job} and f.source_file_id in (select source_file_id from (${released}) r)`;
   if (start !== null) {
-    await sql`
+    await execute(trx)`
       with late as materialized (
         select * from (${released}) r
         where outcome = 'attributed' and state_reason in ('backfill_cancelled', 'changed_since_the_plan') and ordered_at < ${startOf(start)}
@@ -80,9 +79,7 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
       set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false, decided_at = now()
       from late r
       where a.job = ${job} and a.source = r.source and a.order_id = r.order_id
-        and a.source = any (array(select distinct source from late)) and a.order_id = any (array(select order_id from late))`.execute(
-      trx,
-    );
+        and a.source = any (array(select distinct source from late)) and a.order_id = any (array(select order_id from late))`;
   }
   await giveBack(trx, backfillId);
 }

@@ -4,6 +4,7 @@ import { subtractMoney, sumMoney } from '../../../src/core/money.ts';
 import type { DecimalText } from '../../../src/core/order.ts';
 import type { RunAmount } from '../../../src/core/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
+import { countOf, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
 
 /** The current state of the orders of a plan. The parts add up to `planned`. */
 export type BackfillProgress = {
@@ -41,22 +42,17 @@ export async function readBackfillProgress(
   const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
   const total = sumOrders(planned);
   // Read anew, because the caller may have read the backfill before it was approved.
-  const { rows: approved } = await sql`
-    select from ops.backfills where backfill_id = ${backfillId}::bigint and approved_at is not null`.execute(
-    db,
-  );
-  const isApproved = approved.length > 0;
+  const isApproved = await finds(db)`
+    select from ops.backfills where backfill_id = ${backfillId}::bigint and approved_at is not null`;
   const isSummed = !isApproved || sumUpTo === null || !(await haveMoreToPost(db, backfillId, sumUpTo));
   const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
-  const { rows: lately } = await sql<{ answers: string }>`
+  const answersLastMinute = await countOf(db)`
     select count(*) as answers from ledger.attempts t
     join ops.runs r on r.run_id = t.run_id and r.job = ${backfillRunName(job)}
     where t.claimed_at > statement_timestamp() - interval '1 minute'
-      and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`.execute(db);
-  const { rows: process } = await sql<{ host: string; pid: number }>`
-    select host, pid from ops.leases where name = ${`job:${backfillRunName(job)}`} and expires_at > clock_timestamp()`.execute(
-    db,
-  );
+      and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`;
+  const process = await rowOf<{ host: string; pid: number }>(db)`
+    select host, pid from ops.leases where name = ${`job:${backfillRunName(job)}`} and expires_at > clock_timestamp()`;
   const count = (...states: readonly string[]): number =>
     sumOrders(others.filter(({ state }) => states.includes(state)));
   return {
@@ -67,8 +63,8 @@ export async function readBackfillProgress(
     inDoubt: count('in_doubt'),
     held: count('held', 'written_off'),
     amounts: isSummed ? (isApproved ? subtract(planned, others) : []) : null,
-    answersLastMinute: Number(lately[0]?.answers ?? 0),
-    process: process[0] ?? null,
+    answersLastMinute,
+    process: process ?? null,
   };
 }
 
@@ -96,9 +92,7 @@ const entriesToPost = (backfillId: string) => sql`
   ledger.entries e where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
 
 async function haveMoreToPost(db: Database, backfillId: string, limit: number): Promise<boolean> {
-  const { rows } =
-    await sql`select from ${entriesToPost(backfillId)} offset ${limit}::bigint limit 1`.execute(db);
-  return rows.length > 0;
+  return finds(db)`select from ${entriesToPost(backfillId)} offset ${limit}::bigint limit 1`;
 }
 
 /**
@@ -123,7 +117,7 @@ async function sumOthers(
     select e.entry_id from ledger.entries e
     where not e.is_settled and e.backfill_id is distinct from ${backfillId}::bigint
       and (select b.state not in ('running', 'paused') from ops.backfills b where b.backfill_id = ${backfillId}::bigint)`;
-  const { rows } = await sql<Sum & { state: string }>`
+  return rowsOf<Sum & { state: string }>(db)`
     select state, currency, sum(orders)::float8 as orders, sum(amount)::text as amount
     from (
       select * from (${toPost}) waiting (state, currency, orders, amount)
@@ -138,18 +132,16 @@ async function sumOthers(
         select b.currency, b.amount from ops.backfill_orders b where b.backfill_id = ${backfillId}::bigint and b.key = e.key limit 1) b
       where e.effect = 'referral' and e.account_id = (select account_id from ops.account)
     ) entries
-    group by 1, 2`.execute(db);
-  return rows;
+    group by 1, 2`;
 }
 
 /** Says why an order that this process sent is not accepted, as a sentence. Null if all are. */
 export async function describeUnposted(db: Database, runId: string): Promise<string | null> {
-  const { rows } = await sql<{ state: string; reason: string | null }>`
+  const row = await rowOf<{ state: string; reason: string | null }>(db)`
     select e.state, e.state_reason as reason
     from ledger.attempts t join ledger.entries e on e.entry_id = t.entry_id and e.attempt = t.attempt
     where t.run_id = ${runId}::bigint and e.state in ('in_doubt', 'rejected')
-    order by e.state, e.entry_id limit 1`.execute(db);
-  const [row] = rows;
+    order by e.state, e.entry_id limit 1`;
   if (row === undefined) return null;
   const what = row.state === 'rejected' ? 'The service refused an order' : 'An order is in doubt';
   return `${what}: ${row.reason ?? 'no reason was given'}.`;
@@ -160,19 +152,19 @@ export async function describeUnposted(db: Database, runId: string): Promise<str
  * its claims.
  */
 export async function reportBackfill(db: Database, runId: string): Promise<BackfillRunReport> {
-  const { rows: files } = await sql<{ files: number; rows: number; rejected: number }>`
+  const files = await rowsOf<{ files: number; rows: number; rejected: number }>(db)`
     select count(*)::float8 as files, coalesce(sum(rows_read), 0)::float8 as rows, coalesce(sum(rejected_rows), 0)::float8 as rejected
-    from intake.source_files where run_id = ${runId}::bigint and state = 'sealed'`.execute(db);
-  const { rows: plans } = await sql<{ orders: number }>`
+    from intake.source_files where run_id = ${runId}::bigint and state = 'sealed'`;
+  const plans = await rowsOf<{ orders: number }>(db)`
     select (
         select coalesce(sum((g ->> 'orders')::bigint), 0)::float8 from jsonb_array_elements(b.plan -> 'groups') g
         where g ->> 'standing' = 'to_post') as orders
-    from ops.backfills b where b.run_id = ${runId}::bigint`.execute(db);
-  const { rows: sent } = await sql<{ state: string; currency: string; orders: number; amount: string }>`
+    from ops.backfills b where b.run_id = ${runId}::bigint`;
+  const sent = await rowsOf<{ state: string; currency: string; orders: number; amount: string }>(db)`
     select e.state, e.currency, count(*)::float8 as orders, sum(e.amount)::text as amount
     from ledger.attempts t join ledger.entries e on e.entry_id = t.entry_id and e.attempt = t.attempt
-    where t.run_id = ${runId}::bigint group by e.state, e.currency order by e.state, e.currency`.execute(db);
-  const countOf = (which: string): number =>
+    where t.run_id = ${runId}::bigint group by e.state, e.currency order by e.state, e.currency`;
+  const sentAs = (which: string): number =>
     sent.reduce((sum, { state, orders }) => (state === which ? sum + orders : sum), 0);
   const [read] = files;
   return {
@@ -182,9 +174,9 @@ export async function reportBackfill(db: Database, runId: string): Promise<Backf
       rejected_rows: read?.rejected ?? 0,
       planned: plans[0]?.orders ?? null,
       entries: {
-        accepted: countOf('accepted'),
-        rejected: countOf('rejected'),
-        in_doubt: countOf('in_doubt'),
+        accepted: sentAs('accepted'),
+        rejected: sentAs('rejected'),
+        in_doubt: sentAs('in_doubt'),
       },
     },
     amounts: sent

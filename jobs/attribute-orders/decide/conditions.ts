@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { StatusRules } from '../../../src/core/layout.ts';
 import { isMore, isSameAmount, subtractMoney } from '../../../src/core/money.ts';
 import { type DecimalText, ORDER_COLUMNS, type StagedOrder } from '../../../src/core/order.ts';
+import { LATEST_HOURS, latestTime } from '../../../src/intake/files/exported-at.ts';
 
 /*
  * A small vocabulary of conditions over an order. Each term has two readers: Postgres evaluates its SQL, for a run; and
@@ -56,31 +57,10 @@ export const SOURCE = {
   notCredited: { sql: sql`f.not_credited`, read: ({ statuses }) => statuses.notCredited },
 } as const satisfies Readonly<Record<string, Term<boolean | readonly string[]>>>;
 
-/** Packages write times such as 1970 or 1985 for all of their files. */
-const EARLIEST_EXPORT = '2000-01-01T00:00:00Z';
-
-/** SQL for the time by which file `f` was written: it was read after that, and stored if the store says when. */
-export const EXPORTED_AT = sql`
-      least(case when f.modified_at >= ${sql.lit(EARLIEST_EXPORT)}::timestamptz then f.modified_at end, f.first_seen_at)`;
-
-/** The same for a file that is read now. */
-export function exportedAtMs(modifiedAt: Date | null): number {
-  const now = Date.now();
-  const stored = modifiedAt?.getTime() ?? now;
-  return stored < Date.parse(EARLIEST_EXPORT) ? now : Math.min(stored, now);
-}
-
-/**
- * Time by which an order may seem to be placed after its export. The local times of two zones differ by up to 26 hours
- * (UTC−12, UTC+14), so a wrong zone or a clock that is fast is not mistaken for a wrong date. Day and month that were
- * swapped differ by a month or so.
- */
-const LATEST_HOURS = 26;
-
 /** True if a time is not after the export that states it. */
 export function isByExport(time: Text): Condition {
   return {
-    sql: sql`${time.sql} <= f.exported_at + ${sql.lit(`${LATEST_HOURS} hours`)}::interval`,
+    sql: sql`${time.sql} <= ${latestTime(sql`f.exported_at`)}`,
     read: (about) => {
       const at = time.read(about);
       return at === null ? null : Date.parse(at) <= about.exportedAtMs + LATEST_HOURS * 3_600_000;

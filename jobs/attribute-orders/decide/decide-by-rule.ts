@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RuleChange } from '../../../src/core/money/conflicts.ts';
 import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
+import { execute, rowsOf } from '../../../src/db/statement.ts';
 import { neverSent } from '../../../src/ledger/never-sent.ts';
 import { type AttributeOrdersOptions, decideOrders } from './decide-orders.ts';
 
@@ -15,13 +16,11 @@ export async function decideByRule(
   options: Omit<AttributeOrdersOptions, 'codesHash'>,
 ): Promise<readonly RuleChange[]> {
   const { job } = options;
-  await sql`
+  await execute(trx)`
     create temporary table decided_before on commit drop as
-    select source, order_id, outcome, target, reason from intake.attributions where job = ${job}`.execute(
-    trx,
-  );
+    select source, order_id, outcome, target, reason from intake.attributions where job = ${job}`;
   await decideOrders(trx, { ...options, codesHash: 'preview' });
-  const { rows } = await sql<RuleChange>`
+  return rowsOf<RuleChange>(trx)`
     select ${shown('b')} as before, ${shown('a')} as after, a.currency, count(*)::integer as orders, sum(a.amount)::text as amount,
       count(*) filter (where a.amount is null)::integer as "withoutAmount", e.is_sent as "isSent"
     from intake.attributions a
@@ -30,8 +29,7 @@ export async function decideByRule(
       select exists (
         select from ledger.entries e where e.entry_id = a.entry_id and not ${neverSent} and e.state <> 'rejected') as is_sent) e
     where a.job = ${job} and row(a.outcome, a.target) is distinct from row(b.outcome, b.target)
-    group by 1, 2, a.currency, e.is_sent order by e.is_sent, 1, 2, a.currency`.execute(trx);
-  return rows;
+    group by 1, 2, a.currency, e.is_sent order by e.is_sent, 1, 2, a.currency`;
 }
 
 /** SQL for a decision in a word: its owner, or why nobody is credited. */

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { lockJob } from '../../../src/ledger/lock-job.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
@@ -35,13 +36,11 @@ export function decideOrders(db: Database, options: AttributeOrdersOptions): Pro
       job: rules.job,
       sources: rules.sources.map(({ source }) => source),
     });
-    await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`.execute(
-      trx,
-    );
-    await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(rules)}`.execute(
-      trx,
-    );
-    const { rows: files } = await sql`select from files_to_attribute limit 1`.execute(trx);
+    await execute(trx)`
+      drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.new_decisions`;
+    await execute(trx)`
+      create temporary table files_to_attribute on commit drop as ${filesToAttribute(rules)}`;
+    const files = await rowsOf(trx)`select from files_to_attribute limit 1`;
     if (files.length === 0) return { decided: 0 };
     await decide(trx, rules);
     await keepClaims(trx, rules);
@@ -54,12 +53,10 @@ export async function keepRevenueRule(
   trx: Transaction<DB>,
   { job, sources, revenue }: Pick<AttributionRules, 'job' | 'sources' | 'revenue'>,
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into intake.revenue_rules as r (job, source, revenue)
     select ${job}, source, ${revenue} from unnest(${sources.map(({ source }) => source)}::text[]) as source
-    on conflict (job, source) do update set revenue = excluded.revenue where r.revenue <> excluded.revenue`.execute(
-    trx,
-  );
+    on conflict (job, source) do update set revenue = excluded.revenue where r.revenue <> excluded.revenue`;
 }
 
 /**
@@ -68,13 +65,13 @@ export async function keepRevenueRule(
  * index of their file, and similar ones by their ids, however many rows the server expects in each.
  */
 export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
-  await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
-  await sql`
+  await execute(trx)`select set_config('enable_seqscan', 'off', true)`;
+  await execute(trx)`
     create temporary table decided_orders on commit drop as
-    select d.*, null::text as likeness from (${decisionsOf(rules)}) d`.execute(trx);
-  await sql`analyze decided_orders`.execute(trx);
+    select d.*, null::text as likeness from (${decisionsOf(rules)}) d`;
+  await execute(trx)`analyze decided_orders`;
   await holdSimilar(trx, rules);
-  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
+  await execute(trx)`select set_config('enable_seqscan', 'on', true)`;
 }
 
 /**
@@ -93,7 +90,7 @@ async function write(
       : sql`exists (
           select from intake.attributions t
           where t.job = ${job} and t.source = any(${[...removed]}::text[]) and t.order_id = d.order_id and t.entry_id is not null)`;
-  await sql`
+  await execute(trx)`
     create temporary table new_decisions on commit drop as
     with known as (
       select exists (
@@ -112,8 +109,8 @@ async function write(
              d.deal_id, d.collab_id, d.amount, d.currency)
          is distinct from
          row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id, k.influencer_handle,
-             k.deal_id, k.collab_id, k.amount, k.currency)`.execute(trx);
-  const updated = await sql`
+             k.deal_id, k.collab_id, k.amount, k.currency)`;
+  const updated = await execute(trx)`
     update intake.attributions a
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
         matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
@@ -122,20 +119,18 @@ async function write(
     from new_decisions d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
       and a.source = any (array(select distinct source from new_decisions where not is_new))
-      and a.order_id = any (array(select order_id from new_decisions where not is_new))`.execute(trx);
-  const inserted = await sql`
+      and a.order_id = any (array(select order_id from new_decisions where not is_new))`;
+  const inserted = await execute(trx)`
     insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
       target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending, rules_hash)
     select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
       influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed' or ${isSuccessor}, ${rulesHash}
-    from new_decisions d where is_new`.execute(trx);
-  await sql`
+    from new_decisions d where is_new`;
+  await execute(trx)`
     insert into intake.attributed_files (job, source_file_id, rules_hash)
     select ${job}, source_file_id, ${rulesHash} from files_to_attribute
-    on conflict (job, source_file_id) do update set rules_hash = excluded.rules_hash, attributed_at = now()`.execute(
-    trx,
-  );
-  return Number(updated.numAffectedRows ?? 0) + Number(inserted.numAffectedRows ?? 0);
+    on conflict (job, source_file_id) do update set rules_hash = excluded.rules_hash, attributed_at = now()`;
+  return updated + inserted;
 }
 
 function hashRules(options: AttributeOrdersOptions): string {
@@ -167,15 +162,15 @@ function hashRules(options: AttributeOrdersOptions): string {
  * and decisions whose entries were released are proposed again.
  */
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     update intake.attributions a set is_pending = true
     from ledger.evidence v join ledger.entries e on e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
       and ledger.is_platform(v.order_platform, e.order_platform)
     where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
-      and a.entry_id = e.entry_id and a.outcome = 'attributed'`.execute(trx);
-  await sql`
+      and a.entry_id = e.entry_id and a.outcome = 'attributed'`;
+  await execute(trx)`
     delete from intake.attributed_files f
     where f.source_file_id in (
       select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
-      where v.seed_id = ${seedId}::bigint)`.execute(trx);
+      where v.seed_id = ${seedId}::bigint)`;
 }

@@ -4,8 +4,9 @@ import type { Period } from '../../../src/core/backfill.ts';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import type { Attribution } from '../../../src/core/money/conflicts.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
+import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { neverSent } from '../../../src/ledger/never-sent.ts';
-import { EXPORTED_AT, isByExport } from './conditions.ts';
+import { isByExport } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 
 export type AttributionRules = {

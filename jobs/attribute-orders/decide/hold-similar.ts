@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { neverSent } from '../../../src/ledger/never-sent.ts';
 import type { AttributionRules } from './decisions.ts';
@@ -41,7 +42,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
             select from intake.attributions a
             where a.job = ${job} and a.source = x.source and a.order_id = x.order_id and a.outcome = 'attributed'
               and not exists (select from decided_orders n where n.source = x.source and n.order_id = x.order_id))`;
-  await sql`
+  await execute(trx)`
     update decided_orders d set ${held('similar_id')}
     from (
       select d.ctid as place, d.source, d.order_id, o.similar_to
@@ -60,9 +61,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
           and ${isSealed}
           and ((o.similar_to is not null and x.order_id < o.order_id) or ${isCreditedBefore} or exists (
             select from ledger.entries e
-            where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source and e.effect is not distinct from 'referral' and not ${neverSent}))))`.execute(
-    trx,
-  );
+            where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source and e.effect is not distinct from 'referral' and not ${neverSent}))))`;
 }
 
 /**
@@ -70,7 +69,7 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
  * So is an order whose minute is not known: it has no time, or the rows of the other one were deleted.
  */
 async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
-  await sql`
+  await execute(trx)`
     update decided_orders d set ${held('similar_order')}
     from ${placesOf(sources)}
     where p.source = d.source and ${isOpen(job, 'similar_order')} and exists (
@@ -80,9 +79,7 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
       cross join lateral (select o.placed_at from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
       where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id) and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
         and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId} and e.amount = d.amount and e.currency = d.currency
-        and (date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at)) is not false)`.execute(
-    trx,
-  );
+        and (date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at)) is not false)`;
 }
 
 /**
@@ -94,7 +91,7 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
     e.effect is not distinct from 'referral' and e.state <> 'held' and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, p.platform)
     and (not ${neverSent} or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id))`;
   const isBefore = sql`x.outcome = 'attributed' and q.place < p.place and not ledger.is_platform(q.platform, p.platform)`;
-  await sql`
+  await execute(trx)`
     with named as materialized (
       select d.source, d.order_id, n.id
       from decided_orders d
@@ -119,9 +116,7 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
           select from named n join decided_orders x on x.source = n.source and x.order_id = n.order_id join ${placesOf(sources, 'q')} on q.source = x.source
           where n.id = ledger.fold_order_id(d.order_id) and ${isBefore}))
     )
-    update decided_orders d set ${held('similar_order')} from repeated r where r.source = d.source and r.order_id = d.order_id`.execute(
-    trx,
-  );
+    update decided_orders d set ${held('similar_order')} from repeated r where r.source = d.source and r.order_id = d.order_id`;
 }
 
 /**
@@ -129,16 +124,14 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
  * stands in the channel's export and in that of the shop.
  */
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
-  await sql`
+  await execute(trx)`
     update decided_orders d
     set likeness = md5(json_build_array(${brandId}::text, lower(regexp_replace(d.matched_value, '\\s', '', 'g')), trim_scale(d.amount), d.currency,
       date_trunc('minute', o.placed_at at time zone 'UTC'))::text)
     from intake.orders o
-    where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`.execute(
-    trx,
-  );
-  await sql`create index on decided_orders (likeness)`.execute(trx);
-  await sql`
+    where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;
+  await execute(trx)`create index on decided_orders (likeness)`;
+  await execute(trx)`
     update decided_orders d set ${held('similar_order')}
     from ${placesOf(sources)}
     where p.source = d.source and d.likeness is not null and ${isOpen(job, 'similar_order')} and (
@@ -150,7 +143,7 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
       or exists (
         select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
         where x.likeness = d.likeness and x.outcome = 'attributed' and q.place < p.place
-          and not ledger.is_platform(q.platform, p.platform)))`.execute(trx);
+          and not ledger.is_platform(q.platform, p.platform)))`;
 }
 
 /** SQL for the sources of the job, in its order, with their platforms. Within one platform, ids tell orders apart. */

@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { EXPORTED_AT } from './conditions.ts';
+import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
 import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
 
 /**
@@ -16,12 +17,10 @@ import { type AttributionRules, hitsOf, KNOWN_TIME } from './decisions.ts';
  */
 export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   const { job } = rules;
-  await sql`
+  await execute(trx)`
     delete from intake.order_claims c
-    where c.job = ${job} and (c.source, c.order_id) in (select source, order_id from decided_orders where outcome <> 'excluded')`.execute(
-    trx,
-  );
-  await sql`
+    where c.job = ${job} and (c.source, c.order_id) in (select source, order_id from decided_orders where outcome <> 'excluded')`;
+  await execute(trx)`
     with eligible as materialized (
       select d.source, d.order_id, o.order_version_id, ${KNOWN_TIME} as known_at, null::text[] as rulings, o.codes, o.codes_folded, o.links, o.links_folded,
         o.deal_id, o.collab_id, o.influencer_handle, null::text as exclusion_reason, null::text as named
@@ -52,5 +51,5 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
     select distinct on (w.source, w.order_id, c.place, c.target) ${job}, w.source, w.order_id, c.place, c.kind,
       reporting.without_addresses(c.written), c.target, c.influencer_handle, c.deal_id, c.collab_id
     from disputed join claims c using (order_version_id) join eligible w using (order_version_id)
-    order by w.source, w.order_id, c.place, c.target, c.written`.execute(trx);
+    order by w.source, w.order_id, c.place, c.target, c.written`;
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
+import { countOf, execute, rowOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import {
@@ -61,10 +62,9 @@ export async function prepareEntries(db: Database, options: PrepareEntriesOption
 async function passSettled(db: Database, job: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     // Other scans of the table leave the index as it is.
-    await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(
-      trx,
-    );
-    await sql`select count(*) from intake.attributions a where a.job = ${job} and a.is_pending`.execute(trx);
+    await execute(trx)`
+      select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
+    await execute(trx)`select count(*) from intake.attributions a where a.job = ${job} and a.is_pending`;
   });
 }
 
@@ -78,7 +78,7 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
     platform,
   }));
   await createDesiredEntries(trx);
-  const { numAffectedRows } = await sql`
+  const desired = await execute(trx)`
     insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
       details, undesired_as, undesired_because, lowered_as)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount, b.currency, b.order_platform,
@@ -95,9 +95,9 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
           select o.codes, o.refunded, o.cancelled_at, o.note from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
         where a.job = ${options.job} and a.is_pending
       ) w
-    ) b`.execute(trx);
-  await sql`analyze desired_entries`.execute(trx);
-  return Number(numAffectedRows ?? 0);
+    ) b`;
+  await execute(trx)`analyze desired_entries`;
+  return desired;
 }
 
 /** SQL for the kind of the adjustment if a sent order must no longer be credited. */
@@ -110,14 +110,11 @@ const undesiredAs = sql`
   end`;
 
 async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
-  const { rows } = await sql<{ source: string; before: string | null; now: string }>`
+  const row = await rowOf<{ source: string; before: string | null; now: string }>(trx)`
     select d.source, min(e.order_platform) as before, min(d.order_platform) as now
     from desired_entries d
     cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id limit 1) e
-    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform) group by d.source limit 1`.execute(
-    trx,
-  );
-  const [row] = rows;
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform) group by d.source limit 1`;
   if (row !== undefined) throw orderPlatformChanged(row);
 }
 
@@ -129,7 +126,7 @@ async function settleAttributions(
   trx: Transaction<DB>,
   { job, accountId }: PrepareEntriesOptions,
 ): Promise<number> {
-  const { rows } = await sql<{ elsewhere: string }>`
+  const elsewhere = await countOf(trx)`
     with elsewhere as (
       update intake.attributions a
       set outcome = 'excluded', reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
@@ -141,24 +138,24 @@ async function settleAttributions(
         and c.body is not null and not c.is_own and not c.is_withdrawn
       returning 1
     )
-    select count(*) as elsewhere from elsewhere`.execute(trx);
-  await sql`
+    select count(*) as elsewhere from elsewhere`;
+  await execute(trx)`
     update intake.attributions a
     set entry_id = coalesce(a.entry_id, (
           select e.entry_id from ledger.entries e
           where e.account_id = ${accountId} and e.effect = 'referral' and e.key = d.key and d.body is not null)),
         is_pending = false
     from desired_entries d
-    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`.execute(trx);
+    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`;
   await followSuccessors(trx, job);
   // An order that another source has taken over counts there alone.
-  await sql`
+  await execute(trx)`
     update intake.attributions a set entry_id = null
     from compared_entries c
     where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries))
       and c.body is not null and (c.is_own or c.is_withdrawn) and a.outcome <> 'attributed'
-      and (a.job <> ${job} or a.source is distinct from c.source)`.execute(trx);
-  return Number(rows[0]?.elsewhere ?? 0);
+      and (a.job <> ${job} or a.source is distinct from c.source)`;
+  return elsewhere;
 }
 
 /**
@@ -180,7 +177,7 @@ async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void
         'lines',
       ].map((column) => sql.ref(`${alias}.${column}`)),
     )})`;
-  await sql`
+  await execute(trx)`
     with moved as (
       update intake.attributions a set order_version_id = c.version_id
       from (
@@ -198,5 +195,5 @@ async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void
       select o.source_file_id from moved m
       cross join lateral (
         select o.source_file_id from intake.orders o
-        where o.source = m.source and o.order_id = m.order_id and o.is_current limit 1) o)`.execute(trx);
+        where o.source = m.source and o.order_id = m.order_id and o.is_current limit 1) o)`;
 }

@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 
@@ -31,24 +32,20 @@ export async function storeRulings(
   const rows = subjects.map((subject) =>
     'status' in subject ? { ...subject, reason: 'unknown_status' } : { ...subject, status: null },
   );
-  await sql`drop table if exists pg_temp.ruled`.execute(trx);
-  await sql`
+  await execute(trx)`drop table if exists pg_temp.ruled`;
+  await execute(trx)`
     create temporary table ruled on commit drop as
     select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
-      as g(source text, status text, "orderId" text, reason text, "contentHash" text)`.execute(trx);
-  await sql`
+      as g(source text, status text, "orderId" text, reason text, "contentHash" text)`;
+  await execute(trx)`
     update intake.rulings r set withdrawn_at = clock_timestamp()
     from ruled g
     where r.withdrawn_at is null and r.source = g.source and r.reason = g.reason
-      and r.status is not distinct from g.status and r.order_id is not distinct from g."orderId"`.execute(
-    trx,
-  );
-  await sql`
+      and r.status is not distinct from g.status and r.order_id is not distinct from g."orderId"`;
+  await execute(trx)`
     insert into intake.rulings (source, status, order_id, reason, content_hash, decision, decided_by)
-    select distinct source, status, "orderId", reason, "contentHash", ${decision}, ${decidedBy} from ruled`.execute(
-    trx,
-  );
-  await sql`
+    select distinct source, status, "orderId", reason, "contentHash", ${decision}, ${decidedBy} from ruled`;
+  await execute(trx)`
     delete from intake.attributed_files f
     where f.source_file_id in (
       select o.source_file_id
@@ -56,5 +53,5 @@ export async function storeRulings(
       join ruled g on g.source = a.source
       cross join lateral (select o.source_file_id, o.status from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
       where a.outcome = 'held' and a.reason = g.reason
-        and (g."orderId" = a.order_id or g.status = coalesce(o.status, '')))`.execute(trx);
+        and (g."orderId" = a.order_id or g.status = coalesce(o.status, '')))`;
 }

@@ -3,12 +3,12 @@ import { requireService } from '../../config/require-settings.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { type Compared, compareService, joinProposals } from '../../monitoring/doctor/compare-service.ts';
-import { renderFinding } from '../../reports/findings.ts';
 import { createClient } from '../../service/client.ts';
 import { type ServiceDescription, specifiedService } from '../../service/description/schema.ts';
 import type { ConfigOptions } from '../command.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
+import { renderFinding } from '../terminal/show-findings.ts';
 
 const STATUS = { fits: 'ok', differs: 'problem', unclear: 'warning' } as const;
 

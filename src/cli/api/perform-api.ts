@@ -3,15 +3,21 @@ import { text as readAll } from 'node:stream/consumers';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { Exchange } from '../../core/http/exchange.ts';
 import { isLoopback } from '../../core/http/is-loopback.ts';
-import { formatJson } from '../../core/json/exact-json.ts';
+import { formatJson, isObject, numberText, parseExactJson } from '../../core/json/exact-json.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { wrap } from '../../core/text/wrap.ts';
+import { type Column, renderTable } from '../../render/table.ts';
+import type { Terminal } from '../../render/terminal.ts';
+import { cut, plural } from '../../render/text.ts';
 import { type ApiError, toApiError } from '../../service/api-error.ts';
 import { buildRequest, type RequestProblem } from '../../service/build-request.ts';
 import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../service/client.ts';
+import type { Operation } from '../../service/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../../service/contract.ts';
 import { specifiedService } from '../../service/description/schema.ts';
-import { requestFieldsOf } from '../../service/reference/operation-fields.ts';
+import { exampleCommand } from '../../service/reference/examples.ts';
+import { type Field, requestFieldsOf } from '../../service/reference/operation-fields.ts';
 import {
   createUnknownMemberFinder,
   explainUnknownMembers,
@@ -21,8 +27,6 @@ import type { ConfigOptions } from '../command.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
-import { renderAnswer } from './answer.ts';
-import { renderOperationHelp, renderOperations } from './operations.ts';
 
 /**
  * Calls one operation. It checks the request against the contract, sends it once, and shows the answer as
@@ -214,7 +218,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The words after `api`, parsed. */
 type ApiWords = {
   readonly operation: string | null;
   readonly fields: Readonly<Record<string, readonly string[]>>;
@@ -223,7 +226,6 @@ type ApiWords = {
   readonly config?: string;
   readonly envFile?: string;
   readonly isLive: boolean;
-  /** Show the request instead of sending it. */
   readonly isDryRun: boolean;
   readonly isHelp: boolean;
 };
@@ -279,4 +281,218 @@ function usage(message: string): KnownError {
     help: 'Write each field as --name value, in quotes if the value has blanks:  npx influencer-sync api <operation> --help',
     safe: 'Nothing was sent.',
   });
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A list in an answer: its name (null if it is the whole answer), its rows, and the other members of the answer. */
+type Listing = { readonly name: string | null; readonly rows: readonly Row[]; readonly beside: Row };
+
+/** A narrower cell would be unreadable. */
+const MIN_WIDTH = 8;
+const GAP = 2;
+
+/**
+ * Renders an answer that is a list, or contains one, as a table; null for any other answer.
+ *
+ * @param text the JSON as received; numbers stay as written.
+ */
+export function renderAnswer(text: string, terminal: Terminal): string | null {
+  const listing = findListing(readJson(text));
+  if (listing === null) return null;
+  const { name, rows, beside } = listing;
+  const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = titles.map(
+    (title): Column => ({ title, align: isNumeric(title, rows) ? 'right' : 'left' }),
+  );
+  const cells = rows.map((row) => titles.map((title) => cellOf(row[title])));
+  const shown = countFitting(columns, cells, terminal.columns);
+  const left = titles.slice(shown);
+  const facts = Object.entries(beside).map(([member, value]) =>
+    cut(`${member}: ${cellOf(value)}`, terminal.columns),
+  );
+  return [
+    ...facts,
+    ...(facts.length === 0 ? [] : ['']),
+    renderTable(columns.slice(0, shown), cells, { terminal }),
+    '',
+    `${plural(rows.length, 'row')}${name === null ? '' : ` of ${name}`}.${left.length === 0 ? '' : ` Not shown: ${left.join(', ')}.`}`,
+  ].join('\n');
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Finds the list: the answer itself, or its first member that is a list of objects (`webhooks`,
+ * `results.accounts`), or else of texts.
+ */
+function findListing(answer: unknown): Listing | null {
+  if (Array.isArray(answer)) return listingOf(null, answer, {});
+  if (!isObject(answer)) return null;
+  const members = Object.entries(answer).flatMap(([name, value]): [string, unknown][] =>
+    isObject(value)
+      ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, part])
+      : [[name, value]],
+  );
+  const lists = members.filter(([, value]) => Array.isArray(value)) as [string, unknown[]][];
+  const [path, items] = lists.find(([, list]) => list.every(isObject)) ?? lists[0] ?? [];
+  if (path === undefined || items === undefined) return null;
+  return listingOf(path, items, Object.fromEntries(members.filter(([name]) => name !== path)));
+}
+
+/**
+ * Converts a list to rows. A list of texts becomes a table with one column. An empty list is null, because
+ * its JSON is more informative.
+ */
+function listingOf(name: string | null, items: readonly unknown[], beside: Row): Listing | null {
+  if (items.length === 0) return null;
+  if (items.every(isObject)) return { name, rows: items, beside };
+  if (!items.every((item) => typeof item === 'string')) return null;
+  const title = name?.split('.').at(-1) ?? 'value';
+  return { name, rows: items.map((item) => ({ [title]: item })), beside };
+}
+
+function isNumeric(title: string, rows: readonly Row[]): boolean {
+  const values = rows.map((row) => row[title]).filter((value) => value !== undefined && value !== null);
+  return values.length > 0 && values.every((value) => numberText(value) !== null);
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : (numberText(value) ?? JSON.stringify(value));
+}
+
+function countFitting(
+  columns: readonly Column[],
+  cells: readonly (readonly string[])[],
+  width: number,
+): number {
+  let taken = -GAP;
+  const tooMany = columns.findIndex(({ title, align }, index) => {
+    const widest = Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0));
+    taken += GAP + (align === 'right' ? widest : Math.min(widest, MIN_WIDTH));
+    return taken > width;
+  });
+  return tooMany === -1 ? columns.length : Math.max(1, tooMany);
+}
+
+/** Renders a list of all operations by group, one line each. */
+export function renderOperations(terminal: Terminal): string {
+  const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
+  const width = Math.max(...operationNames.map((name) => name.length));
+  const lines = groups.flatMap((group) => [
+    '',
+    terminal.style('bold', group),
+    ...operationNames
+      .filter((name) => operationOf(name).group === group)
+      .map((name) => {
+        const { description, repeatable } = operationOf(name);
+        const mark = repeatable ? ' ' : '!';
+        const room = terminal.columns - width - 6;
+        return `  ${mark} ${name.padEnd(width)}  ${cut(firstSentence(description), room)}`;
+      }),
+  ]);
+  return [
+    ...usageOf('<operation>'),
+    ...lines,
+    '',
+    '! must not be repeated: called on a live service only with --live',
+    'To see the fields of an operation:  npx influencer-sync api <operation> --help',
+  ].join('\n');
+}
+
+/** Renders the help of one operation from the contract. */
+export function renderOperationHelp(name: OperationName, terminal: Terminal): string {
+  const operation = operationOf(name);
+  const { columns: width } = terminal;
+  const lines = [
+    ...usageOf(name),
+    '',
+    wrap(operation.description, { width, indent: '' }),
+    ...factsOf(operation).map((fact) => wrap(fact, { width, indent: '' })),
+    ...fieldLines(operation, width),
+    '',
+    'Options:',
+    ...OPTIONS,
+    '',
+    'Example:',
+    `  npx influencer-sync ${exampleCommand(name)}`,
+  ];
+  return lines.join('\n');
+}
+
+function usageOf(operation: string): readonly string[] {
+  return [
+    `Usage: influencer-sync api ${operation}`,
+    '         [--field value …] [--body FILE|-] [--dry-run] [--live] [--json]',
+  ];
+}
+
+function factsOf({ method, path, sendsKey, repeatable, credits }: Operation): readonly string[] {
+  return [
+    '',
+    `${method} ${path}${sendsKey ? '' : ', without a key'}`,
+    ...(repeatable
+      ? []
+      : ['Must not be repeated: if the answer is lost, nobody knows whether it was processed.']),
+    ...(credits === null ? [] : [`Costs ${credits}.`]),
+  ];
+}
+
+function fieldLines(operation: Operation, width: number): readonly string[] {
+  const { fields, rules } = requestFieldsOf(operation);
+  if (fields.length === 0) return [];
+  const label = (name: string): string => `  --${name}`;
+  const names = fields.flatMap(({ name, members }) => [name, ...members.map((member) => member.name)]);
+  const column = Math.min(28, Math.max(...names.map((name) => label(name).length)) + 2);
+  const line = (title: string, text: string): string =>
+    wrap(text, { width, indent: ' '.repeat(column), firstIndent: `${title}  `.padEnd(column) });
+  return [
+    '',
+    'Fields:',
+    ...fields.flatMap((field) => [
+      line(label(field.name), `${field.isRequired ? 'required; ' : ''}${describeField(field)}`),
+      ...field.members.map((member) =>
+        line(
+          `    ${member.name}`,
+          `${member.isRequired ? 'required; ' : ''}${describeField(member, inBraces(member.members))}`,
+        ),
+      ),
+    ]),
+    ...rules.map((rule) => wrap(`Rule: ${rule}.`, { width, indent: '  ' })),
+  ];
+}
+
+function describeField({ type, description }: Field, members = ''): string {
+  return `${type}${members}${description === '' ? '' : `. ${description}`}`;
+}
+
+/** Nested members in one line: ` {left_number?: text, right_number?: text}`. */
+function inBraces(members: readonly Field[]): string {
+  if (members.length === 0) return '';
+  const described = members.map(
+    ({ name, type, isRequired, members: deeper }) =>
+      `${name}${isRequired ? '' : '?'}: ${type}${inBraces(deeper)}`,
+  );
+  return ` {${described.join(', ')}}`;
+}
+
+const OPTIONS = [
+  '  --<field> <value>   repeat it for a list; numbers are sent as typed',
+  '  --body <file>       JSON to send unchanged (- reads standard input)',
+  '  --dry-run           check the request and show it; nothing is sent',
+  '  --live              call an operation that must not be repeated on a live service',
+  '  -c, --config <path> configuration with the service (else the environment)',
+  '  --env-file <path>   read variables from a file such as .env',
+  '  --json              one JSON object on standard output, no table',
+];
+
+function firstSentence(description: string): string {
+  return description.split(/\.(?: |$)/)[0] ?? description;
 }

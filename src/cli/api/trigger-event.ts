@@ -9,10 +9,7 @@ type Flags = {
   readonly set: Readonly<Record<string, string>>;
 };
 
-/**
- * `influencer-sync sandbox trigger <kind>`: triggers an event in a running sandbox and prints it as one JSON
- * line.
- */
+/** `influencer-sync sandbox trigger <kind>`: triggers an event in a running sandbox and prints it as one JSON line. */
 export function triggerCommand(): Command {
   return new Command('trigger')
     .description('trigger an event in a running sandbox, which then calls the registered webhooks')

@@ -111,7 +111,6 @@ async function registerWebhooks(output: Output, url: string, options: ManageOpti
   });
 }
 
-/** Lists the registered webhooks. */
 async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
   return withApi(options, async ({ webhooks: { getWebhooks } }) => {
     const { webhooks } = await getWebhooks();

@@ -19,7 +19,6 @@ import { givenReason } from '../usage-error.ts';
 import type { ReasonOption } from './backfill.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
-/** Maximum number of backfills in a listing. */
 const SHOWN = 10;
 
 /** Lists backfills with their progress, newest first. */

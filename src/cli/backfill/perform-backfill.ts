@@ -256,7 +256,6 @@ function isSame(one: Period, other: Period): boolean {
   return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
 }
 
-/** Explains that jobs of this kind need no backfill. */
 function explainNeedless(output: Output, { kind, name }: JobSettings, message: string): ExitCode {
   output.emit({ event: 'backfill_not_needed', job: name, kind, message });
   output.print(message);
@@ -290,7 +289,6 @@ function exitCodeOf(
   return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** What planning and executing need in addition to the run. */
 type CommandContext = { readonly output: Output; readonly options: ResumeOptions };
 
 /**
@@ -355,7 +353,6 @@ function sumOf({ plan }: Backfill): number {
   return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
 }
 
-/** The limits given on the command line; null where absent. */
 function wantedShare({ rate, concurrency }: ResumeOptions) {
   return { requestsPerSecond: rate ?? null, concurrency: concurrency ?? null };
 }

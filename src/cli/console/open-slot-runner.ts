@@ -23,7 +23,6 @@ export type SlotRunnerOptions = {
 
 /** What all runs of a `serve` process share. */
 export type SlotRunner = {
-  /** Runs the job of a slot. */
   work(claimed: ClaimedSlot): Promise<SlotEnd>;
   close(): void;
 };

@@ -91,7 +91,6 @@ type Step = {
   readonly job: JobSettings;
   readonly isAgain: boolean;
   readonly isVerbose: boolean;
-  /** The page of all first runs. */
   readonly reportPath: string;
 };
 
@@ -132,7 +131,6 @@ function quietly(output: Output): Output {
   };
 }
 
-/** Renders the report page. Orders come first because they matter most. */
 function pageOf(performed: readonly PerformedJob[]): string {
   const [orders, others] = [true, false].map((wanted) =>
     performed.filter(({ summary }) => isOrdersReport(summary.report) === wanted),
@@ -194,12 +192,10 @@ function prepareDemoFolder(): string {
   }
 }
 
-/** The demo's folder, in the current one. */
 function demoFolder(): string {
   return resolve('influencer-sync-demo');
 }
 
-/** The introduction, before the first job. */
 function introduceDemo(terminal: Terminal): string {
   return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
 a sandbox of the service. It takes some seconds; nothing leaves this machine.
@@ -217,7 +213,7 @@ function tellOrders({ counts, details }: OrdersReport): readonly Block[] {
   return [
     ...section('Who earned what', {
       note: `${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
-      parts: [creditBars(details)],
+      parts: creditBars(details),
     }),
     {
       kind: 'counts',

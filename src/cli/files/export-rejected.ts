@@ -23,11 +23,10 @@ export type ExportInput = {
 };
 
 /**
- * Writes rejected rows as they are in their files, under their header, in the encoding and with the delimiter
- * of their files. Once corrected, the file can be imported as it is.
+ * Writes rejected rows as they are in their files, under their header, in the encoding and with the delimiter of
+ * their files. Once corrected, the file can be imported as it is.
  *
- * @throws KnownError (exit 2) if nothing matches, if the headers of the files differ, or if the target
- *   exists.
+ * @throws KnownError (exit 2) if nothing matches, if the headers of the files differ, or if the target exists.
  */
 export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   const { output, path, escapeFormulas } = input;

@@ -155,7 +155,7 @@ async function releaseFile(
     await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
     for (const file of files)
       output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
-    output.print(`${name} is released. A run still reads a new version under its name.`);
+    output.print(`The rows of ${name} are discarded. A run still reads a new version under its name.`);
     return EXIT.ok;
   });
 }

@@ -7,7 +7,6 @@ import { renderTable } from '../../render/table.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 
-/** Something that the help can show. */
 type Topic = {
   readonly kind: 'command' | 'page' | 'error';
   /** What a person types behind `help`. */
@@ -23,7 +22,6 @@ const KINDS = [
   ['error', 'Error'],
 ] as const;
 
-/** Most matches of each kind. */
 const SHOWN = 5;
 
 /** Prints a page or an error by its name, else the best matches for words among commands, pages and errors. */
@@ -99,7 +97,6 @@ function commandTopics(command: Command, before = ''): readonly Topic[] {
     });
 }
 
-/** The pages that the package carries. */
 function pageTopics(): readonly Topic[] {
   return ['docs/', 'docs/runbooks/'].flatMap((folder) => {
     if (!existsSync(packageFile(folder))) return [];

@@ -44,7 +44,7 @@ async function readConfig(
 ): Promise<PipelineConfig | null> {
   const { openConfig } = await import('../open/open-config.ts');
   const { findStoredSecrets } = await import('../../config/environment/read-variable.ts');
-  const { findingsOf } = await import('../../monitoring/doctor/findings-of.ts');
+  const { findingsOf } = await import('../../core/finding.ts');
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
       show({ status: 'warning', about: 'environment', what: message, fix: help });
@@ -107,9 +107,7 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   }
 }
 
-/**
- * If the user may not even ask, the result is false; the check of the database says which rights are missing.
- */
+/** If the user may not even ask, the result is false; the check of the database says which rights are missing. */
 async function hasTables(db: Database): Promise<boolean> {
   const { pendingMigrations } = await import('../../db/migrate.ts');
   return (await pendingMigrations(db).catch(() => null))?.length === 0;

@@ -117,7 +117,6 @@ async function explainOneCustomer(
   return EXIT.ok;
 }
 
-/** Reads which rows of which files name the person. */
 async function traceRows(db: Database, config: PipelineConfig, typed: string): Promise<readonly TracedRow[]> {
   const { readersOf } = await import('../privacy/customer-readers.ts');
   const { traceCustomer } = await import('../../privacy/trace-customer.ts');

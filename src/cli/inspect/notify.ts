@@ -56,9 +56,8 @@ async function testChannels(
   options: ConfigOptions,
 ): Promise<ExitCode> {
   const { openConfig } = await import('../open/open-config.ts');
-  const { linkTo } = await import('../../monitoring/notify/send-notices.ts');
-  const { testChannels: sendTests } = await import('../../monitoring/notify/send-notices.ts');
-  const { renderFinding } = await import('../../reports/findings.ts');
+  const { linkTo, testChannels: sendTests } = await import('../../monitoring/notify/send-notices.ts');
+  const { renderFinding } = await import('../terminal/show-findings.ts');
   const config = await openConfig(options);
   const channels = await chooseChannels(config, name);
   let exitCode: ExitCode = EXIT.ok;
@@ -79,10 +78,8 @@ async function testChannels(
   return exitCode;
 }
 
-/** Lists notices and their deliveries. */
 async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
-  const { listNotices } = await import('../../reports/notices/list-notices.ts');
-  const { describeNotices } = await import('../../reports/notices/notices.ts');
+  const { listNotices, describeNotices } = await import('../../reports/notices/list-notices.ts');
   const { read } = await openCommand(output, options);
   const notices = await read((db) => listNotices(db, { limit: options.limit }));
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });

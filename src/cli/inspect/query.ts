@@ -39,8 +39,7 @@ export const queryCommand: CommandDefinition = {
 async function performQuery(output: Output, text: string, options: Options): Promise<ExitCode> {
   const { openConfigToRead, reading, withDatabase } = await import('../open/open-config.ts');
   const { inPhase } = await import('../../db/phase.ts');
-  const { queryViews } = await import('../../reports/query-views.ts');
-  const { renderQuery } = await import('../../reports/query.ts');
+  const { queryViews, renderQuery } = await import('../../reports/query-views.ts');
   const { limit, timeout } = options;
   const timeoutMs = timeout * 1000;
   // The server cancels the query; this limit is for a server that does not.

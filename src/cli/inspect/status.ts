@@ -27,9 +27,8 @@ export const statusCommand: CommandDefinition = {
 
 async function showStatus(output: Output, options: Options): Promise<ExitCode> {
   const { openConfigToRead, withDatabase } = await import('../open/open-config.ts');
-  const { readStatus } = await import('../../reports/status/read-status.ts');
+  const { readStatus, describeStatus } = await import('../../reports/status/status.ts');
   const { didOf } = await import('../../../jobs/index.ts');
-  const { describeStatus } = await import('../../reports/status/status.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const config = await openConfigToRead(output, options);
   const lost: KnownError[] = [];

@@ -105,7 +105,6 @@ async function showClaims(output: Output, options: ListOptions): Promise<ExitCod
   return isLate ? EXIT.rowsRejected : EXIT.ok;
 }
 
-/** Most lines that are named at once. */
 const NAMED = 20;
 
 /**

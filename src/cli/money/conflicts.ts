@@ -42,10 +42,8 @@ export const conflictsCommand: CommandDefinition = {
   ],
 };
 
-/** Maximum number of owners to compare. */
 const OWNERS = 200;
 
-/** Prints orders with evidence for several owners, and what each rule would credit to each owner. */
 async function showConflicts(output: Output, options: ConflictsOptions): Promise<ExitCode> {
   const { read } = await openCommand(output, options);
   const { describeConflicts } = await import('../../reports/money/conflicts.ts');

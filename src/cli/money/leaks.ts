@@ -1,10 +1,11 @@
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { foldCode } from '../../core/text/fold.ts';
-import type { CommandDefinition, ConfigOptions } from '../command.ts';
+import { type CommandDefinition, type ConfigOptions, parseDay } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason } from '../usage-error.ts';
 
+type VoidOptions = ConfigOptions & { readonly from?: string; readonly reason?: string };
 type AcknowledgeLeakOptions = ConfigOptions & { readonly reason: string };
 
 export const leaksCommand: CommandDefinition = {
@@ -13,6 +14,11 @@ export const leaksCommand: CommandDefinition = {
   description: 'list codes that may have leaked: people use them who do not come from the creator',
   examples: [
     ['leaks', 'codes with unusual orders in the last four weeks, and the figures'],
+    [
+      'leaks void MIA10 --dry-run',
+      'what would change if it earned nothing from the day on which the leak began',
+    ],
+    ["leaks void MIA10 --from 2026-10-31 --reason 'on a coupon site'", 'write that into the terms'],
     ["leaks acknowledge MIA10 --reason 'on air in a podcast'", 'it is not a leak, or you have dealt with it'],
   ],
   notes: 'Nothing is withheld. Exits with 3 while a flagged code is not acknowledged.',
@@ -28,6 +34,21 @@ export const leaksCommand: CommandDefinition = {
           .requiredOption('--reason <text>', 'why; kept in the audit'),
       action: performAcknowledging,
     },
+    {
+      name: 'void',
+      changes: true,
+      description: 'let a code earn nothing from a day on: write a row with the rate 0 into the terms',
+      takes: (command) =>
+        command
+          .argument('<code>', 'the code')
+          .option(
+            '--from <day>',
+            'first day that earns nothing (default: the last on which the leak may have begun)',
+            parseDay,
+          )
+          .option('--reason <text>', 'why; kept in the terms and in the audit'),
+      action: performVoid,
+    },
   ],
 };
 
@@ -37,7 +58,7 @@ export const leaksCommand: CommandDefinition = {
  */
 async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { read } = await openCommand(output, options);
-  const { findLeaks } = await import('../../money/find-leaks.ts');
+  const { findLeaks } = await import('../../money/leaks/find-leaks.ts');
   const { describeLeaks } = await import('../../reports/money/leaks.ts');
   const leaks = await read((db) => findLeaks(db, { now: new Date() }));
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
@@ -69,5 +90,46 @@ async function performAcknowledging(
     });
   output.emit({ event: 'leak_acknowledged', code, reason });
   output.print(`Acknowledged: ${code}. It stays in the list, but is not reported again for 30 days.`);
+  return EXIT.ok;
+}
+
+/**
+ * Lets a code earn nothing from a day on, or with `--dry-run` shows what that would change.
+ * @throws KnownError `leak_day_unknown`, `terms_not_written` (exit 2) and those of `previewVoid`.
+ */
+async function performVoid(output: Output, written: string, options: VoidOptions): Promise<ExitCode> {
+  const { findLeaks } = await import('../../money/leaks/find-leaks.ts');
+  const { previewVoid } = await import('../../money/leaks/preview-void.ts');
+  const { voidCode } = await import('../../decisions/void-code.ts');
+  const { describeVoid } = await import('../../reports/money/leaks.ts');
+  const code = foldCode(written);
+  const { config, read, decide } = await openCommand(output, options, { saysOfTerms: false });
+  const now = new Date();
+  const [leak = null] = await read((db) => findLeaks(db, { now, code }));
+  const day = options.from ?? leak?.began?.to;
+  if (day === undefined)
+    throw refusal({
+      code: 'leak_day_unknown',
+      message: leak === null ? 'This code is not flagged.' : 'When the leak began cannot be known.',
+      where: code,
+      help: 'Name the first day that earns nothing: --from 2026-10-31. The page of the code shows its orders by day.',
+    });
+  const wanted = { settings: config.statements, code, day, now };
+  const preview =
+    options.dryRun === true
+      ? await read((db) => previewVoid(db, { ...wanted, reason: options.reason ?? '' }))
+      : await decide(async (trx, { audit }) => {
+          const reason = requireReason(options.reason, 'in the terms and in the audit');
+          return (await voidCode(trx, { ...wanted, reason, seen: null, audit }))?.preview ?? null;
+        });
+  if (preview === null) return EXIT.ok;
+  const { before: _before, text: _text, seal: _seal, ...shown } = preview;
+  output.emit({ event: options.dryRun === true ? 'void_preview' : 'code_voided', ...shown });
+  output.show(describeVoid(preview, leak));
+  output.print(
+    options.dryRun === true
+      ? 'Dry run: nothing was changed.'
+      : `Written to ${preview.file}. Statements show it from now on.`,
+  );
   return EXIT.ok;
 }

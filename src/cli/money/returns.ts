@@ -48,7 +48,6 @@ export const returnsCommand: CommandDefinition = {
   ],
 };
 
-/** Prints what deals brought in and cost, as of the last run. */
 async function showReturns(output: Output, options: ReturnsOptions): Promise<ExitCode> {
   const { listReturns } = await import('../../reports/money/list-returns.ts');
   const { describeMonths, describeReturns } = await import('../../reports/money/returns.ts');

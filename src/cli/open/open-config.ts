@@ -95,10 +95,7 @@ function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisle
   return { ...config, database: { ...config.database, dataFolder } };
 }
 
-/**
- * Prints warnings about unencrypted connections. Every run and `serve` do this, because people rarely run
- * `doctor`.
- */
+/** Prints warnings about unencrypted connections. Every run and `serve` do this, because people rarely run `doctor`. */
 export function warnOfPlainConnections(config: PipelineConfig, output: Output): void {
   for (const { message, help } of findPlainConnections(config, process.env.PGSSLMODE))
     output.warn(`Warning: ${message} ${help}`);

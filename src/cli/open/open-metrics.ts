@@ -6,7 +6,7 @@ import { cached } from '../../monitoring/observe/cached.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../monitoring/observe/metrics.ts';
 import { nextSlots } from '../../ops/schedule/next-slots.ts';
 import { findOverdue } from '../../ops/schedule/overdue.ts';
-import { readGauges } from '../../reports/status/read-gauges.ts';
+import { readGauges, type Sample } from '../../reports/status/read-gauges.ts';
 
 /** Facts that only the process knows, not the configuration or the database. */
 export type ProcessFacts = Pick<MetricsOptions, 'atWork' | 'isLedgerContinuous' | 'lastPoll'>;
@@ -18,14 +18,30 @@ export function openMetrics(config: PipelineConfig, db: Database, process: Proce
   return createMetrics({
     ...process,
     version: readVersion(),
-    readGauges: cached(() =>
-      readGauges(db, { jobs: Object.keys(config.jobs), sources: Object.keys(config.sources) }),
-    ),
+    readSamples: cached(() => readSamples(config, db, begunAt)),
     nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
-    overdue: (lastBegunAt) => findOverdue(jobs, { now: new Date(), since: begunAt, lastBegunAt }),
-    beyondBudget: (name, counts) => {
-      const job = config.jobs[name];
-      return job === undefined ? null : (kindOf(job).watched?.beyondBudget?.(counts) ?? null);
-    },
   });
+}
+
+/** The state of the database, and what the configuration says of it: the budget of each job, and whether it is late. */
+async function readSamples(config: PipelineConfig, db: Database, since: Date): Promise<readonly Sample[]> {
+  const names = { jobs: Object.keys(config.jobs), sources: Object.keys(config.sources) };
+  const { samples, lastSuccess, pausedJobs } = await readGauges(db, names);
+  const lastBegunAt = (name: string) => lastSuccess.find(({ job }) => job === name)?.startedAt ?? null;
+  const overdue = findOverdue(Object.values(config.jobs), { now: new Date(), since, lastBegunAt });
+  return [
+    ...samples,
+    ...lastSuccess.flatMap(({ job: name, counts }): readonly Sample[] => {
+      const job = config.jobs[name];
+      const left = job === undefined ? null : (kindOf(job).watched?.beyondBudget?.(counts ?? {}) ?? null);
+      return left === null ? [] : [['beyond_budget', { job: name }, left]];
+    }),
+    // Nothing is due of a job that a person has paused.
+    ...overdue
+      .filter(({ job }) => !pausedJobs.includes(job))
+      .flatMap(({ job, seconds, limitSeconds }): readonly Sample[] => [
+        ['overdue_seconds', { job }, seconds],
+        ['overdue_limit_seconds', { job }, limitSeconds],
+      ]),
+  ];
 }

@@ -8,7 +8,6 @@ const SIGNALS: readonly Signal[] = ['traces', 'metrics', 'logs'];
 
 /** The OpenTelemetry exporter of a command. */
 export type OpenTelemetry = Telemetry & {
-  /** Sends these metrics from now on. */
   measure(metrics: Metrics): void;
 };
 

@@ -47,9 +47,7 @@ export async function openWork(
   };
 }
 
-/**
- * Creates the queues if the configuration uses any, for database users who may not create tables themselves.
- */
+/** Creates the queues if the configuration uses any, for database users who may not create tables themselves. */
 export async function makeQueues(db: Database, config: PipelineConfig): Promise<void> {
   const { queue, close } = await openWork(db, { config, log: null });
   await queue?.open();
@@ -63,7 +61,6 @@ export type OpenWorkerOptions = {
   readonly log: Logger;
   /** Default: all kinds. */
   readonly kinds?: readonly UnitKind[] | undefined;
-  /** Number of concurrent units of each kind. */
   readonly concurrency: number;
 };
 
@@ -108,9 +105,7 @@ export async function openWorker(
 
 /** A worker in a `serve` process, in addition to its schedule. */
 export type ServingWorker = {
-  /**
-   * Starts the worker if it is not running and the database is ready. Call it repeatedly; it never throws.
-   */
+  /** Starts the worker if it is not running and the database is ready. Call it repeatedly; it never throws. */
   look(): Promise<void>;
   stop(): Promise<void>;
 };

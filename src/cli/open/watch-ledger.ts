@@ -4,10 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import { findContinuityProblem } from '../../ledger/continuity/compare-ledger.ts';
 import { explainFolder } from '../../runs/explain-folder.ts';
 
-/**
- * The ledger is checked seldom, because databases are rarely restored and every run checks the ledger
- * itself.
- */
+/** The ledger is checked seldom, because databases are rarely restored and every run checks the ledger itself. */
 export const LEDGER_EVERY_MS = 30_000;
 
 /**

@@ -117,7 +117,6 @@ async function retire(
   );
 }
 
-/** Replaces a lost key with the configured one. */
 async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
   const { readersOf } = await import('./customer-readers.ts');
   const { auditIn } = await import('../terminal/read-operator.ts');

@@ -6,9 +6,7 @@ import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction
 import { runBulk } from '../../decisions/run-bulks.ts';
 import { abortSettlement, confirmSettlement, type Previewed } from '../../decisions/settle-many.ts';
 import { renderWarning, safeMessage } from '../../render/error.ts';
-import { describeBulkSums } from '../../reports/bulk/bulk.ts';
-import { findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
-
+import { describeBulkSums, findBulk, sumBulkItems } from '../../reports/bulk/read-bulk.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
@@ -30,7 +28,6 @@ const LOOK_MS = 250;
 export type ManyToDecide = {
   readonly output: Output;
   readonly reason: string;
-  /** Whether to skip the confirmation. */
   readonly yes: boolean;
   /** Whether to stop after the preview, in a transaction that is rolled back. */
   readonly dryRun?: boolean | undefined;
@@ -112,8 +109,7 @@ async function carryOut(
 }
 
 /**
- * Aborts the action; waiting items stay unchanged. Then finishes it, which refreshes the reports and ignores
- * signals.
+ * Aborts the action; waiting items stay unchanged. Then finishes it, which refreshes the reports and ignores signals.
  */
 async function abort(
   db: Database,

@@ -87,8 +87,7 @@ function notSettled(entryId: string, settled: Exclude<Settled, { readonly kind: 
 }
 
 /**
- * The error if it is unknown which deal the service credited. It lists the influencer's deals in the mirror,
- * if any.
+ * The error if it is unknown which deal the service credited. It lists the influencer's deals in the mirror, if any.
  */
 function dealUnknown(
   entryId: string,

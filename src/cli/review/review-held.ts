@@ -17,7 +17,6 @@ import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 import type { ReviewOptions } from './review.ts';
 
-/** Number of orders that the list shows. */
 const SHOWN_ORDERS = 50;
 
 /**

@@ -40,7 +40,6 @@ export const jobsCommand: CommandDefinition = {
 /** Maximum number of jobs. Jobs of earlier configurations have runs too. */
 const MAX_JOBS = 1_000;
 
-/** Lists the jobs of the configuration, and paused jobs that are no longer in it. */
 async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const { describeJobs } = await import('../../reports/runs/runs.ts');

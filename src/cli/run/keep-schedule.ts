@@ -96,9 +96,7 @@ export function keepSchedule({
   };
 }
 
-/**
- * Reports only a code, because a message may contain details that not every reader of the endpoint may see.
- */
+/** Reports only a code, because a message may contain details that not every reader of the endpoint may see. */
 function codeOf(trouble: unknown): { readonly code?: string } {
   if (trouble === null) return {};
   if (trouble instanceof KnownError) return { code: trouble.details.code };

@@ -13,11 +13,10 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { recordOwnRun } from '../../decisions/control-job.ts';
 import type { Metrics } from '../../monitoring/observe/metrics.ts';
 import type { RunOptions } from '../../ops/run.ts';
-import type { Block } from '../../render/block.ts';
+import { type Block, say } from '../../render/block.ts';
 import { type ReportedSummary, renderReportPage } from '../../render/html/report-page.ts';
 import { eventsOf, renderRunSummary } from '../../render/report-renderer.ts';
 import { describeMoney } from '../../reports/money/money-overview.ts';
-import { readMoneyOverview } from '../../reports/money/read-money-overview.ts';
 import { linkToTrace } from '../../reports/runs/runs.ts';
 import type { RunSurroundings } from '../../runs/record-run.ts';
 import { describeStop, runJob } from '../../runs/run-job.ts';
@@ -229,15 +228,12 @@ async function appendMoney(
   { config, fills }: { readonly config: PipelineConfig; readonly fills: readonly string[] },
 ): Promise<readonly Block[]> {
   try {
-    const { accountCurrency } = config.reconcile;
-    return describeMoney(await readMoneyOverview(db, { fills, accountCurrency, now: new Date() }), {
-      settings: config.reconcile,
-      mirrorJob: Object.values(config.jobs).find(isMirrorAccount)?.name ?? null,
-    });
+    const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
+    return await describeMoney(db, { fills, settings: config.reconcile, mirrorJob, now: new Date() });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     const text = `What creators brought and cost could not be read from the database${code}. The run is not affected.`;
     const lines = ['returns', 'reconcile', 'conflicts'].map((command) => `npx influencer-sync ${command}`);
-    return [{ kind: 'text', text, tone: 'yellow', commands: { lines } }];
+    return [say(text, { tone: 'yellow', commands: { lines } })];
   }
 }

@@ -45,9 +45,8 @@ export async function printScript(output: Output, shell: Shell): Promise<ExitCod
 }
 
 /**
- * Prints the possible completions of the last word, one per line, or nothing if it can be anything. Only the
- * names of jobs, sources and channels are read from the configuration, so that completion works with an
- * invalid one too.
+ * Prints the possible completions of the last word, one per line, or nothing if it can be anything. Only the names of
+ * jobs, sources and channels are read from the configuration, so that completion works with an invalid one too.
  *
  * @param self the running command, from which the other commands are found.
  */

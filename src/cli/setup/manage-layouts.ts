@@ -6,7 +6,7 @@ import { type SourceSettings, sourceAt } from '../../config/source-fields.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
-import { LAYOUT_FIELDS, type Layout, type LayoutField, type ReadFor } from '../../core/layout.ts';
+import { LAYOUT_FIELDS, type LayoutField, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
@@ -16,6 +16,7 @@ import { layoutFor } from '../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../intake/layout/load-layout.ts';
 import { loweringColumns } from '../../intake/layout/lowering-columns.ts';
 import { listSpellings, resolveHeader } from '../../intake/layout/resolve-header.ts';
+import type { Layout } from '../../intake/layout/to-layout.ts';
 import { renderTable } from '../../render/table.ts';
 import type { Terminal } from '../../render/terminal.ts';
 import { plural } from '../../render/text.ts';
@@ -86,8 +87,7 @@ function configPathOf({ config }: ConfigOptions): string {
 }
 
 /**
- * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends
- * nothing.
+ * Reads one file with a layout, and shows its columns, its rows and what cannot be used. It stores and sends nothing.
  */
 export async function testLayout(
   output: Output,

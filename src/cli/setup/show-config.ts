@@ -10,7 +10,6 @@ import type { ConfigOptions } from '../command.ts';
 import { openConfigToRead } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** One effective setting. */
 type Setting = {
   /** Path of the setting, such as `sources.shop.time_zone`. */
   readonly path: string;

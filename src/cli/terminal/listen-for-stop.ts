@@ -4,18 +4,15 @@ import type { Output } from './output.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export type Stopping = {
-  /** Aborts at the first signal. */
   readonly signal: AbortSignal;
   /** Adds work for the second signal, before the process exits. It must take only a few seconds. */
   beforeExit(work: () => Promise<void>): void;
-  /** Removes the signal listeners. */
   ignore(): void;
 };
 
 /**
- * Handles SIGINT and SIGTERM. The first signal drains: nothing new starts, and requests in flight are
- * finished. The second stops the process after its `beforeExit` work, the third at once. The ledger stays
- * complete in every case.
+ * Handles SIGINT and SIGTERM. The first signal drains: nothing new starts, and requests in flight are finished. The
+ * second stops the process after its `beforeExit` work, the third at once. The ledger stays complete in every case.
  */
 export function listenForStop(
   output: Pick<Output, 'warn'>,

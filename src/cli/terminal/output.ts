@@ -20,7 +20,6 @@ import { createBarProgress, createEventProgress, createLineProgress } from './pr
 export type Output = {
   /** Whether `--json` was given: standard output then contains only NDJSON events. */
   readonly json: boolean;
-  /** The terminal of standard output. */
   readonly terminal: Terminal;
   /** Prints text for a person; nothing with `--json`. */
   print(text: string): void;
@@ -32,10 +31,7 @@ export type Output = {
   write(bytes: Buffer): void;
   /** Writes one event; nothing without `--json`. */
   emit(event: object): void;
-  /**
-   * Writes one event that is already JSON text, so that its numbers stay as written; nothing without
-   * `--json`.
-   */
+  /** Writes one event that is already JSON text, so that its numbers stay as written; nothing without `--json`. */
   emitText(event: string): void;
   /** Prints text for a person on standard error: warnings, questions. */
   warn(text: string): void;
@@ -51,7 +47,6 @@ export type Output = {
   about(options: ConfigOptions): Output;
   /** Reports a known error to a person and, with `--json`, to a program. */
   fail(problem: KnownErrorDetails): void;
-  /** Reports a bug. */
   crash(error: unknown): void;
 };
 

@@ -21,7 +21,6 @@ type Drawing = {
   update(state: ProgressState): void;
   done(state: ProgressState): void;
   note(message: string): void;
-  /** Called when the progress has ended. */
   end?(): void;
 };
 
@@ -120,9 +119,7 @@ export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = m
 /** At most one event per second, because a program reads them. */
 const EVENT_EVERY_MS = 1_000;
 
-/**
- * Creates a progress display for `--json`, with the events `step_began`, `progress`, `step_ended` and `note`.
- */
+/** Creates a progress display for `--json`, with the events `step_began`, `progress`, `step_ended` and `note`. */
 export function createEventProgress(
   emit: (event: Readonly<Record<string, unknown>>) => void,
   now: Clock = monotonic,

@@ -60,6 +60,7 @@ const LEAST = {
 
   'POST /codes/assign': 'marketing',
   'POST /codes/withdraw': 'marketing',
+  'POST /codes/void': 'marketing',
   'POST /claims/add': 'marketing',
   'POST /claims/reply': 'marketing',
   'POST /claims/close': 'marketing',

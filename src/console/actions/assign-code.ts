@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
-import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { findOwner } from '../../reports/codes/list-codes.ts';
+import { findUnknownOwner } from '../../reports/codes/list-codes.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
@@ -26,7 +25,14 @@ export const assignCodeAction = defineAction({
     if (result.kind === 'unusable') throw new Refused(result.why);
     if (result.kind === 'listed')
       throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
-    if (understood === '') await checkOwner(trx, cells);
+    // A mistyped owner would be credited by the next run.
+    const { deal_id: deal, collab_id: collaboration, brand_id: brand, influencer_handle: handle } = cells;
+    const unknown =
+      understood === '' ? await findUnknownOwner(trx, { deal, collaboration, brand, handle }) : [];
+    if (unknown.length > 0)
+      throw new Refused(
+        `Neither the mirror nor a code knows the ${unknown.join(', ')}. Check how it is written. If it is new, tick the box, and assign the code again.`,
+      );
     const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
     return audit({
       action: 'assign_code',
@@ -38,32 +44,6 @@ export const assignCodeAction = defineAction({
     });
   },
 });
-
-/**
- * Checks that the mirror or a code knows the owner, because a mistyped one would be credited by the next run.
- *
- * @throws Refused if neither does.
- */
-async function checkOwner(
-  trx: DatabaseTransaction,
-  {
-    deal_id: deal,
-    influencer_handle: handle,
-  }: { readonly deal_id: string; readonly influencer_handle: string },
-): Promise<void> {
-  const { isAnyKnown, isDealKnown, isHandleKnown } = await findOwner(trx, { deal, handle });
-  if (!isAnyKnown) return;
-  const unknown =
-    deal !== '' && !isDealKnown
-      ? `deal ${deal}`
-      : handle !== '' && !isHandleKnown
-        ? `handle ${handle}`
-        : null;
-  if (unknown !== null)
-    throw new Refused(
-      `Neither the mirror nor a code knows the ${unknown}. Check how it is written. If it is new, tick the box, and assign the code again.`,
-    );
-}
 
 /** Withdraws the assignment of a code. */
 export const withdrawCodeAction = defineAction({

@@ -27,7 +27,7 @@ const previewForm = z
     /** Entries ticked on the page: one, several or none. */
     entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
     filter_job: text.default(''),
-    filter_reason: text.default(''),
+    filter_reason: z.union([text, z.array(text)]).default(''),
     filter_deal: text.default(''),
     /** An instant, calculated from the age when the page was shown. */
     filter_since: z
@@ -47,7 +47,7 @@ export const previewBulkAction = defineAction({
     const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
     const filter = {
       job: form.filter_job || null,
-      reason: form.filter_reason || null,
+      reason: form.filter_reason === '' ? null : form.filter_reason,
       dealId: form.filter_deal || null,
       sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
     };

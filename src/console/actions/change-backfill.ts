@@ -8,7 +8,7 @@ import {
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
-import { idField, reason } from '../form-fields.ts';
+import { idField, reason, understood } from '../form-fields.ts';
 
 const form = z.object({ backfill: idField('backfill'), reason });
 
@@ -29,7 +29,7 @@ export const resumeBackfillAction = defineAction({
 /** Cancels a backfill. */
 export const cancelBackfillAction = defineAction({
   path: '/backfills/cancel',
-  form,
+  form: form.extend({ understood }),
   async perform({ trx, config, audit, afterwards }, fields) {
     const cancelled = await cancelBackfill(trx, { ...toChange(fields, audit), config });
     if (cancelled.kind === 'changed')

@@ -4,7 +4,7 @@ import { closeMonth, whyNotClosed } from '../../decisions/close-month.ts';
 import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
 import { sumStatement } from '../../money/sum-statement.ts';
 import { defineAction, Refused } from '../console-page.ts';
-import { reason } from '../form-fields.ts';
+import { reason, understood } from '../form-fields.ts';
 import { describeSums } from '../pages/statements/describe-sums.ts';
 
 /** Closes the statement of a month, if its sums are those that the page showed. */
@@ -15,6 +15,7 @@ export const closeStatementAction = defineAction({
       .string({ error: 'The form does not name a month.' })
       .refine(isMonth, 'The form does not name a month.'),
     shown: z.string({ error: 'The form does not say which amounts it showed.' }),
+    understood,
     reason,
   }),
   async perform({ trx, config, actor, audit }, { month, shown, reason: why }) {

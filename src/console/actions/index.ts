@@ -18,6 +18,7 @@ import {
 } from './payments.ts';
 import { sendStatementAction, settleMailAction } from './send-statement.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
+import { voidCodeAction } from './void-code.ts';
 
 /** All actions of the console. */
 export const actions: readonly ConsoleAction[] = [
@@ -44,6 +45,7 @@ export const actions: readonly ConsoleAction[] = [
   sendStatementAction,
   settleMailAction,
   acknowledgeLeakAction,
+  voidCodeAction,
   addClaimsAction,
   answerClaimsAction,
   closeClaimAction,

@@ -98,9 +98,10 @@ function addUp(amounts) {
 function showChosen() {
   for (const bar of document.querySelectorAll('[data-bar]')) {
     const chosen = boxesOf(bar.dataset.bar).filter(({ checked }) => checked);
-    const amount = addUp(chosen.flatMap(({ dataset }) => dataset.amount ?? []));
+    const amount = addUp(chosen.flatMap(({ dataset }) => dataset.amount?.split(', ') ?? []));
+    const count = chosen.reduce((sum, { dataset }) => sum + Number(dataset.count ?? 1), 0);
     bar.hidden = chosen.length === 0;
-    bar.querySelector('output').textContent = `${chosen.length} chosen${amount === '' ? '' : `: ${amount}`}`;
+    bar.querySelector('output').textContent = `${count} chosen${amount === '' ? '' : `: ${amount}`}`;
   }
 }
 document.addEventListener('change', showChosen);

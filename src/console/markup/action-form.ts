@@ -9,6 +9,13 @@ export function notOffered(visit: Visit, permission: Permission): Html {
   return html`<span class="dim">${visit.config.console.readOnly ? 'This console is read-only.' : `${whoMay(permission)} can do this.`}</span>`;
 }
 
+/** What a form sends unseen. Several values are several fields of the name. */
+export type HiddenFields = Readonly<Record<string, string | readonly string[]>>;
+
+export function hiddenFields(hidden: HiddenFields): Html {
+  return html`${Object.entries(hidden).map(([name, values]) => [values].flat().map((value) => html`<input type="hidden" name="${name}" value="${value}">`))}`;
+}
+
 /**
  * Renders the form of an action, or a note if this person may not carry it out. Afterwards the same page is
  * shown again, with the result.
@@ -29,7 +36,7 @@ export function actionForm(
     button,
     confirm,
   }: {
-    readonly hidden: Readonly<Record<string, string>>;
+    readonly hidden: HiddenFields;
     readonly fields?: HtmlValue;
     readonly reasonLabel: string;
     readonly reason?: string;
@@ -41,7 +48,7 @@ export function actionForm(
   if (!visit.may(`POST ${path}`)) return notOffered(visit, `POST ${path}`);
   return html`<form class="change" method="post" action="${visit.link(path)}">
 <input type="hidden" name="return_to" value="${visit.link(visit.path, queryWithout(visit, 'done'))}">
-${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(hidden)}
 ${fields}
 <label>${reasonLabel} <input type="text" name="reason" value="${reason}" required maxlength="500"></label>
 ${

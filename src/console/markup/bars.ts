@@ -33,10 +33,19 @@ const BOTTOM = 30;
  *
  * @param options.label what is drawn, for screen readers.
  * @param options.line values of the same scale, drawn as a line over the bars: the period before.
+ * @param options.band the bars from `from` to `to` have another background, which `name` explains.
  */
 export function barChart(
   bars: readonly Bar[],
-  { label, line = [] }: { readonly label: string; readonly line?: readonly number[] },
+  {
+    label,
+    line = [],
+    band = null,
+  }: {
+    readonly label: string;
+    readonly line?: readonly number[];
+    readonly band?: { readonly from: number; readonly to: number; readonly name: string } | null;
+  },
 ): Html {
   const highest = Math.max(1, ...bars.map(({ value }) => value), ...line);
   const step = WIDTH / Math.max(bars.length, line.length, 12);
@@ -44,7 +53,12 @@ export function barChart(
   const rect = (index: number, { from, to, color }: { from: number; to: number; color: string }): Html =>
     html`<rect class="${color}" x="${((index + 0.15) * step).toFixed(1)}" width="${(step * 0.7).toFixed(1)}" y="${y(to).toFixed(1)}" height="${Math.max(1, y(from) - y(to)).toFixed(1)}"/>`;
   return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="group" aria-label="${label}">
-<path class="axis" d="M0 ${HEIGHT - BOTTOM}H${WIDTH}"/>
+${
+  band === null
+    ? null
+    : html`<g role="img" aria-label="${band.name}"><title>${band.name}</title><rect class="c1" opacity="0.3" x="${(band.from * step).toFixed(1)}" width="${((band.to - band.from + 1) * step).toFixed(1)}" y="0" height="${HEIGHT - BOTTOM}"/></g>
+`
+}<path class="axis" d="M0 ${HEIGHT - BOTTOM}H${WIDTH}"/>
 ${bars.map(({ value, part = 0, name, href }, index) => {
   if (value === 0) return null;
   const drawn = html`<title>${name}</title>${rect(index, { from: part, to: value, color: 'c0' })}${part === 0 ? null : rect(index, { from: 0, to: part, color: 'c2' })}`;

@@ -5,7 +5,8 @@ import { html } from '../../render/html/html.ts';
 import { formatCount, formatDuration } from '../../render/text.ts';
 import type { ListedRun } from '../../reports/runs/list-runs.ts';
 import type { Visit } from '../console-page.ts';
-import { anchor, badge, table, wordOf } from './parts.ts';
+import { wordOf } from '../read-query.ts';
+import { anchor, badge, table } from './parts.ts';
 
 type Compared = {
   readonly name: string;

@@ -8,7 +8,7 @@ import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { ShownPage, Visit } from '../console-page.ts';
-import { nextKey, PAGE_ROWS, queryWithout } from '../read-query.ts';
+import { isNamed, nextKey, PAGE_ROWS, queryWithout, wordOf } from '../read-query.ts';
 
 /** Building blocks of pages. */
 
@@ -108,7 +108,7 @@ const CARD_COLUMNS = 4;
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { about, none }: { readonly about: string; readonly none: string },
+  { about, none }: { readonly about: string; readonly none: HtmlValue },
 ): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;
   const isWide = columns.length >= CARD_COLUMNS;
@@ -129,6 +129,16 @@ ${rows.map(
 `;
 }
 
+/** A table whose newest rows are in view, and the rest folded. @param options.shown how many are in view. */
+export function foldedTable<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  { shown, ...said }: { readonly about: string; readonly none: string; readonly shown: number },
+): Html {
+  const more = rows.slice(shown);
+  return html`${table(rows.slice(0, shown), columns, said)}${more.length === 0 ? null : html`<details><summary>${formatCount(more.length)} more</summary>${table(more, columns, said)}</details>`}`;
+}
+
 function looksOf(value: Html, isNumber: boolean): string {
   const text = value.toString().replace(/<[^<>]*>/g, ' ');
   if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
@@ -140,8 +150,10 @@ function classOf(names: string): Html | null {
 }
 
 /**
- * Renders the rows of one page of a list as a table, with links to the other pages.
- * @param options.keyOf the key of a row, with which the next page begins.
+ * Renders a list that the address narrows as a table, with links to its other pages. If the filter leaves nothing, it says
+ * so, and not what an empty list means.
+ *
+ * @param options.keyOf the key of a row, with which the next page begins. Without it, all rows are on one page.
  */
 export function pagedTable<Row>(
   rows: readonly Row[],
@@ -150,13 +162,18 @@ export function pagedTable<Row>(
     readonly visit: Visit;
     readonly about: string;
     readonly none: string;
-    readonly keyOf: (row: Row) => string;
+    readonly keyOf?: (row: Row) => string;
   },
 ): Html {
-  const { visit, keyOf } = options;
-  const none = visit.query.has('after') ? 'The list has no more rows.' : emptyText(visit, options.none);
-  return html`${table(rows.slice(0, PAGE_ROWS), columns, { ...options, none })}
-${pager(visit, visit.path, { after: nextKey(rows, keyOf) })}`;
+  const { visit, about, keyOf } = options;
+  const none = visit.query.has('after')
+    ? 'The list has no more rows.'
+    : isFiltered(visit)
+      ? html`Nothing matches this filter. ${anchor(visit.link(visit.path, Object.fromEntries([...visit.query].filter(([name]) => VIEW.includes(name)))), 'Show all')}`
+      : options.none;
+  if (keyOf === undefined) return table(rows, columns, { about, none });
+  return html`${table(rows.slice(0, PAGE_ROWS), columns, { about, none })}
+${pager(visit, nextKey(rows, keyOf))}`;
 }
 
 /** The columns of a list of orders. */
@@ -208,16 +225,12 @@ export function facet(href: string, label: HtmlValue, isChosen: boolean): Html {
 }
 
 /** Parameters of a query that choose what a page shows, and not which rows. */
-const NO_FILTER = ['zone', 'done', 'after', 'show', 'by', 'in'];
+const VIEW = ['show', 'by', 'in'];
+const NO_FILTER = ['zone', 'done', 'after', ...VIEW];
 
 /** Whether the address narrows the list of the page. */
 export function isFiltered({ query }: Pick<Visit, 'query'>): boolean {
   return [...query].some(([name, value]) => value.trim() !== '' && !NO_FILTER.includes(name));
-}
-
-/** What to say of a list without rows: all is well, or the filter leaves nothing. */
-export function emptyText(visit: Pick<Visit, 'query'>, none: string): string {
-  return isFiltered(visit) ? 'Nothing matches this filter.' : none;
 }
 
 /** A field of a filter form. An empty choice means all. */
@@ -238,13 +251,13 @@ export type FilterField = {
  * A form whose fields are the query of the page, so that a filtered page can be bookmarked, reloaded and
  * shared. On a phone it is folded until it filters.
  */
-export function filterForm(visit: Visit, path: string, fields: readonly FilterField[]): Html {
+export function filterForm(visit: Visit, fields: readonly FilterField[]): Html {
   const given = ({ name, value }: FilterField) => (value === undefined ? visit.query.get(name) : value) ?? '';
   const zone: FilterField = { name: 'zone', label: '', type: 'hidden' };
   const filters = fields.some((field) => field.type !== 'hidden' && !field.required && given(field) !== '');
-  return html`<details class="filters"${filters ? html` open data-open` : null}><summary>Filter</summary><form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
+  return html`<details class="filters"${filters ? html` open data-open` : null}><summary>Filter</summary><form class="filter" method="get" action="${visit.link(visit.path)}" role="search" aria-label="Filter the list">
 ${[...(visit.query.has('zone') ? [zone] : []), ...fields].map((field) => filterField(field, given(field)))}
-<button type="submit">Filter</button>${filters ? html` <a href="${visit.link(path)}">Clear</a>` : null}
+<button type="submit">Filter</button>${filters ? html` <a href="${visit.link(visit.path)}">Clear</a>` : null}
 </form></details>
 `;
 }
@@ -259,9 +272,7 @@ function filterField(
       ? html`<input type="${type}" name="${name}" value="${value}">`
       : html`<select name="${name}">${required ? null : html`<option value="">all</option>`}${options.map(
           (option) =>
-            option === value
-              ? html`<option value="${option}" selected>${option.replaceAll('_', ' ')}</option>`
-              : html`<option value="${option}">${option.replaceAll('_', ' ')}</option>`,
+            html`<option value="${option}"${isNamed(option, value) ? html` selected` : null}>${wordOf(option)}</option>`,
         )}</select>`;
   return html`<label>${label} ${input}</label>
 `;
@@ -271,15 +282,15 @@ function filterField(
  * Links to the pages of a list. A page begins after a key, not at a row number, so that every page costs the
  * same and no row appears twice when rows are added.
  *
- * @param options.after key of the last row of this page; null for the last page.
+ * @param after key of the last row of this page; null for the last page.
  */
-export function pager(visit: Visit, path: string, { after }: { readonly after: string | null }): Html {
+function pager(visit: Visit, after: string | null): Html {
   const others = queryWithout(visit, 'after', 'zone', 'done');
   const isFirst = !visit.query.has('after');
   if (isFirst && after === null) return html``;
   return html`<nav class="pager" aria-label="Parts of the list">
-${isFirst ? null : anchor(visit.link(path, others), 'First')}
-${after === null ? null : html`<a rel="next" href="${visit.link(path, { ...others, after })}">Next</a>`}
+${isFirst ? null : anchor(visit.link(visit.path, others), 'First')}
+${after === null ? null : html`<a rel="next" href="${visit.link(visit.path, { ...others, after })}">Next</a>`}
 </nav>
 `;
 }
@@ -317,32 +328,6 @@ export function factList(facts: readonly (readonly [name: string, value: string 
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
-}
-
-/** What the console calls the states of the program. Filters take both. */
-const WORDS: Readonly<Record<string, string>> = {
-  accepted: 'credited',
-  in_doubt: 'unclear',
-  ready: 'waiting',
-  rejected: 'refused',
-  unattributed: 'no owner',
-  organic: 'no code',
-  sealed: 'read',
-};
-
-/** The word for a state: `unclear` for `in_doubt`. */
-export function wordOf(state: string): string {
-  return WORDS[state] ?? state.replaceAll('_', ' ');
-}
-
-/** The state that a person names by its word or by itself, in any case. Null for null. */
-export function stateOf(text: string | null): string | null {
-  if (text === null) return null;
-  const asked = text.trim().toLowerCase();
-  return (
-    Object.keys(WORDS).find((state) => WORDS[state] === asked.replaceAll('_', ' ')) ??
-    asked.replaceAll(' ', '_')
-  );
 }
 
 const TONES = {

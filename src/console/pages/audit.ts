@@ -23,7 +23,7 @@ export const auditPage: ConsolePage = {
     return {
       title: 'Audit',
       content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'actor', label: 'Who' },
   { name: 'subject', label: 'Subject' },
   { name: 'bulk', label: 'Part of bulk action' },

@@ -7,8 +7,8 @@ import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { anchor, badge, filterForm, instant, pagedTable } from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/backfills';
 
@@ -25,13 +25,13 @@ export const backfillsPage: ConsolePage = {
       limit: PAGE_ROWS + 1,
     });
     const rows = [];
-    for (const backfill of found.slice(0, PAGE_ROWS)) rows.push(await readRow(visit, backfill));
+    for (const backfill of found) rows.push(await readRow(visit, backfill));
     const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
     return {
       title: 'Backfills',
       content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
-${filterForm(visit, PATH, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
-${table(
+${filterForm(visit, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
+${pagedTable(
   rows,
   [
     column('Backfill', ({ backfill: { backfillId } }) =>
@@ -44,9 +44,11 @@ ${table(
     number('Orders', ({ orders }) => formatCount(orders)),
     number('Posted', ({ posted }) => (posted === null ? '' : formatCount(posted))),
   ],
-  { about: 'Backfills', none: 'There are no backfills yet.' },
-)}
-${pager(visit, PATH, { after: nextKey(found, ({ backfillId }) => backfillId) })}`,
+  {
+    ...{ visit, about: 'Backfills', none: 'There are no backfills yet.' },
+    keyOf: ({ backfill }) => backfill.backfillId,
+  },
+)}`,
     };
   },
 };

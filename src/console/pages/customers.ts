@@ -3,10 +3,10 @@ import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
-import { type CustomerGroup, countCustomers } from '../../reports/status/read-status.ts';
+import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, dealAnchor, filterForm, instant, pager, table } from '../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { amountList, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
@@ -45,9 +45,8 @@ ${table(
 )}
 <h2>Influencers among customers</h2>
 <p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
-${filterForm(visit, PATH, [{ name: 'brand', label: 'Brand' }])}
-${influencerTable(influencers.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(influencers, ({ key }) => writeKey(key.followers, key.platform, key.userId, key.brandId)) })}`,
+${filterForm(visit, [{ name: 'brand', label: 'Brand' }])}
+${influencerTable(influencers, visit)}`,
     };
   },
 };
@@ -82,7 +81,7 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
 }
 
 function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {
-  return table(
+  return pagedTable(
     rows,
     [
       column('Creator', ({ username, platform }) => html`${username} <small>${platform}</small>`),
@@ -95,6 +94,9 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
       column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
     ],
-    { about: 'Influencers among customers', none: 'No look-up has found an influencer yet.' },
+    {
+      ...{ visit, about: 'Influencers among customers', none: 'No look-up has found an influencer yet.' },
+      keyOf: ({ key }) => writeKey(key.followers, key.platform, key.userId, key.brandId),
+    },
   );
 }

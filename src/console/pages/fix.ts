@@ -1,159 +1,325 @@
+import { createHash } from 'node:crypto';
+import { formatAmounts } from '../../core/money.ts';
 import type { Amount } from '../../core/notify/notice.ts';
 import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import { listUnownedCodes } from '../../reports/codes/list-codes.ts';
 import { listDoubleCredits, sumDoubts } from '../../reports/doubts/list-doubts.ts';
-import { listHeldFiles } from '../../reports/files/list-held-files.ts';
+import { listFilesRead } from '../../reports/files/list-files.ts';
 import { listRejectedCauses } from '../../reports/files/list-rejected.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../reports/held/held-orders.ts';
 import { sumRefused } from '../../reports/list-refused.ts';
+import type { ActionPath } from '../access/permissions.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, anchor, badge, countUpTo, facet, instant, table } from '../markup/parts.ts';
-import { COUNT_LIMIT, textOf } from '../read-query.ts';
-import { heldQuery } from './held.ts';
+import { actionForm, hiddenFields, notOffered } from '../markup/action-form.ts';
+import { chooseBar, chooseBox } from '../markup/choose.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  countUpTo,
+  facet,
+  instant,
+  type TableColumn,
+  table,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT, optionOf } from '../read-query.ts';
+import { acknowledgeManyForm, settleManyForm } from './doubts/settle-many.ts';
+import { decideManyForm } from './files/files.ts';
+import { heldForms, heldQuery } from './held.ts';
 
 const PATH = '/fix';
 /** Most groups of each kind in the list; its count is of all. The page of a kind has all of them. */
 const SHOWN = 25;
+/** Most groups that one form names. */
+const MOST_CHOSEN = 200;
+const FORM = 'decide';
 
 /** Things of one kind and cause that can be decided together. */
-type Group = {
+type Group<Of> = {
   readonly what: string;
   readonly count: number;
   readonly amounts: readonly Amount[];
-  readonly since: Date | null;
-  /** Where they are decided, one or many. */
+  readonly since?: Date | null;
+  /** Where they are decided, one or many. What is decided there is one group. */
   readonly href: string;
+  /** What its decision is about. */
+  readonly of: Of;
+};
+type Groups<Of> = readonly Group<readonly Of[]>[];
+
+type Kind = {
+  find(visit: Visit): Promise<Groups<unknown>>;
+  /** The forms that decide about several groups. Null: each is decided on its own page. */
+  readonly many: { readonly path: ActionPath; form(visit: Visit, chosen: Groups<never>): Html | null } | null;
 };
 
-/** Everything that a person can decide or correct, in one list by cause; each leads to where it is decided. */
+/** Everything that a person can decide or correct, in one list by cause. Those that are chosen are decided kind by kind. */
 export const fixPage: ConsolePage = {
   path: PATH,
   place: 'Fix',
   tab: 'All',
   async show(visit) {
-    const asked = textOf(visit, 'kind');
+    const asked = optionOf(visit, 'kind', Object.keys(KINDS));
     const all = await Promise.all(
-      Object.entries(KINDS).map(async ([kind, find]) => ({ kind, groups: await find(visit) })),
+      Object.entries(KINDS).map(async ([kind, { find }]) => ({ kind, groups: await find(visit) })),
     );
     const found = all.filter(({ groups }) => groups.length > 0);
-    const rows = found
-      .filter(({ kind }) => asked === null || kind === asked)
-      .flatMap(({ kind, groups }) => groups.slice(0, SHOWN).map((group) => ({ kind, ...group })));
+    const wanted = found.filter(({ kind }) => asked === null || kind === asked);
+    if (visit.query.has('all')) return { title: 'Decide about all', content: decisions(wanted, visit) };
+    const keys = new Set(visit.query.getAll('chosen'));
+    if (keys.size > 0) {
+      const chosen = found
+        .map(({ kind, groups }) => ({ kind, groups: groups.filter(({ href }) => keys.has(keyOf(href))) }))
+        .filter(({ groups }) => groups.length > 0);
+      const gone = keys.size - chosen.reduce((sum, { groups }) => sum + groups.length, 0);
+      return {
+        title: 'Decide about the chosen',
+        content: html`${gone === 0 ? null : html`<p class="notice">${plural(gone, 'line')} that you chose ${gone === 1 ? 'is' : 'are'} not in the list any more: there is nothing left to decide.</p>`}${decisions(chosen, visit)}`,
+      };
+    }
+    const rows = wanted.flatMap(({ kind, groups }) =>
+      groups.slice(0, SHOWN).map((group) => ({ kind, ...group })),
+    );
+    const mayDecide = rows.length > 0 && visit.may('POST /bulk/preview');
     return {
       title: found.length === 0 ? 'Nothing to fix' : 'To fix',
       content: html`<nav class="facets" aria-label="Kinds">${facet(visit.link(PATH), 'all', asked === null)}${found.map(
         ({ kind, groups }) =>
-          facet(
-            visit.link(PATH, { kind }),
-            html`${kind} <small>${countUpTo(
-              groups.reduce((sum, { count }) => sum + count, 0),
-              COUNT_LIMIT,
-            )}</small>`,
-            kind === asked,
-          ),
+          facet(visit.link(PATH, { kind }), html`${kind} <small>${countAll(groups)}</small>`, kind === asked),
       )}</nav>
 ${table(
   rows,
   [
     column('What', ({ what, href }) => anchor(href, what)),
+    ...(mayDecide ? [column('Choose', (row: (typeof rows)[number]) => boxOf(row))] : []),
     column('Kind', ({ kind }) => badge(kind)),
-    number('How many', ({ count }) => countUpTo(count, COUNT_LIMIT)),
-    number('Amount', ({ amounts }) => amountList(amounts)),
-    column('Since', ({ since }) => instant(since, visit)),
+    ...FIGURES,
+    column('Since', ({ since }) => instant(since ?? null, visit)),
   ],
   {
     about: 'What can be decided or corrected',
     none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
   },
 )}
-<p class="dim">Open a row to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
+${mayDecide ? chosenForm(wanted, asked, visit) : null}
+<p class="dim">Open a line to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
     };
   },
 };
 
-const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>>> = {
-  async unclear({ db, link }) {
-    const sums = await sumDoubts(db, {}, { limit: COUNT_LIMIT + 1 });
-    return sums.map(({ reason, doubts, amount, currency }) => ({
-      what: `Sent, but it is unclear whether they were credited: ${reason}`,
-      count: doubts,
-      amounts: currency === null ? [] : [{ amount, currency }],
-      since: null,
-      href: link('/doubts', { reason }),
-    }));
-  },
-  async 'credited twice'({ db, link }) {
-    return (await listDoubleCredits(db)).map(({ subject, entryId, amount, currency }) => ({
-      what: `${subject} was credited more than once`,
-      count: 1,
-      amounts: amount === null || currency === null ? [] : [{ amount, currency }],
-      since: null,
-      href: link('/doubts', { entry: entryId }),
-    }));
-  },
-  async refused({ db, link }) {
-    return (await sumRefused(db)).map(({ job, entries, amount, currency, since }) => ({
+const FIGURES: readonly TableColumn<Group<unknown>>[] = [
+  number('How many', ({ count }) => countUpTo(count, COUNT_LIMIT)),
+  number('Amount', ({ amounts }) => amountList(amounts)),
+];
+
+function countAll(groups: Groups<unknown>): string {
+  return countUpTo(
+    groups.reduce((sum, { count }) => sum + count, 0),
+    COUNT_LIMIT,
+  );
+}
+
+/** Names a group in an address, in which hundreds have room. */
+function keyOf(href: string): string {
+  return createHash('sha256').update(href).digest('hex').slice(0, 10);
+}
+
+function boxOf({ href, what, count, amounts }: Group<unknown>): Html {
+  return chooseBox({
+    ...{ form: FORM, name: 'chosen', value: keyOf(href), label: what, count },
+    amount: amounts.length === 0 ? null : formatAmounts(amounts),
+  });
+}
+
+type OfKind = { readonly kind: string; readonly groups: Groups<unknown> };
+
+/** Leads on with what is ticked, or with everything that the filter leaves. */
+function chosenForm(wanted: readonly OfKind[], kind: string | null, visit: Visit): Html {
+  const groups = wanted.flatMap((one) => one.groups);
+  const money = formatAmounts(groups.flatMap(({ amounts }) => amounts));
+  return html`${chooseBar(FORM, html`<button class="primary" type="submit" form="${FORM}">Decide about them</button>`)}
+<form id="${FORM}" method="get" action="${visit.link(PATH)}" aria-label="Decide about several lines">
+${hiddenFields({ kind: kind ?? '', zone: visit.query.get('zone') ?? '' })}
+<p><button type="submit">Decide about the ticked lines</button>
+<button type="submit" name="all" value="yes">Decide about all ${countAll(groups)}${money === '' ? null : `: ${money}`}</button></p>
+</form>
+`;
+}
+
+/** What was chosen, each kind by itself: what it is, and how it is decided. */
+function decisions(chosen: readonly OfKind[], visit: Visit): Html {
+  return html`<p>${chosen.length > 1 ? `You chose ${chosen.length} kinds. Each is decided by itself, one after the other: no form is about another kind.` : 'You can still look at it.'} Nothing changes before you send and confirm a form. ${anchor(visit.link(PATH), 'Back to the list')}</p>
+${chosen.map(({ kind, groups }) => {
+  const many = KINDS[kind]?.many ?? null;
+  const money = formatAmounts(groups.flatMap(({ amounts }) => amounts));
+  return html`<section aria-label="${kind}"><h2>${kind.charAt(0).toUpperCase()}${kind.slice(1)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
+${table(groups.slice(0, SHOWN), [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES], {
+  about: kind,
+  none: '',
+})}
+${groups.length > SHOWN ? html`<p>The first ${SHOWN} of ${plural(groups.length, 'line')} are shown. ${many === null ? null : 'The decision is about all of them.'}</p>` : null}
+${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}
+</section>
+`;
+})}`;
+}
+
+/** Puts what is decided in the same place into one group: a cause in two currencies. */
+function merged<Of>(groups: readonly Group<Of>[]): Groups<Of> {
+  return [...Map.groupBy(groups, ({ href }) => href).values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    return {
+      ...first,
+      count: all.reduce((sum, { count }) => sum + count, 0),
+      amounts: all.flatMap(({ amounts }) => amounts),
+      of: all.map(({ of }) => of),
+    };
+  });
+}
+
+function kindOf<Of>(
+  find: (visit: Visit) => Promise<readonly Group<Of>[]>,
+  path?: ActionPath,
+  form?: (visit: Visit, chosen: Groups<Of>) => Html | null,
+): Kind {
+  return {
+    find: async (visit) => merged(await find(visit)),
+    many: path === undefined || form === undefined ? null : { path, form },
+  };
+}
+
+function money(amount: string | null, currency: string | null): readonly Amount[] {
+  return amount === null || currency === null ? [] : [{ amount, currency }];
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  unclear: kindOf(
+    async ({ db, link }) =>
+      (await sumDoubts(db, {}, { limit: COUNT_LIMIT + 1 })).map((sum) => ({
+        what: `Sent, but it is unclear whether they were credited: ${sum.reason}`,
+        count: sum.doubts,
+        amounts: money(sum.amount, sum.currency),
+        href: link('/doubts', { reason: sum.reason }),
+        of: sum.reason,
+      })),
+    '/bulk/preview',
+    (visit, chosen) => {
+      const doubts = chosen.reduce((sum, { count }) => sum + count, 0);
+      return settleManyForm(visit, {
+        filter: {
+          job: null,
+          reason: chosen.flatMap(({ of }) => of[0] ?? []),
+          dealId: null,
+          sinceBefore: null,
+        },
+        ...{ doubts, count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}` },
+        amounts: formatAmounts(chosen.flatMap(({ amounts }) => amounts)),
+        isChosen: true,
+      });
+    },
+  ),
+  'credited twice': kindOf(
+    async ({ db, link }) =>
+      (await listDoubleCredits(db)).map(({ subject, entryId, amount, currency }) => ({
+        what: `${subject} was credited more than once`,
+        count: 1,
+        amounts: money(amount, currency),
+        href: link('/doubts', { entry: entryId }),
+        of: entryId,
+      })),
+    '/bulk/preview-credits',
+    (visit, chosen) =>
+      acknowledgeManyForm(visit, {
+        ...{ job: null, credits: chosen.length },
+        entryIds: chosen.flatMap(({ of }) => of),
+      }),
+  ),
+  refused: kindOf(async ({ db, link }) =>
+    (await sumRefused(db)).map(({ job, entries, amount, currency, since }) => ({
       what: `The service refused what ${job} sent`,
       count: entries,
-      amounts: amount === null || currency === null ? [] : [{ amount, currency }],
+      amounts: money(amount, currency),
       since,
       href: link('/orders', { job, outcome: 'refused' }),
-    }));
-  },
-  async 'held orders'({ db, link }) {
-    const groups = (await listHeldGroups(db)).filter(({ orders }) => orders > 0);
-    return groups.map((group) => ({
-      what: `Orders of ${group.source} are held: ${describeReason(group)}`,
-      count: group.orders,
-      amounts: [{ amount: group.amount, currency: group.currency }],
-      since: group.since,
-      href: link('/held', heldQuery(group)),
-    }));
-  },
-  async 'rejected rows'({ db, link }) {
-    return (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows }) => ({
+      of: job,
+    })),
+  ),
+  'held orders': kindOf(
+    async ({ db, link }) =>
+      (await listHeldGroups(db))
+        .filter(({ orders }) => orders > 0)
+        .map((group) => ({
+          what: `Orders of ${group.source} are held: ${describeReason(group)}`,
+          count: group.orders,
+          amounts: money(group.amount, group.currency),
+          since: group.since,
+          href: link('/held', heldQuery(group)),
+          of: group,
+        })),
+    '/held/decide',
+    (visit, chosen) =>
+      html`${chosen.map(({ what, of }) => html`<h3>${what}</h3>${of[0] === undefined ? null : heldForms(visit, { ...of[0], orderIds: null }, of)}`)}`,
+  ),
+  'rejected rows': kindOf(async ({ db, link }) =>
+    (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows }) => ({
       what: reason,
       count: rows,
       amounts: [],
-      since: null,
       href: link('/rejected', { code }),
-    }));
-  },
-  async 'held files'({ db, config, link }) {
-    const files = await listHeldFiles(db, { sources: Object.keys(config.sources) });
-    return files.map(({ uri, message, source }) => ({
-      what: `${fileName(uri)}: ${message.replaceAll(uri, fileName(uri))}`,
-      count: 1,
-      amounts: [],
-      since: null,
-      href: link('/files', { state: 'held', source, file: fileName(uri) }),
-    }));
-  },
-  async 'unusual files'({ db, config, link }) {
-    const findings = await listFindings(db, { sources: Object.keys(config.sources), limit: COUNT_LIMIT + 1 });
-    return findings.map(({ findingId, message, uri, foundAt }) => ({
-      what: `${fileName(uri)}: ${message}`,
-      count: 1,
-      amounts: [],
-      since: foundAt,
-      href: link(`/checks/${findingId}`),
-    }));
-  },
-  async 'codes without an owner'({ db, link }) {
-    const codes = await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 });
-    return codes
+      of: code,
+    })),
+  ),
+  'held files': kindOf(
+    async ({ db, config, link }) =>
+      (await listFilesRead(db, { state: 'held', limit: COUNT_LIMIT + 1 }))
+        .filter(({ source }) => config.sources[source] !== undefined)
+        .map(({ uri, holdMessage, firstSeenAt, sourceFileId }) => ({
+          what: `${fileName(uri)}: ${(holdMessage ?? '').replaceAll(uri, fileName(uri))}`,
+          count: 1,
+          amounts: [],
+          since: firstSeenAt,
+          href: link(`/files/${sourceFileId}`),
+          of: sourceFileId,
+        })),
+    '/bulk/preview-files',
+    (visit, chosen) => decideManyForm(visit, { fileIds: chosen.flatMap(({ of }) => of) }),
+  ),
+  'unusual files': kindOf(
+    async ({ db, config, link }) =>
+      (await listFindings(db, { sources: Object.keys(config.sources), limit: COUNT_LIMIT + 1 })).map(
+        ({ findingId, message, uri, foundAt }) => ({
+          what: `${fileName(uri)}: ${message}`,
+          count: 1,
+          amounts: [],
+          since: foundAt,
+          href: link(`/checks/${findingId}`),
+          of: findingId,
+        }),
+      ),
+    '/checks/acknowledge',
+    (visit, chosen) =>
+      actionForm(visit, '/checks/acknowledge', {
+        hidden: { finding: chosen.flatMap(({ of }) => of) },
+        reasonLabel: 'Why these files are correct',
+        button: `Acknowledge ${plural(chosen.length, 'finding')}`,
+      }),
+  ),
+  'codes without an owner': kindOf(async ({ db, link }) =>
+    (await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 }))
       .filter(({ carriedAs }) => carriedAs === 'code')
       .map(({ code, folded, job, orders, amount, currency, lastDay }) => ({
         what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${lastDay}`,
         count: 1,
-        amounts: [{ amount, currency }],
-        since: null,
+        amounts: money(amount, currency),
         href: link('/codes/assign', { job, code: folded }),
-      }));
-  },
+        of: code,
+      })),
+  ),
 };

@@ -15,7 +15,7 @@ import {
 } from '../../reports/held/held-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, filterForm, instant, orderLink, table } from '../markup/parts.ts';
+import { anchor, filterForm, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/held';
@@ -35,13 +35,13 @@ export const heldPage: ConsolePage = {
     return {
       title: 'Held orders',
       content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'job', label: 'Job' },
   { name: 'source', label: 'Source' },
   { name: 'why', label: 'Held because' },
   { name: 'order', label: 'Order' },
 ])}
-${table(
+${pagedTable(
   groups,
   [
     column('Source', ({ source }) => source),
@@ -52,7 +52,7 @@ ${table(
     column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
     column('Job', ({ job }) => job),
   ],
-  { about: 'Held orders by reason', none: 'No order is held.' },
+  { visit, about: 'Held orders by reason', none: 'No order is held.' },
 )}
 ${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
     };
@@ -93,17 +93,6 @@ export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<
 async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
-  const { confirms } = heldReason(filter.reason ?? '');
-  const hidden = {
-    ...(filter.job == null ? {} : { job: filter.job }),
-    source: filter.source ?? '',
-    why: filter.reason ?? '',
-    ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
-    ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
-    orders: String(all),
-  };
-  const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
-    actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
   return html`<h2>${plural(all, 'order')}</h2>
 ${table(
   orders,
@@ -117,6 +106,23 @@ ${table(
   { about: 'Held orders of this reason', none: 'None.' },
 )}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
-${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
+${heldForms(visit, filter, groups)}`;
+}
+
+/** The two decisions about all orders of a filter, as many as `groups` has. */
+export function heldForms(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Html {
+  const all = countHeld(groups);
+  const { confirms } = heldReason(filter.reason ?? '');
+  const hidden = {
+    ...(filter.job == null ? {} : { job: filter.job }),
+    source: filter.source ?? '',
+    why: filter.reason ?? '',
+    ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
+    ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
+    orders: String(all),
+  };
+  const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
+    actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
+  return html`${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
 ${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
 }

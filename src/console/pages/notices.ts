@@ -11,9 +11,9 @@ import {
   listOpenProblems,
 } from '../../reports/notices/list-notices.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { amountList, badge, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
 
 const PATH = '/notices';
 
@@ -29,7 +29,7 @@ export const noticesPage: ConsolePage = {
       listNotices(visit.db, {
         limit: PAGE_ROWS + 1,
         after: idOf(visit, 'after'),
-        problem: textOf(visit, 'problem'),
+        problem: optionOf(visit, 'problem', PROBLEM_KINDS),
       }),
     ]);
     const { channels } = visit.config.notify;
@@ -44,9 +44,8 @@ export const noticesPage: ConsolePage = {
 ${taskList(problems, visit)}
 ${troubleTable(troubles, visit)}
 <h2>Notices</h2>
-${filterForm(visit, PATH, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
-${noticeTable(notices.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(notices, ({ noticeId }) => noticeId) })}`,
+${filterForm(visit, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
+${noticeTable(notices, visit)}`,
     };
   },
 };
@@ -69,7 +68,7 @@ ${table(
 }
 
 function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     notices,
     [
       column('When', ({ createdAt }) => instant(createdAt, visit)),
@@ -82,7 +81,7 @@ function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
       number('Amount', ({ amounts }) => amountList(amounts)),
       column('Delivered', ({ deliveries }) => deliveryList(deliveries)),
     ],
-    { about: 'Notices', none: 'No notice was sent yet.' },
+    { visit, about: 'Notices', none: 'No notice was sent yet.', keyOf: ({ noticeId }) => noticeId },
   );
 }
 

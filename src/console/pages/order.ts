@@ -32,13 +32,14 @@ export const orderPage: ConsolePage = {
   async show(visit) {
     const { source = '', order = '' } = visit.params;
     const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
-    const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order));
+    const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
     if (life === undefined) return notFound(visit, { source, order });
-    const name = life.orderName === null || life.orderName === order ? '' : ` (${life.orderName})`;
+    const { orderId, orderName } = life;
+    const name = orderName === null || orderName === orderId ? '' : ` (${orderName})`;
     return {
-      title: `Order ${order}${name}`,
+      title: `Order ${orderId}${name}`,
       content: html`${answerBox(answerOrder(life), visit)}
-<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(order)}</code> shows the same.</p>
+<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(orderId)}</code> shows the same.</p>
 <h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
 ${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => html`<p>${anchor(visit.link(`/rejected/${sourceFileId}/${record}`), `${fileName(uri)} line ${line}`)} could not be used${isSettled ? ', and a later file settled it' : ''}: ${reason}</p>`)}

@@ -1,17 +1,35 @@
+import { foldCode } from '../../core/text/fold.ts';
+import type { Html } from '../../core/text/html.ts';
+import { lastDayOf } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
+import { spellingsOf } from '../../reports/find-handles.ts';
 import {
-  countOrders,
+  countFacets,
   countOutcomes,
   listOrders,
+  ORDER_FACETS,
+  type OrderFacet,
   type OrderFilter,
   type OrderKey,
 } from '../../reports/list-orders.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { countUpTo, facet, filterForm, orderColumns, pagedTable, stateOf, wordOf } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, keyOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../read-query.ts';
+import { countUpTo, facet, filterForm, orderColumns, pagedTable } from '../markup/parts.ts';
+import {
+  COUNT_LIMIT,
+  dayOf,
+  keyOf,
+  optionOf,
+  PAGE_ROWS,
+  queryWithout,
+  textOf,
+  wordOf,
+  writeKey,
+} from '../read-query.ts';
 
 const PATH = '/orders';
+/** Most values of each facet. */
+const SHOWN_VALUES = 8;
 const DISPOSITIONS = [
   'accepted',
   'ready',
@@ -23,6 +41,8 @@ const DISPOSITIONS = [
   'organic',
 ];
 
+const LINKS = ['with', 'without'] as const;
+
 /** Orders by outcome. */
 export const ordersPage: ConsolePage = {
   path: PATH,
@@ -31,21 +51,29 @@ export const ordersPage: ConsolePage = {
   async show(visit) {
     const order = textOf(visit, 'order');
     if (order !== null) return { redirect: visit.link('/search', { q: order }) };
-    const outcome = stateOf(textOf(visit, 'outcome') ?? textOf(visit, 'disposition'));
+    const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
+    const creator = textOf(visit, 'creator');
+    const code = textOf(visit, 'code');
+    const link = optionOf(visit, 'link', LINKS);
     const filter: OrderFilter = {
       job: textOf(visit, 'job'),
       source: textOf(visit, 'source'),
       reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
       deal: textOf(visit, 'deal'),
+      creator: creator === null ? null : await spellingsOf(visit.db, creator),
+      matched: link === null ? code : null,
+      // The pictures of a code count the orders that carry it, with and without a link.
+      code: code === null || link === null ? null : foldCode(code),
+      hasLink: link === null ? null : link === 'with',
       from: dayOf(visit, 'from'),
       to: dayOf(visit, 'to'),
     };
-    const [rows, count, outcomes] = await Promise.all([
+    const [rows, { count, facets }, outcomes] = await Promise.all([
       listOrders(visit.db, {
         ...{ ...filter, disposition: outcome },
         ...{ limit: PAGE_ROWS + 1, after: readKey(visit) },
       }),
-      countOrders(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT }),
+      countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
       countOutcomes(visit.db, filter),
     ]);
     const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
@@ -63,15 +91,19 @@ export const ordersPage: ConsolePage = {
           );
         },
       )}</nav>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
-  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
-  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
+  { name: 'job', label: '', type: 'hidden' },
+  { name: 'source', label: '', type: 'hidden' },
   { name: 'reason', label: 'Reason' },
+  { name: 'creator', label: 'Creator' },
   { name: 'deal', label: 'Deal' },
+  { name: 'code', label: 'Code' },
+  { name: 'link', label: 'Link', options: LINKS },
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
+${facetLists(facets, count > COUNT_LIMIT, visit)}
 <p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest first, as of the last refresh of the reports.</p>
 ${pagedTable(rows, orderColumns(visit), {
   visit,
@@ -82,6 +114,53 @@ ${pagedTable(rows, orderColumns(visit), {
     };
   },
 };
+
+/** Values of the listed orders by which they can be narrowed, with their counts; the one that is chosen leads back. */
+function facetLists(
+  facets: Awaited<ReturnType<typeof countFacets>>['facets'],
+  isPart: boolean,
+  visit: Visit,
+): Html | null {
+  const lists = ORDER_FACETS.flatMap((name) => {
+    const values = facets.filter(({ facet }) => facet === name);
+    const chosen = chosenOf(name, visit);
+    // One value narrows nothing.
+    if (chosen === null && values.length < 2) return [];
+    const others = queryWithout(
+      visit,
+      'after',
+      'zone',
+      'done',
+      ...(name === 'month' ? ['from', 'to'] : [name]),
+    );
+    return html`<nav class="facets" aria-label="By ${name}"><span>${name}</span>${
+      chosen !== null
+        ? facet(visit.link(PATH, others), chosen, true)
+        : values.map(({ value, orders }) =>
+            facet(
+              visit.link(PATH, {
+                ...others,
+                ...(name === 'month' ? { from: `${value}-01`, to: lastDayOf(value) } : { [name]: value }),
+              }),
+              html`${value} <small>${formatCount(orders)}</small>`,
+              false,
+            ),
+          )
+    }</nav>
+`;
+  });
+  if (lists.length === 0) return null;
+  return html`<details class="filters"><summary>Narrow down</summary>${lists}${isPart ? html`<p class="dim">Of the newest ${formatCount(COUNT_LIMIT)}.</p>` : null}</details>
+`;
+}
+
+/** The value of a facet that the address has. */
+function chosenOf(name: OrderFacet, visit: Visit): string | null {
+  if (name !== 'month') return textOf(visit, name);
+  const [from, to] = [dayOf(visit, 'from'), dayOf(visit, 'to')];
+  const month = from?.slice(0, 7) ?? '';
+  return from === `${month}-01` && to !== null && to === lastDayOf(month) ? month : null;
+}
 
 /** Null if the query has no valid key; the list then starts at the beginning. */
 function readKey(visit: Visit): OrderKey | null {

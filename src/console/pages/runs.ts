@@ -9,9 +9,9 @@ import { countRuns, type ListedRun, listRuns } from '../../reports/runs/list-run
 import { readTimeline } from '../../reports/runs/read-timeline.ts';
 import { describeDid, problemOf } from '../../reports/runs/runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, countUpTo, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { anchor, badge, countUpTo, filterForm, instant, pagedTable } from '../markup/parts.ts';
 import { slotTimeline, type TimelineCell, type TimelineScale } from '../markup/slot-timeline.ts';
-import { COUNT_LIMIT, dayOf, idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, idOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/runs';
 const STATUSES = ['running', 'ok', 'issues', 'failed', 'interrupted', 'lost'];
@@ -35,7 +35,7 @@ export const runsPage: ConsolePage = {
     const job = textOf(visit, 'job');
     const filter = {
       job,
-      status: textOf(visit, 'status'),
+      status: optionOf(visit, 'status', STATUSES),
       from: dayOf(visit, 'from'),
       to: dayOf(visit, 'to'),
     };
@@ -50,7 +50,7 @@ export const runsPage: ConsolePage = {
     const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
     return {
       title: 'Runs',
-      content: html`${filterForm(visit, PATH, [
+      content: html`${filterForm(visit, [
         { name: 'job', label: 'Job', options: withChosen(runNames(visit.config), job) },
         { name: 'status', label: 'Status', options: STATUSES },
         { name: 'from', label: 'From', type: 'date' },
@@ -67,8 +67,7 @@ ${
       })
 }
 <h2>Runs <small>${countUpTo(count, COUNT_LIMIT)}, newest first</small></h2>
-${runsTable(rows.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(rows, ({ runId }) => runId) })}`,
+${runsTable(rows, visit)}`,
     };
   },
 };
@@ -117,7 +116,7 @@ function hrefOf(
 }
 
 function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     runs,
     [
       column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
@@ -128,6 +127,6 @@ function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
       column('Did', (run) => describeDid(run, didOf)),
       column('Problem', (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH)),
     ],
-    { about: 'Runs', none: 'No run matches the filter.' },
+    { visit, about: 'Runs', none: 'No job has run yet.', keyOf: ({ runId }) => runId },
   );
 }

@@ -12,8 +12,8 @@ import {
 } from '../../reports/runs/list-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
-import { anchor, badge, filterForm, instant, pager, table, zonedTime } from '../markup/parts.ts';
-import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { anchor, badge, filterForm, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
+import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
@@ -32,7 +32,7 @@ export const schedulesPage: ConsolePage = {
       isServed(db),
       listSlots(db, {
         job: textOf(visit, 'job'),
-        state: textOf(visit, 'state'),
+        state: optionOf(visit, 'state', STATES),
         from: dayOf(visit, 'from'),
         to: dayOf(visit, 'to'),
         after: key === null || Number.isNaN(Date.parse(key[0] ?? '')) ? null : [key[0] ?? '', key[1] ?? ''],
@@ -45,14 +45,13 @@ export const schedulesPage: ConsolePage = {
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
 <h2>Due times <small>newest first, days in UTC</small></h2>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'state', label: 'State', options: STATES },
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ])}
-${slotsTable(slots.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(slots, ({ slot, job }) => writeKey(slot.toISOString(), job)) })}`,
+${slotsTable(slots, visit)}`,
     };
   },
 };
@@ -119,7 +118,7 @@ function resumeForm(job: string, visit: Visit): Html {
 }
 
 function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     slots,
     [
       column('Due time', ({ slot }) => instant(slot, visit)),
@@ -133,8 +132,8 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
       column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
     ],
     {
-      about: 'Due times',
-      none: 'No slot matches the filter. `serve` records each slot when it is due.',
+      ...{ visit, about: 'Due times', none: 'None yet: `serve` records each slot when it is due.' },
+      keyOf: ({ slot, job }) => writeKey(slot.toISOString(), job),
     },
   );
 }

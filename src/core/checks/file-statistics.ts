@@ -10,7 +10,6 @@ export type FileStatistics = {
   readonly rejectedRows: number;
   /** Names of its columns. Empty if it has no header. In a history, only the latest file has them. */
   readonly header: readonly string[];
-  /** Digest of `header`. */
   readonly headerHash: string;
   /** Null for files that were not read for their orders. */
   readonly orders: OrderStatistics | null;

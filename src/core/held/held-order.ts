@@ -91,6 +91,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Set `age` of the source, or put the date into the names of the files.',
     confirms: 'the state that is shown is right',
   },
+  newer_row_rejected: {
+    what: 'A row about the order could not be used, and nothing says that it is older than what is shown',
+    fix: 'Correct the row (`rejected` lists it), or export the order again. The next file that states it ends the hold.',
+    confirms: 'the state that is shown is right',
+  },
   ambiguous_codes: {
     what: 'The codes belong to two owners',
     fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the codes one owner.',

@@ -11,14 +11,17 @@ export type CodeDay = {
 export type LeakFlag = {
   /** The last of these days. */
   readonly day: number;
-  /** Number of days. */
   readonly days: number;
   readonly orders: number;
   readonly withoutLink: number;
-  /** The mean of as many days before. `usualShare` is the share of all orders of that time. */
+  /** The means of as many days before. `usualShare` is the share of all orders of that time. */
+  readonly usualOrders: number;
   readonly usualWithoutLink: number;
   readonly usualShare: number;
 };
+
+/** When a leak began, as days in UTC: from `from` to `to` with a probability of 90 %. */
+export type LeakDates<Day = string> = { readonly from: Day; readonly likeliest: Day; readonly to: Day };
 
 /** A code that may have leaked, with everything that is known about it. */
 export type LeakedCode = LeakFlag & {
@@ -27,6 +30,8 @@ export type LeakedCode = LeakFlag & {
   readonly influencerHandle: string | null;
   /** First of the consecutive days on which it was flagged: `2026-10-01`. */
   readonly since: string;
+  /** Null: it cannot be known. */
+  readonly began: LeakDates | null;
   /**
    * Orders of these days whose customers are known. `returning` counts those of customers who had ordered
    * before.

@@ -77,7 +77,6 @@ export type DoubtHint = {
   /** Their amount, if it equals that of the orders in doubt to the cent. Null if amounts cannot be compared. */
   readonly amount: DecimalText | null;
   readonly currency: string | null;
-  /** When the total was read. */
   readonly readAt: Date;
 };
 

@@ -97,7 +97,6 @@ export function hasAddress(text: string): boolean {
  * of this undone, and needs to know where in the text as written each character stands.
  */
 
-/** One reading of a text. */
 type Reading = {
   readonly text: string;
   /** For each UTF-16 unit of `text`: where in the text as written its character begins and ends. */

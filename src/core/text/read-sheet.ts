@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type CsvError, parse } from 'csv-parse/sync';
 import type { KnownError, Problem, RowProblem } from '../known-error.ts';
+import { quoteCell } from './csv-cell.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { foldHeader } from './fold.ts';
 import { hasAddress, maskAddresses } from './mask-addresses.ts';
@@ -90,6 +91,58 @@ export function readSheetRow<Column extends string, Row>(
   const problems: RowProblem[] = [];
   const record = { line: 0, cells: names.map((column) => cells[column] ?? '') };
   return { row: readCells(sheet, { ...record, names, problems, lineOf: new Map() }), problems };
+}
+
+/** What to change in a file: cells of some rows, by the line on which they begin, and a row to add at its end. */
+export type SheetEdit<Column extends string> = {
+  readonly cells: ReadonlyMap<number, Readonly<Partial<Record<Column, string>>>>;
+  readonly added: Readonly<Partial<Record<Column, string>>>;
+};
+
+/**
+ * Changes a file that `readSheet` reads without a problem. Its delimiter, its line ends and all other rows stay as they
+ * are written. A column that it lacks is added to every row. A blank file gets a header.
+ *
+ * @returns the text, and the row that was added.
+ */
+export function editSheet<Column extends string>(
+  text: string,
+  { cells: edits, added }: SheetEdit<Column>,
+  columns: readonly Column[],
+): { readonly text: string; readonly row: string } {
+  const isColumn = (name: string): boolean => columns.some((column) => column === foldHeader(name));
+  const needed = columns.filter((column) =>
+    [added, ...edits.values()].some((one) => one[column] !== undefined),
+  );
+  const { lines: records } = readLines(text, isColumn);
+  const header = records[0]?.cells ?? [];
+  const missing = needed.filter((column) => !header.some((name) => foldHeader(name) === column));
+  const names = [...header.map(foldHeader), ...missing];
+  const delimiter = delimiterOf(text, isColumn);
+  const written = text.split(/(?<=\r\n|\r(?!\n)|\n)/);
+  const lineEnd = /[\r\n]+$/.exec(written[0] ?? '')?.[0] ?? '\n';
+  const rowOf = (cells: readonly string[]): string =>
+    cells.map((cell) => quoteCell(cell, delimiter)).join(delimiter);
+  const change = ({ cells, line }: Line): void => {
+    const edit = edits.get(line);
+    if (edit === undefined && missing.length === 0) return;
+    const values: Readonly<Record<string, string | undefined>> =
+      line === records[0]?.line ? Object.fromEntries(missing.map((name) => [name, name])) : (edit ?? {});
+    const height = cells.join('').split('\n').length;
+    const mark = line === records[0]?.line && text.startsWith('\ufeff') ? '\ufeff' : '';
+    const row = rowOf(names.map((name, index) => values[name] ?? cells[index] ?? ''));
+    written.splice(
+      line - 1,
+      height,
+      `${mark}${row}${lineEnd}`,
+      ...Array.from({ length: height - 1 }, () => ''),
+    );
+  };
+  if (records.length === 0) written.push(`${rowOf(names)}${lineEnd}`);
+  for (const record of records) change(record);
+  const row = rowOf(names.map((name) => (added as Readonly<Record<string, string | undefined>>)[name] ?? ''));
+  const before = written.join('');
+  return { text: `${before}${/(^|[\r\n])$/.test(before) ? '' : lineEnd}${row}${lineEnd}`, row };
 }
 
 export type Unreadable = {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
 import type { DatabaseTransaction } from '../in-transaction.ts';
+import { countOf, execute, rowsOf } from '../statement.ts';
 
 /** The schemas with rows of their own. Those of `bi` are views, and `public` has the names of the migrations. */
 const SCHEMAS = ['intake', 'ledger', 'mirror', 'ops', 'reporting'];
@@ -34,11 +35,9 @@ export async function copyDatabase(
   copied: (rows: number) => void,
 ): Promise<number> {
   const tables = await listTables(target);
-  const { rows: keys } = await sql<{ on: string; name: string; definition: string }>`
+  const keys = await rowsOf<{ on: string; name: string; definition: string }>(target)`
     select conrelid::regclass::text as on, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
-    from pg_constraint where contype = 'f' and connamespace = any(${SCHEMAS}::regnamespace[])`.execute(
-    target,
-  );
+    from pg_constraint where contype = 'f' and connamespace = any(${SCHEMAS}::regnamespace[])`;
   const change = (text: string) => sql.raw(text).execute(target);
   for (const { on, name } of keys) await change(`alter table ${on} drop constraint ${name}`);
   let total = 0;
@@ -59,28 +58,27 @@ export async function copyDatabase(
 
 /** Makes runs wait, each of which takes its lease first, until this transaction ends: they then find what it has copied. */
 export async function keepRunsWaiting(target: DatabaseTransaction): Promise<void> {
-  await sql`lock table ops.leases, ledger.identity in access exclusive mode`.execute(target);
+  await execute(target)`lock table ops.leases, ledger.identity in access exclusive mode`;
 }
 
 /** Whether nothing was read, decided or posted with a database. */
 export async function hasNoRows(db: Database): Promise<boolean> {
   for (const { name, isReplaced } of await listTables(db)) {
     if (isReplaced) continue;
-    const { rows } = await sql`select from ${sql.raw(name)} limit 1`.execute(db);
+    const rows = await rowsOf(db)`select from ${sql.raw(name)} limit 1`;
     if (rows.length > 0) return false;
   }
   return true;
 }
 
 async function listTables(db: Database): Promise<readonly Table[]> {
-  const { rows } = await sql<Table>`
+  return rowsOf<Table>(db)`
     select c.oid::regclass::text as name, n.nspname = 'reporting' or (n.nspname = 'ops' and c.relname = any(${REPLACED})) as "isReplaced",
       (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = any(${SCHEMAS}) and c.relkind = 'r' and c.oid <> 'reporting.applied_views'::regclass
-    order by 1`.execute(db);
-  return rows;
+    order by 1`;
 }
 
 /**
@@ -97,36 +95,33 @@ async function copyTable(
 ): Promise<number> {
   const { target, table, copied } = options;
   const [name, columns] = [sql.raw(table.name), sql.raw(table.columns)];
-  await sql`
-    declare copied no scroll cursor for select to_json(t)::text as row from (select ${columns} from ${name}) t`.execute(
-    source,
-  );
+  await execute(source)`
+    declare copied no scroll cursor for select to_json(t)::text as row from (select ${columns} from ${name}) t`;
   let total = 0;
   for (;;) {
     const { rows } = await sql.raw<{ row: string }>(`fetch ${BATCH} from copied`).execute(source);
     if (rows.length === 0) break;
     const list = `[${rows.map(({ row }) => row).join(',')}]`;
-    await sql`
+    await execute(target)`
       insert into ${name} (${columns}) overriding system value
-      select ${columns} from json_populate_recordset(null::${name}, ${list}::json)`.execute(target);
+      select ${columns} from json_populate_recordset(null::${name}, ${list}::json)`;
     total += rows.length;
     copied(rows.length);
   }
   await sql.raw('close copied').execute(source);
-  const { rows } = await sql<{ arrived: string }>`select count(*) as arrived from ${name}`.execute(target);
-  if (Number(rows[0]?.arrived) !== total)
-    throw new Error(`${table.name} has ${rows[0]?.arrived} rows, not ${total}`);
+  const arrived = await countOf(target)`select count(*) as arrived from ${name}`;
+  if (arrived !== total) throw new Error(`${table.name} has ${arrived} rows, not ${total}`);
   return total;
 }
 
 async function copySequences(source: DatabaseTransaction, target: DatabaseTransaction): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
+  const rows = await rowsOf<{ name: string }>(source)`
     select format('%I.%I', schemaname, sequencename) as name from pg_sequences
-    where schemaname = any(${SCHEMAS})`.execute(source);
+    where schemaname = any(${SCHEMAS})`;
   for (const { name } of rows) {
-    const state = await sql<{ last_value: string; is_called: boolean }>`
-      select last_value, is_called from ${sql.raw(name)}`.execute(source);
-    for (const { last_value: last, is_called: isCalled } of state.rows)
-      await sql`select setval(${name}::regclass, ${last}::bigint, ${isCalled})`.execute(target);
+    const states = await rowsOf<{ last_value: string; is_called: boolean }>(source)`
+      select last_value, is_called from ${sql.raw(name)}`;
+    for (const { last_value: last, is_called: isCalled } of states)
+      await execute(target)`select setval(${name}::regclass, ${last}::bigint, ${isCalled})`;
   }
 }

@@ -11,6 +11,7 @@ import pRetry from 'p-retry';
 import pg from 'pg';
 import type { ConnectOptions, Database } from '../connect.ts';
 import { currentPhase } from '../phase.ts';
+import { execute } from '../statement.ts';
 import type { DB } from '../tables.ts';
 import type { WireClient } from './cancel-request.ts';
 import { type Executed, preparingExecutor } from './prepared-statements.ts';
@@ -221,7 +222,7 @@ export class ServerDialect extends PostgresDialect {
 class ServerAdapter extends PostgresAdapter {
   override async acquireMigrationLock(db: Kysely<unknown>, options: MigrationLockOptions): Promise<void> {
     const { lockTable, lockTableSchema = 'public' } = options;
-    await sql`lock table ${sql.table(`${lockTableSchema}.${lockTable}`)} in exclusive mode`.execute(db);
+    await execute(db)`lock table ${sql.table(`${lockTableSchema}.${lockTable}`)} in exclusive mode`;
   }
 
   override async releaseMigrationLock(): Promise<void> {}

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
+import { rowOf } from '../statement.ts';
 import { SESSION_SETTINGS } from './session.ts';
 
 /** Settings of a server, a database or a role that can make a run fail, or make commits less durable. */
@@ -24,7 +24,7 @@ export type ServerLimits = {
 
 /** Reads the limits of a server. Sessions that this user may not inspect are counted too. */
 export async function inspectLimits(db: Database): Promise<ServerLimits> {
-  const { rows } = await sql<ServerLimits>`
+  const row = await rowOf<ServerLimits>(db)`
     with activity as (select * from pg_stat_activity where backend_type = 'client backend'),
     setting as (select name, setting, reset_val from pg_settings),
     me as (select * from pg_roles where rolname = current_user),
@@ -49,10 +49,7 @@ export async function inspectLimits(db: Database): Promise<ServerLimits> {
         + (select count(*) from activity where application_name = current_setting('application_name'))::float8 as "connectionsLeft",
       -- Behind synchronous_standby_names a commit waits; the name of a standby is hidden from most users, that it is there is not.
       (select case when current_setting('synchronous_standby_names') = '' then count(*) else 0 end
-       from pg_stat_replication where coalesce(sync_state, 'async') = 'async')::float8 as "asynchronousStandbys"`.execute(
-    db,
-  );
-  const [row] = rows;
+       from pg_stat_replication where coalesce(sync_state, 'async') = 'async')::float8 as "asynchronousStandbys"`;
   if (row === undefined) throw new Error('the server did not answer');
   return row;
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Database } from '../connect.ts';
 import { APP_ROLE, type FunctionRight, functionRights } from '../create-roles.ts';
+import { execute, rowOf, rowsOf } from '../statement.ts';
 import { toJsonParameter } from '../to-json-parameter.ts';
 
 /** Version 15.0, in the format of `server_version_num`. */
@@ -18,12 +18,11 @@ export type ServerFacts = {
 
 /** Reads the version, settings and privileges of a server. */
 export async function inspectServer(db: Database): Promise<ServerFacts> {
-  const { rows } = await sql<Omit<ServerFacts, 'versionNumber'> & { versionNumber: string }>`
+  const row = await rowOf<Omit<ServerFacts, 'versionNumber'> & { versionNumber: string }>(db)`
     select split_part(current_setting('server_version'), ' ', 1) as version,
       current_setting('server_version_num') as "versionNumber",
       current_setting('fsync')::boolean as fsync, current_setting('full_page_writes')::boolean as "fullPageWrites",
-      has_database_privilege(current_database(), 'CREATE') as "mayCreate"`.execute(db);
-  const [row] = rows;
+      has_database_privilege(current_database(), 'CREATE') as "mayCreate"`;
   if (row === undefined) throw new Error('the server did not answer');
   return { ...row, versionNumber: Number(row.versionNumber) };
 }
@@ -50,7 +49,7 @@ async function lackedFunctions(
   db: Database,
   { needed, isOwn }: { readonly needed: readonly FunctionRight[]; readonly isOwn: boolean },
 ): Promise<readonly LackedRight[]> {
-  const { rows } = await sql<LackedRight>`
+  return rowsOf<LackedRight>(db)`
     select n.role, 'EXECUTE on ' || n.function as "right"
     from jsonb_to_recordset(${toJsonParameter(needed)}::jsonb) as n(role text, function text)
     join pg_roles r on r.rolname = case when ${isOwn} then current_user else n.role end
@@ -58,12 +57,11 @@ async function lackedFunctions(
     where not coalesce(has_function_privilege(r.oid, to_regprocedure(n.function), 'EXECUTE'), true)
       -- Roles belong to the whole server, and may be for another database only.
       and (${isOwn} or has_schema_privilege(r.oid, 'ledger', 'USAGE'))
-    order by n.role, n.function`.execute(db);
-  return rows;
+    order by n.role, n.function`;
 }
 
 async function missingTableGrants(db: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ missing: string }>`
+  const rows = await rowsOf<{ missing: string }>(db)`
     select format('%s on %I.%I', p.privilege, n.nspname, c.relname) as missing
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting') and c.relkind = 'r'
@@ -71,7 +69,7 @@ async function missingTableGrants(db: Database): Promise<readonly string[]> {
     where not (has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, p.privilege))
       and (p.privilege in ('SELECT', 'INSERT')
         or not exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'append_only'))
-    order by n.nspname, c.relname, p.privilege`.execute(db);
+    order by n.nspname, c.relname, p.privilege`;
   return rows.map(({ missing }) => missing);
 }
 
@@ -80,24 +78,23 @@ async function missingTableGrants(db: Database): Promise<readonly string[]> {
  * superuser. Use it only on servers.
  */
 export async function needlessReaderRights(db: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ right: string }>`
+  const rows = await rowsOf<{ right: string }>(db)`
     select r."right" from pg_roles cross join lateral (values
       ('to make temporary tables', has_database_privilege(pg_roles.oid, current_database(), 'TEMPORARY')),
       ('to make schemas', has_database_privilege(pg_roles.oid, current_database(), 'CREATE')),
       ('to make tables in schema public', exists (select from pg_namespace where nspname = 'public' and has_schema_privilege(pg_roles.oid, oid, 'CREATE')))
-    ) as r("right", has) where rolname = 'bi_reader' and not rolsuper and r.has`.execute(db);
+    ) as r("right", has) where rolname = 'bi_reader' and not rolsuper and r.has`;
   return rows.map(({ right }) => right);
 }
 
 /** The current time by the clock of the server. */
 export async function readClock(db: Database): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-  const [row] = rows;
+  const row = await rowOf<{ now: Date }>(db)`select clock_timestamp() as now`;
   if (row === undefined) throw new Error('the server did not answer');
   return row.now;
 }
 
 /** Checks that the database answers. @throws the error of the driver if it does not. */
 export async function ping(db: Database): Promise<void> {
-  await sql`select 1`.execute(db);
+  await execute(db)`select 1`;
 }

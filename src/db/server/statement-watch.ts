@@ -19,7 +19,6 @@ import { isConnectionLost } from './connection-lost.ts';
 export type StatementWatch = {
   /** Registers a statement that starts. */
   begin(client: WireClient, text: string): Statement;
-  /** Unregisters a statement that has ended. */
   end(statement: Statement): void;
   /** Replaces the error of a statement by an explanation if this watch ended it. */
   explain(statement: Statement, error: unknown): unknown;

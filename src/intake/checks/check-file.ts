@@ -5,6 +5,7 @@ import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import type { HoldReason } from '../../core/source.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { isUnowned } from './order-statistics.ts';
@@ -95,12 +96,12 @@ async function withAcknowledged(
   results: readonly CheckResult[],
 ): Promise<readonly CheckResult[]> {
   if (!results.some(isUnusual)) return results;
-  const { rows } = await sql<{ check: string; subject: string | null }>`
+  const rows = await rowsOf<{ check: string; subject: string | null }>(trx)`
     select g.check_name as check, g.subject
     from intake.source_files f
     join intake.source_files e on e.source = f.source and e.read_for = f.read_for and e.uri = f.uri and e.version = f.version
     join intake.check_findings g on g.source_file_id = e.source_file_id and g.acknowledged_at is not null
-    where f.source_file_id = ${sourceFileId}::bigint`.execute(trx);
+    where f.source_file_id = ${sourceFileId}::bigint`;
   return results.map((result) => {
     const isAcknowledged = rows.some(
       ({ check, subject }) => check === result.check && subject === result.subject,
@@ -125,7 +126,7 @@ export async function storeStatistics(trx: Transaction<DB>, files: readonly Judg
     ...{ customers: consent?.customers, customers_refused: consent?.refused },
     results: results.map(({ message: _, sample: __, ...result }) => result),
   }));
-  await sql`
+  await execute(trx)`
     with given as materialized (
       select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(source_file_id bigint, arrived_at timestamptz,
         size_bytes bigint, rows_read bigint, rejected_rows bigint, header text[], header_hash text, orders_new bigint,
@@ -154,9 +155,7 @@ export async function storeStatistics(trx: Transaction<DB>, files: readonly Judg
       blank_code_orders = excluded.blank_code_orders,
       coded_orders = excluded.coded_orders, unowned_code_orders = excluded.unowned_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
       amounts = excluded.amounts, newest_order_at = excluded.newest_order_at, customers = excluded.customers,
-      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at ${keepsPlan}`.execute(
-    trx,
-  );
+      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at ${keepsPlan}`;
 }
 
 type Held = { readonly findingId: string; readonly message: string };
@@ -171,14 +170,14 @@ async function storeFindings(
   for (const { check, subject, verdict, seen, expected, message, sample } of results) {
     if ((verdict !== 'warn' && verdict !== 'held') || message === null) continue;
     const lines = sample === null ? [] : await sampleLines(trx, sourceFileId, sample);
-    const { rows } = await sql<{ findingId: string }>`
+    const found = await rowOf<{ findingId: string }>(trx)`
       insert into intake.check_findings
         (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
       select f.source_file_id, f.source, ${check}, ${subject}, ${verdict}, ${seen}, ${expected}, ${message}, ${lines}::bigint[],
         ${runId}::bigint
       from intake.source_files f where f.source_file_id = ${sourceFileId}::bigint
-      returning finding_id as "findingId"`.execute(trx);
-    if (verdict === 'held') held.push({ findingId: rows[0]?.findingId ?? '', message });
+      returning finding_id as "findingId"`;
+    if (verdict === 'held') held.push({ findingId: found?.findingId ?? '', message });
   }
   return held;
 }
@@ -189,8 +188,8 @@ async function sampleLines(
   sourceFileId: string,
   sample: Sample,
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ line: string }>`
-    select line_no as line from (${linesOf(sample, sourceFileId)}) found limit ${SAMPLE_LINES}`.execute(trx);
+  const rows = await rowsOf<{ line: string }>(trx)`
+    select line_no as line from (${linesOf(sample, sourceFileId)}) found limit ${SAMPLE_LINES}`;
   return rows.map(({ line }) => line);
 }
 

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 
 export type AcknowledgedFinding = {
   readonly findingId: string;
@@ -21,13 +21,13 @@ export async function acknowledgeFindings(
   },
 ): Promise<readonly AcknowledgedFinding[]> {
   const { findingIds, reason, acknowledgedBy } = options;
-  const { rows } = await sql<AcknowledgedFinding>`
+  const rows = await rowsOf<AcknowledgedFinding>(trx)`
     update intake.check_findings g
     set acknowledged_at = clock_timestamp(), acknowledged_by = ${acknowledgedBy}, acknowledge_reason = ${reason}
     from intake.source_files f
     where g.finding_id = any(${[...findingIds]}::bigint[]) and g.acknowledged_at is null and f.source_file_id = g.source_file_id
     returning g.finding_id as "findingId", g.source_file_id as "sourceFileId", g.source, f.uri, g.check_name as check, g.message,
-      g.verdict`.execute(trx);
+      g.verdict`;
   return rows.toSorted((one, other) => Number(one.findingId) - Number(other.findingId));
 }
 
@@ -36,11 +36,10 @@ export async function listStillHeld(
   trx: DatabaseTransaction,
   sourceFileIds: readonly string[],
 ): Promise<readonly { readonly sourceFileId: string; readonly findingId: string }[]> {
-  const { rows } = await sql<{ sourceFileId: string; findingId: string }>`
+  return rowsOf<{ sourceFileId: string; findingId: string }>(trx)`
     select source_file_id as "sourceFileId", finding_id as "findingId" from intake.check_findings
     where source_file_id = any(${[...sourceFileIds]}::bigint[]) and verdict = 'held' and acknowledged_at is null
-    order by finding_id`.execute(trx);
-  return rows;
+    order by finding_id`;
 }
 
 /**
@@ -57,13 +56,11 @@ export async function addExpectedDate(
   },
 ): Promise<string | null> {
   const { day, name, source, createdBy } = date;
-  const { rows } = await sql<{ name: string }>`
+  const before = await rowOf<{ name: string }>(trx)`
     select name from intake.expected_dates
-    where day = ${day}::date and source is not distinct from ${source}::text for update`.execute(trx);
-  await sql`
+    where day = ${day}::date and source is not distinct from ${source}::text for update`;
+  await execute(trx)`
     insert into intake.expected_dates (day, source, name, created_by) values (${day}::date, ${source}::text, ${name}, ${createdBy})
-    on conflict (day, coalesce(source, '')) do update set name = excluded.name, created_by = excluded.created_by`.execute(
-    trx,
-  );
-  return rows[0]?.name ?? null;
+    on conflict (day, coalesce(source, '')) do update set name = excluded.name, created_by = excluded.created_by`;
+  return before?.name ?? null;
 }

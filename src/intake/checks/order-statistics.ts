@@ -3,6 +3,7 @@ import { type OrderStatistics, OTHER_STATUSES } from '../../core/checks/file-sta
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /**
@@ -34,12 +35,12 @@ type Group = {
   readonly sourceFileId: string;
   readonly currency: string;
   readonly status: string | null;
-  readonly orders: string;
-  readonly amounted: string;
+  readonly orders: number;
+  readonly amounted: number;
   readonly sampled: readonly string[] | null;
-  readonly blank: string;
-  readonly coded: string;
-  readonly unowned: string;
+  readonly blank: number;
+  readonly coded: number;
+  readonly unowned: number;
   readonly newest: Date | null;
 };
 
@@ -54,13 +55,11 @@ export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders):
   const { sourceFileId, revenue } = file;
   const judged = file.ordersNew + file.ordersChanged;
   const isOfFile = sql`source_file_id = ${sourceFileId}::bigint`;
-  const { rows } =
-    judged === 0
-      ? { rows: [] }
-      : await sql<Group>`
-        ${groupsOf(isOfFile, { judged, revenue })} order by count(*) desc, currency, status
-        limit ${MAX_GROUPS}::bigint ${keepsPlanFor(judged)}`.execute(trx);
-  return toOrderStatistics(rows, file);
+  if (judged === 0) return toOrderStatistics([], file);
+  const groups = await rowsOf<Group>(trx)`
+    ${groupsOf(isOfFile, { judged, revenue })} order by count(*) desc, currency, status
+    limit ${MAX_GROUPS}::bigint ${keepsPlanFor(judged)}`;
+  return toOrderStatistics(groups, file);
 }
 
 /**
@@ -75,10 +74,8 @@ export async function measureNewOrders(
 ): Promise<readonly OrderStatistics[]> {
   const judged = files.reduce((sum, { ordersNew }) => sum + ordersNew, 0);
   const isOfFiles = sql`source_file_id = any(${files.map(({ sourceFileId }) => sourceFileId)}::bigint[])`;
-  const { rows } = await sql<Group>`
-    ${groupsOf(isOfFiles, { judged, revenue })} order by count(*) desc, currency, status ${keepsPlan}`.execute(
-    trx,
-  );
+  const rows = await rowsOf<Group>(trx)`
+    ${groupsOf(isOfFiles, { judged, revenue })} order by count(*) desc, currency, status ${keepsPlan}`;
   const byFile = Map.groupBy(rows, ({ sourceFileId }) => sourceFileId);
   return files.map((file) =>
     toOrderStatistics(byFile.get(file.sourceFileId) ?? [], {
@@ -102,12 +99,12 @@ function groupsOf(
   const amount = sql.ref(revenue);
   const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;
   return sql<Group>`
-    select source_file_id as "sourceFileId", currency, status, count(*) as orders, count(*) filter (where ${amount} > 0) as amounted,
+    select source_file_id as "sourceFileId", currency, status, count(*)::float8 as orders, (count(*) filter (where ${amount} > 0))::float8 as amounted,
       array_agg(${amount}::text) filter (where ${amount} > 0 and ${isSampled}) as sampled,
-      sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null and deal_id is null
-        and collab_id is null)) over file as blank,
-      sum(count(*) filter (where ${isSampled} and codes <> '{}')) over file as coded,
-      sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over file as unowned,
+      (sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null and deal_id is null
+        and collab_id is null)) over file)::float8 as blank,
+      (sum(count(*) filter (where ${isSampled} and codes <> '{}')) over file)::float8 as coded,
+      (sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over file)::float8 as unowned,
       max(max(placed_at) filter (where is_current)) over file as newest
     from intake.orders where ${isOfFiles}
     group by source_file_id, currency, status window file as (partition by source_file_id)`;
@@ -127,9 +124,9 @@ function toOrderStatistics(
     new: ordersNew,
     known: ordersChanged + ordersUnchanged + ordersOlder,
     judged,
-    blankCodes: Number(rows[0]?.blank ?? 0),
-    coded: Number(rows[0]?.coded ?? 0),
-    unowned: Number(rows[0]?.unowned ?? 0),
+    blankCodes: rows[0]?.blank ?? 0,
+    coded: rows[0]?.coded ?? 0,
+    unowned: rows[0]?.unowned ?? 0,
     currencies: countBy(rows, ({ currency }) => currency),
     statuses: countStatuses(rows, judged),
     amounts: mediansOf(rows),
@@ -141,7 +138,7 @@ function countBy(groups: readonly Group[], wordOf: (group: Group) => string): Re
   const counts: Record<string, number> = {};
   for (const group of groups) {
     const word = wordOf(group);
-    counts[word] = (counts[word] ?? 0) + Number(group.orders);
+    counts[word] = (counts[word] ?? 0) + group.orders;
   }
   return counts;
 }
@@ -165,7 +162,7 @@ function mediansOf(groups: readonly Group[]): OrderStatistics['amounts'] {
     // Sort as numbers, but keep the text: the median is exactly one of the amounts.
     const sorted = sampled.toSorted((one, other) => Number(one) - Number(other));
     const median = sorted[Math.floor((sorted.length - 1) / 2)];
-    const orders = ofCurrency.reduce((sum, { amounted }) => sum + Number(amounted), 0);
+    const orders = ofCurrency.reduce((sum, { amounted }) => sum + amounted, 0);
     if (median !== undefined) medians[currency] = { orders, median };
   }
   return medians;

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics, OrderStatistics } from '../../core/checks/file-statistics.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /**
  * Maximum number of files in the history: eight weeks of files that come every half hour. For a source with
@@ -10,27 +10,13 @@ import type { Database } from '../../db/connect.ts';
  */
 const MAX_FILES = 3_000;
 
-type StoredStatistics = {
-  readonly source_file_id: string;
-  readonly arrived_at: Date;
-  readonly size_bytes: string;
-  readonly rows_read: string;
-  readonly rejected_rows: string;
-  readonly header: readonly string[];
-  readonly header_hash: string;
-  readonly orders_new: string | null;
-  readonly orders_known: string | null;
-  readonly orders_judged: string | null;
-  readonly blank_code_orders: string | null;
-  readonly coded_orders: string | null;
-  readonly unowned_code_orders: string | null;
-  readonly currencies: OrderStatistics['currencies'] | null;
-  readonly statuses: OrderStatistics['statuses'] | null;
-  readonly amounts: OrderStatistics['amounts'] | null;
-  readonly newest_order_at: Date | null;
-  readonly customers: string | null;
-  readonly customers_refused: string | null;
-};
+/** Statistics as they are stored. Files that were not read for their orders, or customers, have no counts of them. */
+type StoredStatistics = Omit<FileStatistics, 'orders' | 'consent'> &
+  Omit<OrderStatistics, 'judged'> & {
+    readonly judged: number | null;
+    readonly customers: number | null;
+    readonly refused: number;
+  };
 
 /**
  * Reads the statistics of the latest sealed files of a source, oldest first. Only the newest of them includes
@@ -40,54 +26,46 @@ export async function readHistory(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<readonly FileStatistics[]> {
-  const { rows } = await sql<StoredStatistics>`
-    select s.source_file_id, s.arrived_at, s.size_bytes, s.rows_read, s.rejected_rows, s.header_hash,
+  const rows = await rowsOf<StoredStatistics>(db)`
+    select s.source_file_id as "sourceFileId", s.arrived_at as "arrivedAt", s.size_bytes::float8 as "sizeBytes", s.rows_read::float8 as rows,
+      s.rejected_rows::float8 as "rejectedRows", s.header_hash as "headerHash",
       case when row_number() over (order by s.arrived_at desc, s.source_file_id desc) = 1 then s.header else '{}' end as header,
-      s.orders_new, s.orders_known, s.orders_judged, s.blank_code_orders, s.coded_orders, s.unowned_code_orders, s.currencies, s.statuses, s.amounts, s.newest_order_at,
-      s.customers, s.customers_refused
+      s.orders_new::float8 as new, s.orders_known::float8 as known, s.orders_judged::float8 as judged,
+      -- The counts of codes are null for files that were read before their columns existed.
+      s.blank_code_orders::float8 as "blankCodes", coalesce(s.coded_orders, 0)::float8 as coded, coalesce(s.unowned_code_orders, 0)::float8 as unowned,
+      coalesce(s.currencies, '{}') as currencies, coalesce(s.statuses, '{}') as statuses, coalesce(s.amounts, '{}') as amounts,
+      s.newest_order_at as "newestAt", s.customers::float8, s.customers_refused::float8 as refused
     from intake.file_statistics s
     join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed' and f.superseded_by is null
     where s.source = ${source} and s.read_for = ${readFor}
-    order by s.arrived_at desc, s.source_file_id desc limit ${MAX_FILES}::bigint`.execute(db);
+    order by s.arrived_at desc, s.source_file_id desc limit ${MAX_FILES}::bigint`;
   return rows.toReversed().map(toStatistics);
 }
 
-function toStatistics(row: StoredStatistics): FileStatistics {
+function toStatistics({ judged, customers, refused, ...stored }: StoredStatistics): FileStatistics {
+  const {
+    new: fresh,
+    known,
+    blankCodes,
+    coded,
+    unowned,
+    currencies,
+    statuses,
+    amounts,
+    newestAt,
+    ...file
+  } = stored;
+  const counts = { new: fresh, known, blankCodes, coded, unowned, currencies, statuses, amounts, newestAt };
   return {
-    sourceFileId: row.source_file_id,
-    arrivedAt: row.arrived_at,
-    sizeBytes: Number(row.size_bytes),
-    rows: Number(row.rows_read),
-    rejectedRows: Number(row.rejected_rows),
-    header: row.header,
-    headerHash: row.header_hash,
-    orders:
-      row.orders_judged === null
-        ? null
-        : {
-            new: Number(row.orders_new),
-            known: Number(row.orders_known),
-            judged: Number(row.orders_judged),
-            blankCodes: Number(row.blank_code_orders),
-            // These two columns are null for files that were read before the columns existed.
-            coded: Number(row.coded_orders),
-            unowned: Number(row.unowned_code_orders),
-            currencies: row.currencies ?? {},
-            statuses: row.statuses ?? {},
-            amounts: row.amounts ?? {},
-            newestAt: row.newest_order_at,
-          },
-    consent:
-      row.customers === null
-        ? null
-        : { customers: Number(row.customers), refused: Number(row.customers_refused) },
+    ...file,
+    orders: judged === null ? null : { ...counts, judged },
+    consent: customers === null ? null : { customers, refused },
   };
 }
 
 /** Reads the dates on which unusual numbers of orders are expected, for this source and for all sources. */
 export async function readExpectedDates(db: Database, source: string): Promise<readonly ExpectedDate[]> {
-  const { rows } = await sql<ExpectedDate>`
+  return rowsOf<ExpectedDate>(db)`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates
-    where source is null or source = ${source} order by day`.execute(db);
-  return rows;
+    where source is null or source = ${source} order by day`;
 }

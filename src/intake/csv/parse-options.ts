@@ -1,5 +1,6 @@
 import type { SourceLimits } from '../../config/source-fields.ts';
-import type { Layout, LayoutField } from '../../core/layout.ts';
+import type { LayoutField } from '../../core/layout.ts';
+import type { Layout } from '../layout/to-layout.ts';
 
 /** Options for parsing delimited text. */
 export type ParseOptions = {

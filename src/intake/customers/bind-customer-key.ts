@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute } from '../../db/statement.ts';
 import { readPreviousKey } from './rekey-customers.ts';
 
 /** Fingerprints of the keys in the configuration. This module never sees the keys themselves. */
@@ -19,20 +19,18 @@ export type KeyFingerprints = {
  * @throws KnownError `customer_key_changed`, `previous_customer_key_missing` (exit 2).
  */
 export async function bindCustomerKey(db: Database, { current, previous }: KeyFingerprints): Promise<void> {
-  await sql`insert into intake.customer_key (fingerprint) values (${current}) on conflict do nothing`.execute(
-    db,
-  );
+  await execute(db)`insert into intake.customer_key (fingerprint) values (${current}) on conflict do nothing`;
   if (previous !== null)
-    await sql`
+    await execute(db)`
       update intake.customer_key
       set previous_fingerprint = fingerprint, fingerprint = ${current}, key_no = key_no + 1, rotated_at = clock_timestamp()
-      where fingerprint = ${previous} and previous_fingerprint is null`.execute(db);
+      where fingerprint = ${previous} and previous_fingerprint is null`;
   const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirstOrThrow();
   if (bound.fingerprint !== current) throw keyChanged(bound.rotated_at ?? bound.bound_at);
   if (bound.previous_fingerprint === null || bound.previous_fingerprint === previous) return;
   const { customers, forgotten } = await readPreviousKey(db);
   if (customers + forgotten > 0) throw previousKeyMissing(customers, forgotten);
-  await sql`update intake.customer_key set previous_fingerprint = null`.execute(db);
+  await execute(db)`update intake.customer_key set previous_fingerprint = null`;
 }
 
 /**

@@ -15,8 +15,10 @@ import {
 import type { RejectedRow } from '../../core/record.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageRejected } from '../files/stage-leftovers.ts';
+import { createStagingQueue } from '../files/staging-queue.ts';
 import { type BatchedCustomer, createCustomerBatcher } from './batched-customer.ts';
 import { findLookedUp } from './lookups.ts';
 import { CURRENT_KEY_NO, rekeyCustomers } from './rekey-customers.ts';
@@ -64,8 +66,6 @@ export type CustomerStager = {
   finish(): Promise<CustomerTotals | null>;
 };
 
-/** One statement runs, one waits, and one is being prepared, as in create-stager.ts. */
-const MAX_WAITING = 2;
 const STATEMENT_CUSTOMERS = 10_000;
 
 export function createCustomerStager(db: Database, options: CustomerStagerOptions): CustomerStager {
@@ -75,16 +75,13 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
   const totals = { customerRows: 0, new: 0, withdrawn: 0 };
   let known = 0;
   let seen: CustomersSeen = NOTHING_SEEN;
-  const waiting: Promise<void>[] = [];
-  let last: Promise<void> = Promise.resolve();
-  let storing: Promise<void> = Promise.resolve();
-  let isLost = false;
+  const queue = createStagingQueue();
+  let storing: Promise<boolean> = Promise.resolve(true);
   let gathered: StatedCustomer[] = [];
   let rejected: RejectedRow[] = [];
   const doubtful: StatedCustomer[] = [];
 
-  async function stage(placed: readonly BatchedCustomer[], bad: readonly RejectedRow[]): Promise<void> {
-    if (isLost) return;
+  async function stage(placed: readonly BatchedCustomer[], bad: readonly RejectedRow[]): Promise<boolean> {
     await rekey(placed);
     const wanted = await findWanted(placed);
     // In a plan's transaction a wrong guess cannot be detected: the inserted rows conflict with no live row,
@@ -92,18 +89,16 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
     const staged =
       placed.length === 0 ? NOTHING : await stageCustomers(db, { ...options, placed, areLikelyNew });
-    if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
-      isLost = true;
-      return;
-    }
+    if (staged === null || !(await stageRejected(db, options, bad))) return false;
     packs.add(placed, { known: staged.known, wanted });
     known += staged.known.size;
     totals.new += placed.length - staged.known.size;
     totals.withdrawn += staged.withdrawn;
     // Batches are stored while the next customers are staged.
-    await storing;
+    const isStored = await storing;
     storing = store(packs.take(false));
     storing.catch(() => {});
+    return isStored;
   }
 
   /**
@@ -128,23 +123,18 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     return new Set(hashes.filter((hash) => !lookedUp.has(hash)));
   }
 
-  async function store(batches: readonly CustomersToStore[]): Promise<void> {
-    if (batches.length === 0) return;
-    if (!(await storeCustomerBatches(db, { ...options, batches }))) isLost = true;
+  async function store(batches: readonly CustomersToStore[]): Promise<boolean> {
+    return batches.length === 0 || storeCustomerBatches(db, { ...options, batches });
   }
 
-  async function stageGathered(): Promise<void> {
+  async function stageGathered(): Promise<boolean> {
     const [customers, bad] = [unite(gathered), rejected];
     totals.customerRows += gathered.length;
     gathered = [];
     rejected = [];
     const batchIds = await reserveBatches(db, placer.toBegin(customers.length));
     const placed = placer.place(customers, batchIds);
-    last = last.then(() => stage(placed, bad));
-    // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
-    // between would end the process.
-    last.catch(() => {});
-    waiting.push(last);
+    return queue.add(() => stage(placed, bad));
   }
 
   return {
@@ -157,17 +147,13 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
         passedOver[reason] += batch.passedOver[reason];
         if (!IS_RECORDED[reason]) totals.customerRows += batch.passedOver[reason];
       }
-      if (gathered.length + rejected.length < STATEMENT_CUSTOMERS) return !isLost;
-      await stageGathered();
-      if (waiting.length > MAX_WAITING) await waiting.shift();
-      return !isLost;
+      if (gathered.length + rejected.length < STATEMENT_CUSTOMERS) return !queue.isLost();
+      return stageGathered();
     },
     async finish() {
       await stageGathered();
-      await last;
-      await storing;
-      if (!isLost) await store(packs.take(true));
-      if (isLost) return null;
+      const isStaged = await queue.settle();
+      if (!(await storing) || !isStaged || !(await store(packs.take(true)))) return null;
       // They count only if the file does, so they are staged when it is sealed.
       const doubts = unite(doubtful).map((customer) => ({ customer, batchId: NO_BATCH }));
       await rekey(doubts);
@@ -321,10 +307,8 @@ type CustomersToStore = {
 /** Reserves batch numbers. @returns the numbers in ascending order. */
 async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
   if (count === 0) return [];
-  const { rows } = await sql<{ batch_id: string }>`
-    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
-    db,
-  );
+  const rows = await rowsOf<{ batch_id: string }>(db)`
+    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`;
   return rows.map(({ batch_id }) => batch_id);
 }
 
@@ -345,7 +329,7 @@ async function storeCustomerBatches(
     ({ purpose, batchId, addresses, hashes }) =>
       sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toUuidArrayParameter(hashes)}::uuid[])`,
   );
-  const { rows: answer } = await sql<{ fenced: string }>`
+  const answer = await rowsOf<{ fenced: string }>(db)`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
       insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
@@ -354,6 +338,6 @@ async function storeCustomerBatches(
         g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
       from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
-    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`.execute(db);
+    select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`;
   return answer[0]?.fenced === '1';
 }

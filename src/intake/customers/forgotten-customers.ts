@@ -3,6 +3,7 @@ import type { CustomerHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { countOf, execute, rowsOf } from '../../db/statement.ts';
 import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
 /** A customer to be forgotten, identified by digests only. */
@@ -27,9 +28,9 @@ export async function readTombstones(
   db: Database,
   { isSearched = false }: { readonly isSearched?: boolean } = {},
 ): Promise<ReadonlySet<CustomerHash>> {
-  const { rows } = await sql<{ tombstone: CustomerHash }>`
+  const rows = await rowsOf<{ tombstone: CustomerHash }>(db)`
     select encode(uuid_send(tombstone), 'hex') as tombstone from intake.forgotten_customers
-    where searched_at is not null or not ${isSearched}::boolean`.execute(db);
+    where searched_at is not null or not ${isSearched}::boolean`;
   return new Set(rows.map(({ tombstone }) => tombstone));
 }
 
@@ -38,12 +39,12 @@ export async function readTombstones(
  * orders.
  */
 export async function readCustomerBrands(db: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ brand_id: string }>`
+  const rows = await rowsOf<{ brand_id: string }>(db)`
     select brand_id from intake.customers union select brand_id from intake.waiting_batches
     union select brand_id from intake.lookups
     union select brand_id from intake.attributions
       where brand_id is not null and exists (select from intake.orders where customer_key is not null)
-    order by 1`.execute(db);
+    order by 1`;
   return rows.map(({ brand_id }) => brand_id);
 }
 
@@ -58,42 +59,37 @@ export async function forgetCustomer(
 ): Promise<DeletedRows> {
   const mine = sql`any (${toUuidArrayParameter(hashes)}::uuid[])`;
   const waiting = await takeOutOfBatches(trx, hashes);
-  const { numAffectedRows: lookups } =
-    await sql`delete from intake.lookups where customer_hash = ${mine}`.execute(trx);
-  const { numAffectedRows: customers } =
-    await sql`delete from intake.customers where customer_hash = ${mine}`.execute(trx);
-  const { numAffectedRows: keys } =
-    await sql`update intake.orders set customer_key = null, customer_key_no = null where customer_key = ${mine}`.execute(
-      trx,
-    );
-  await sql`
+  const lookups = await execute(trx)`
+    delete from intake.lookups where customer_hash = ${mine}`;
+  const customers = await execute(trx)`
+    delete from intake.customers where customer_hash = ${mine}`;
+  const keys = await execute(trx)`
+    update intake.orders set customer_key = null, customer_key_no = null where customer_key = ${mine}`;
+  await execute(trx)`
     insert into intake.forgotten_customers (tombstone, key_fingerprint) values (${tombstone}::uuid, ${fingerprint})
-    on conflict (tombstone) do update set searched_at = null`.execute(trx);
+    on conflict (tombstone) do update set searched_at = null`;
   return {
-    'intake.customers': Number(customers ?? 0),
-    'intake.lookups': Number(lookups ?? 0),
+    'intake.customers': customers,
+    'intake.lookups': lookups,
     'intake.waiting_batches': waiting,
-    'intake.orders.customer_key': Number(keys ?? 0),
+    'intake.orders.customer_key': keys,
   };
 }
 
 /** Records that the search of all tables for the address has finished. */
 export async function noteSearched(trx: DatabaseTransaction, tombstone: CustomerHash): Promise<void> {
-  await sql`
-    update intake.forgotten_customers set searched_at = clock_timestamp() where tombstone = ${tombstone}::uuid`.execute(
-    trx,
-  );
+  await execute(trx)`
+    update intake.forgotten_customers set searched_at = clock_timestamp() where tombstone = ${tombstone}::uuid`;
 }
 
 /** Removes the customer's address from waiting batches. @returns the number of batches that contained it. */
 async function takeOutOfBatches(trx: DatabaseTransaction, hashes: readonly CustomerHash[]): Promise<number> {
-  const { rows } = await sql<{ batches: string }>`
+  return countOf(trx)`
     with members as (
       select b.batch_id, m.address, m.hash, m.place, m.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_gone
       from intake.waiting_batches b cross join ${membersOfBatch}
       where b.customer_hashes && ${toUuidArrayParameter(hashes)}::uuid[]
     ),
     ${takeOutGone}
-    select count(*) as batches from rebuilt`.execute(trx);
-  return Number(rows[0]?.batches ?? 0);
+    select count(*) as batches from rebuilt`;
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { CustomerHash, Profile } from '../../core/customer.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { maySend } from './prepare-batches.ts';
 import { membersOfBatch } from './waiting-batches.ts';
@@ -37,24 +37,22 @@ export async function* wantedLookups(
   { brandId, recheckAfterDays, unknownFrom }: LookupScope,
 ): AsyncGenerator<WantedLookup> {
   for (let after = '0'; ; ) {
-    const { rows: next } = await sql<{ batch_id: string }>`
+    const next = await rowOf<{ batch_id: string }>(db)`
       select b.batch_id
       from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'lookup' and b.batch_id > ${after}::bigint
-      order by b.batch_id limit 1`.execute(db);
-    const batchId = next[0]?.batch_id;
-    if (batchId === undefined) return;
-    const { rows } = await sql<WantedLookup>`
+      order by b.batch_id limit 1`;
+    if (next === undefined) return;
+    yield* await rowsOf<WantedLookup>(db)`
       select m.hash, m.address
       from intake.waiting_batches b cross join ${membersOfBatch}
-      where b.batch_id = ${batchId}::bigint
+      where b.batch_id = ${next.batch_id}::bigint
         and exists (select from intake.customers c where c.customer_hash = m.hash and ${maySend(unknownFrom)})
         and not exists (
           select from intake.lookups l where l.customer_hash = m.hash
             and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false)
-      order by m.place`.execute(db);
-    yield* rows;
-    after = batchId;
+      order by m.place`;
+    after = next.batch_id;
   }
 }
 
@@ -63,7 +61,7 @@ export async function recordLookups(
   db: Database,
   results: readonly LookupResult[],
 ): Promise<readonly null[]> {
-  await sql`
+  await execute(db)`
     insert into intake.lookups (customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url,
       picture_url, http_status, message, run_id, looked_up_at)
     select customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url,
@@ -75,7 +73,7 @@ export async function recordLookups(
     set outcome = excluded.outcome, platform = excluded.platform, user_id = excluded.user_id, username = excluded.username,
         followers = excluded.followers, is_verified = excluded.is_verified, profile_url = excluded.profile_url,
         picture_url = excluded.picture_url, http_status = excluded.http_status, message = excluded.message,
-        run_id = excluded.run_id, looked_up_at = excluded.looked_up_at`.execute(db);
+        run_id = excluded.run_id, looked_up_at = excluded.looked_up_at`;
   return results.map(() => null);
 }
 
@@ -83,9 +81,7 @@ export async function recordLookups(
  * Deletes the addresses that waited to be looked up. Customers beyond the budget come back with a later file.
  */
 export async function dropLookups(db: Database, brandId: string): Promise<void> {
-  await sql`delete from intake.waiting_batches where brand_id = ${brandId} and purpose = 'lookup'`.execute(
-    db,
-  );
+  await execute(db)`delete from intake.waiting_batches where brand_id = ${brandId} and purpose = 'lookup'`;
 }
 
 function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {
@@ -123,9 +119,9 @@ export async function findLookedUp(
   { hashes, recheckAfterDays }: FindLookedUpOptions,
 ): Promise<ReadonlySet<CustomerHash>> {
   if (hashes.length === 0) return new Set();
-  const { rows } = await sql<{ hash: CustomerHash }>`
+  const rows = await rowsOf<{ hash: CustomerHash }>(db)`
     select encode(uuid_send(customer_hash), 'hex') as hash from intake.lookups
     where customer_hash = any (${toArrayParameter(hashes)}::uuid[])
-      and (looked_up_at <= now() - ${recheckAfterDays}::numeric * interval '1 day') is not true`.execute(db);
+      and (looked_up_at <= now() - ${recheckAfterDays}::numeric * interval '1 day') is not true`;
   return new Set(rows.map(({ hash }) => hash));
 }

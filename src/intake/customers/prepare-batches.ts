@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { execute } from '../../db/statement.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
 import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
@@ -31,7 +32,7 @@ async function takeOutForbidden(
   db: Database,
   { brandId, unknownFrom }: Pick<PrepareOptions, 'brandId' | 'unknownFrom'>,
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     with gone as materialized (
       select c.customer_hash from intake.customers c
       join intake.waiting_batches b on b.batch_id = c.batch_id and b.purpose = 'submit'
@@ -45,7 +46,7 @@ async function takeOutForbidden(
     ),
     ${takeOutGone}
     update intake.customers c set staged_file_id = null, batch_id = null
-    from gone g where c.customer_hash = g.customer_hash`.execute(db);
+    from gone g where c.customer_hash = g.customer_hash`;
 }
 
 /**
@@ -53,7 +54,7 @@ async function takeOutForbidden(
  * of each customer.
  */
 async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Promise<void> {
-  await sql`
+  await execute(db)`
     with odd as materialized (
       select b.* from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit' and b.customers <> ${batchSize}::integer
@@ -87,5 +88,5 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
       from members group by batch_id
     )
     update intake.customers c set batch_id = m.batch_id
-    from members m where c.customer_hash = m.hash and c.batch_id = m.old_batch_id`.execute(db);
+    from members m where c.customer_hash = m.hash and c.batch_id = m.old_batch_id`;
 }

@@ -3,6 +3,7 @@ import type { RekeyedHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 
 /*
  * Moves customers from the previous hash key to the current one. A new hash needs the address, and the
@@ -30,14 +31,13 @@ export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[
   const pairs = sql`rows from (unnest(${previous}::uuid[]), unnest(${current}::uuid[])) as p(previous, current)`;
   return inTransaction(db, async (trx) => {
     await uniteDoubles(trx, pairs, previous);
-    await sql`
+    await execute(trx)`
       update intake.lookups l set customer_hash = p.current from ${pairs}
       where l.customer_hash = p.previous and l.customer_hash = any (${previous}::uuid[])
-        and not exists (select from intake.lookups n where n.customer_hash = p.current)`.execute(trx);
-    const { numAffectedRows } = await sql`
+        and not exists (select from intake.lookups n where n.customer_hash = p.current)`;
+    return execute(trx)`
       update intake.customers c set customer_hash = p.current, key_no = ${CURRENT_KEY_NO} from ${pairs}
-      where c.customer_hash = p.previous and c.customer_hash = any (${previous}::uuid[])`.execute(trx);
-    return Number(numAffectedRows ?? 0);
+      where c.customer_hash = p.previous and c.customer_hash = any (${previous}::uuid[])`;
   });
 }
 
@@ -51,7 +51,7 @@ async function uniteDoubles(
   pairs: RawBuilder<unknown>,
   previous: Buffer,
 ): Promise<void> {
-  const { rows } = await sql<{ previous: string }>`
+  const rows = await rowsOf<{ previous: string }>(trx)`
     update intake.customers n
     set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed, said_yes = n.said_yes or o.said_yes,
         consented_at = greatest(n.consented_at, o.consented_at), refused_at = greatest(n.refused_at, o.refused_at),
@@ -61,10 +61,10 @@ async function uniteDoubles(
     join intake.customers o on o.customer_hash = p.previous
     left join intake.identify_batches b on b.batch_id = o.batch_id
     where n.customer_hash = p.current and o.customer_hash = any (${previous}::uuid[])
-    returning encode(uuid_send(o.customer_hash), 'hex') as previous`.execute(trx);
+    returning encode(uuid_send(o.customer_hash), 'hex') as previous`;
   if (rows.length === 0) return;
   const doubles = toUuidArrayParameter(rows.map((row) => row.previous));
-  await sql`delete from intake.customers where customer_hash = any (${doubles}::uuid[])`.execute(trx);
+  await execute(trx)`delete from intake.customers where customer_hash = any (${doubles}::uuid[])`;
 }
 
 /**
@@ -77,12 +77,10 @@ export async function rekeyOrders(
 ): Promise<void> {
   const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
   const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
-  await sql`
+  await execute(db)`
     update intake.orders o set customer_key = p.current, customer_key_no = ${ORDER_KEY_NO}
     from rows from (unnest(${previous}::uuid[]), unnest(${current}::uuid[])) as p(previous, current)
-    where o.customer_key = p.previous and o.customer_key = any (${previous}::uuid[]) and o.source = ${source}`.execute(
-    db,
-  );
+    where o.customer_key = p.previous and o.customer_key = any (${previous}::uuid[]) and o.source = ${source}`;
 }
 
 /** Moves tombstones, so that customers who were forgotten under the previous key stay forgotten. */
@@ -91,12 +89,10 @@ export async function rekeyTombstones(
   { hashes, fingerprint }: { readonly hashes: readonly RekeyedHash[]; readonly fingerprint: string },
 ): Promise<void> {
   for (const { previous, current } of hashes)
-    await sql`
+    await execute(db)`
       with moved as (delete from intake.forgotten_customers where tombstone = ${previous}::uuid returning *)
       insert into intake.forgotten_customers (tombstone, key_fingerprint, forgotten_at, searched_at)
-      select ${current}::uuid, ${fingerprint}, forgotten_at, searched_at from moved on conflict do nothing`.execute(
-      db,
-    );
+      select ${current}::uuid, ${fingerprint}, forgotten_at, searched_at from moved on conflict do nothing`;
 }
 
 /** Computes the hashes of an address for a brand, under both keys. */
@@ -107,19 +103,18 @@ export type RekeyAddress = (brandId: string, address: string) => RekeyedHash;
  */
 export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string }>`
+    const batch = await rowOf<{ batchId: string; brandId: string; influencerList: string }>(db)`
       select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList" from intake.waiting_batches
-      where key_no < ${CURRENT_KEY_NO} order by batch_id limit 1`.execute(db);
-    const [batch] = rows;
+      where key_no < ${CURRENT_KEY_NO} order by batch_id limit 1`;
     if (batch === undefined) return;
     const addresses = JSON.parse(batch.influencerList) as string[];
     const hashes = addresses.map((address) => rekey(batch.brandId, address));
     await inTransaction(db, async (trx) => {
       await rekeyCustomers(trx, hashes);
-      await sql`
+      await execute(trx)`
         update intake.waiting_batches
         set customer_hashes = ${toUuidArrayParameter(hashes.map(({ current }) => current))}::uuid[], key_no = ${CURRENT_KEY_NO}
-        where batch_id = ${batch.batchId}::bigint`.execute(trx);
+        where batch_id = ${batch.batchId}::bigint`;
     });
   }
 }
@@ -141,7 +136,7 @@ export type PreviousKey = {
  * orders.
  */
 export async function readPreviousKey(db: Database): Promise<PreviousKey> {
-  const { rows } = await sql<PreviousKey>`
+  const rows = await rowsOf<PreviousKey>(db)`
     select k.previous_fingerprint as fingerprint, k.rotated_at as "rotatedAt",
       (select count(*) from intake.customers c where c.key_no < k.key_no)::integer as customers,
       (select count(*) from intake.customers)::integer as "customersInAll",
@@ -149,7 +144,7 @@ export async function readPreviousKey(db: Database): Promise<PreviousKey> {
       case when k.previous_fingerprint is null then 0 else (
         select count(*) from intake.orders o
         where o.is_current and o.customer_key is not null and coalesce(o.customer_key_no, 1) < k.key_no) end::integer as orders
-    from intake.customer_key k`.execute(db);
+    from intake.customer_key k`;
   return (
     rows[0] ?? {
       fingerprint: null,
@@ -167,14 +162,11 @@ export async function readPreviousKey(db: Database): Promise<PreviousKey> {
  * digests could no longer be matched.
  */
 export async function retirePreviousKey(trx: DatabaseTransaction): Promise<void> {
-  await sql`
+  await execute(trx)`
     delete from intake.lookups l using intake.customers c, intake.customer_key k
-    where c.customer_hash = l.customer_hash and c.key_no < k.key_no`.execute(trx);
-  await sql`delete from intake.customers c using intake.customer_key k where c.key_no < k.key_no`.execute(
-    trx,
-  );
-  await sql`delete from intake.forgotten_customers f using intake.customer_key k where f.key_fingerprint <> k.fingerprint`.execute(
-    trx,
-  );
-  await sql`update intake.customer_key set previous_fingerprint = null`.execute(trx);
+    where c.customer_hash = l.customer_hash and c.key_no < k.key_no`;
+  await execute(trx)`delete from intake.customers c using intake.customer_key k where c.key_no < k.key_no`;
+  await execute(trx)`
+    delete from intake.forgotten_customers f using intake.customer_key k where f.key_fingerprint <> k.fingerprint`;
+  await execute(trx)`update intake.customer_key set previous_fingerprint = null`;
 }

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import { type CustomerHash, mergeConsent, type StatedCustomer } from '../../core/customer.ts';
 import { configurationError } from '../../core/known-error.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 import { toCustomerRows } from './batched-customer.ts';
 import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-customers.ts';
 
@@ -40,10 +40,9 @@ export type SealedFile = { readonly uri: string; readonly version: string };
 
 /** Lists the files of a source that were sealed for their customers. */
 export async function listSealedFiles(db: Database, source: string): Promise<readonly SealedFile[]> {
-  const { rows } = await sql<SealedFile>`
+  return rowsOf<SealedFile>(db)`
     select distinct uri, version from intake.source_files
-    where source = ${source} and read_for = 'customers' and state = 'sealed'`.execute(db);
-  return rows;
+    where source = ${source} and read_for = 'customers' and state = 'sealed'`;
 }
 
 /**
@@ -70,7 +69,7 @@ export async function restoreCustomers(
   const once = [...byHash.values()];
   if (once.length === 0) return;
   const from = toCustomerRows(once.map((customer) => ({ customer, batchId: '0' })));
-  await sql`
+  await execute(db)`
     insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, said_yes, consented_at, refused_at,
       orders_count, spent, currency, bought_with_code, earlier_submissions, earlier_submitted_at, key_no)
     select g.hash, ${brandId}, ${source}, coalesce(g.is_out, false), g.said_yes, g.consented_at, g.refused_at, g.orders_count, g.spent,
@@ -80,9 +79,7 @@ export async function restoreCustomers(
     set said_yes = customers.said_yes or excluded.said_yes, consented_at = greatest(customers.consented_at, excluded.consented_at),
       refused_at = greatest(customers.refused_at, excluded.refused_at),
       is_unsubscribed = greatest(customers.refused_at, excluded.refused_at) is not null
-        and (greatest(customers.consented_at, excluded.consented_at) > greatest(customers.refused_at, excluded.refused_at)) is not true`.execute(
-    db,
-  );
+        and (greatest(customers.consented_at, excluded.consented_at) > greatest(customers.refused_at, excluded.refused_at)) is not true`;
 }
 
 /** What was lost with the key. */
@@ -99,23 +96,22 @@ export async function replaceLostKey(
   trx: DatabaseTransaction,
   { fingerprint, rekey }: { readonly fingerprint: string; readonly rekey: RekeyAddress },
 ): Promise<LostDigests> {
-  const { rows } = await sql<LostDigests>`
+  const rows = await rowsOf<LostDigests>(trx)`
     select count(*) filter (where c.key_no = ${CURRENT_KEY_NO})::integer as customers,
       count(*) filter (where c.key_no > ${CURRENT_KEY_NO})::integer as restored,
       (select count(*) from intake.forgotten_customers)::integer as forgotten
-    from intake.customers c`.execute(trx);
-  await sql`
+    from intake.customers c`;
+  await execute(trx)`
     update intake.customer_key set fingerprint = ${fingerprint}, previous_fingerprint = null, key_no = key_no + 1,
-      rotated_at = clock_timestamp()`.execute(trx);
+      rotated_at = clock_timestamp()`;
   await keepWaiting(trx, rekey);
-  await sql`delete from intake.customers where key_no < ${CURRENT_KEY_NO}`.execute(trx);
-  await sql`
+  await execute(trx)`delete from intake.customers where key_no < ${CURRENT_KEY_NO}`;
+  await execute(trx)`
     delete from intake.lookups l
-    where not exists (select from intake.customers c where c.customer_hash = l.customer_hash)`.execute(trx);
-  await sql`delete from intake.forgotten_customers`.execute(trx);
-  await sql`update intake.orders set customer_key = null, customer_key_no = null where customer_key is not null`.execute(
-    trx,
-  );
+    where not exists (select from intake.customers c where c.customer_hash = l.customer_hash)`;
+  await execute(trx)`delete from intake.forgotten_customers`;
+  await execute(trx)`
+    update intake.orders set customer_key = null, customer_key_no = null where customer_key is not null`;
   return rows[0] ?? { customers: 0, restored: 0, forgotten: 0 };
 }
 
@@ -124,10 +120,12 @@ export async function replaceLostKey(
  * have not been submitted yet.
  */
 async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promise<void> {
-  const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string; hashes: string }>`
+  const rows = await rowsOf<{ batchId: string; brandId: string; influencerList: string; hashes: string }>(
+    trx,
+  )`
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
       (select string_agg(encode(uuid_send(h), 'hex'), ',' order by place) from unnest(customer_hashes) with ordinality as u(h, place)) as hashes
-    from intake.waiting_batches where key_no < ${CURRENT_KEY_NO} order by batch_id`.execute(trx);
+    from intake.waiting_batches where key_no < ${CURRENT_KEY_NO} order by batch_id`;
   for (const { batchId, brandId, influencerList, hashes } of rows) {
     const previous = hashes.split(',');
     const addresses = JSON.parse(influencerList) as string[];
@@ -137,15 +135,13 @@ async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promi
     }));
     const current = toUuidArrayParameter(pairs.map((pair) => pair.current));
     // Delete the restored row, which wrongly says that the customer was submitted, and keep the old row.
-    await sql`
+    await execute(trx)`
       delete from intake.customers n
       using rows from (unnest(${toUuidArrayParameter(previous)}::uuid[]), unnest(${current}::uuid[])) as p(previous, current),
         intake.customers o
-      where n.customer_hash = p.current and o.customer_hash = p.previous`.execute(trx);
+      where n.customer_hash = p.current and o.customer_hash = p.previous`;
     await rekeyCustomers(trx, pairs);
-    await sql`
-      update intake.waiting_batches set customer_hashes = ${current}::uuid[], key_no = ${CURRENT_KEY_NO} where batch_id = ${batchId}::bigint`.execute(
-      trx,
-    );
+    await execute(trx)`
+      update intake.waiting_batches set customer_hashes = ${current}::uuid[], key_no = ${CURRENT_KEY_NO} where batch_id = ${batchId}::bigint`;
   }
 }

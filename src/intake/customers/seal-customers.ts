@@ -1,9 +1,10 @@
-import { sql, type Transaction } from 'kysely';
-import type { ConsentCount, OptionalColumn, OptionalField } from '../../core/customer.ts';
+import type { Transaction } from 'kysely';
+import type { OptionalColumn, OptionalField } from '../../core/customer.ts';
 import type { HoldReason } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
+import { countsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 import { type FileColumns, type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
@@ -11,14 +12,12 @@ import type { CustomerTotals } from './create-customer-stager.ts';
 import { stageCustomers } from './stage-customers.ts';
 
 export type SealCustomersOptions = SealReadOptions & {
-  /** Totals of the stager. */
   readonly staged: CustomerTotals;
   readonly maxRejectedShare: number;
   /**
    * A file is held if a larger share of the cells in a column that only look-ups need cannot be read; 0 to 1.
    */
   readonly maxUnreadableShare: number;
-  /** Name of the source. */
   readonly source: string;
   readonly brandId: string;
 };
@@ -64,20 +63,17 @@ function columnsOf(
   staged: CustomerTotals,
   { customerRows, rejectedRows }: Pick<Totals, 'customerRows' | 'rejectedRows'>,
 ): FileColumns {
+  const { columns, yes, no, blank } = staged.seen.consent;
   return {
     customer_rows: customerRows,
     customers_new: staged.new,
     rejected_rows: rejectedRows,
-    consent_columns: staged.seen.consent.columns,
-    consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
+    consent_columns: columns,
+    consent_counts: JSON.stringify({ yes, no, blank }),
     passed_over: JSON.stringify(
       Object.fromEntries(Object.entries(staged.passedOver).filter(([, rows]) => rows > 0)),
     ),
   };
-}
-
-function countsOf({ yes, no, blank }: ConsentCount) {
-  return { yes, no, blank };
 }
 
 async function countStored(
@@ -85,12 +81,12 @@ async function countStored(
   sourceFileId: string,
   customerRows: number,
 ): Promise<Totals> {
-  const { rows } = await sql<{ rejected: string; stored: string }>`
+  const counts = await countsOf<'rejectedRows' | 'stored'>(trx)`
     select
-      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected,
+      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       (select coalesce(sum(customers), 0) from intake.waiting_batches
-       where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`.execute(trx);
-  return { customerRows, rejectedRows: Number(rows[0]?.rejected), stored: Number(rows[0]?.stored) };
+       where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`;
+  return { customerRows, ...counts };
 }
 
 async function findReason(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
 import type { WaitingBatch } from './waiting-batches.ts';
 
 /** The run that sent a batch, and the label it used. */
@@ -29,7 +30,7 @@ export async function settleBatches(
     ({ batch, state, httpStatus, message }) =>
       sql`(${batch.batchId}::bigint, ${state}::text, ${httpStatus}::integer, ${message}::text)`,
   );
-  await sql`
+  await execute(db)`
     with answers (batch_id, state, http_status, message) as (values ${sql.join(rows)}),
     taken as (
       delete from intake.waiting_batches where batch_id = any (array(select batch_id from answers)) returning *
@@ -38,7 +39,7 @@ export async function settleBatches(
       (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id, staged_at)
     select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.customers, a.http_status,
       a.message, ${call.runId}::bigint, t.created_at
-    from taken t join answers a using (batch_id)`.execute(db);
+    from taken t join answers a using (batch_id)`;
   return answers.map(() => null);
 }
 
@@ -57,7 +58,7 @@ export async function splitBatch(
   const { at, refusal, call } = options;
   const addresses = JSON.parse(batch.influencerList) as string[];
   const lists = [addresses.slice(0, at), addresses.slice(at)].map((half) => JSON.stringify(half));
-  const { rows } = await sql<WaitingBatch>`
+  return rowsOf<WaitingBatch>(db)`
     with taken as (
       delete from intake.waiting_batches where batch_id = ${batch.batchId}::bigint returning *
     ),
@@ -87,8 +88,7 @@ export async function splitBatch(
     )
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
       customers
-    from halves order by batch_id`.execute(db);
-  return rows;
+    from halves order by batch_id`;
 }
 
 /**
@@ -105,16 +105,15 @@ export async function wasAccepted(
   const { brandId, sourceType, runId, since } = options;
   const isRecent =
     since === null ? sql`true` : sql`run_id = ${runId}::bigint and settled_at > ${since}::timestamptz`;
-  const { rows } = await sql`
+  return finds(db)`
     select from intake.identify_batches
     where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' and ${isRecent}
-    limit 1`.execute(db);
-  return rows.length > 0;
+    limit 1`;
 }
 
 /** The time by the clock of the database, plus a number of milliseconds. */
 export async function readClock(db: Database, { plusMs }: { readonly plusMs: number }): Promise<string> {
-  const { rows } = await sql<{ at: string }>`
-    select (clock_timestamp() + ${plusMs} * interval '1 millisecond')::text as at`.execute(db);
-  return rows[0]?.at ?? '';
+  const clock = await rowOf<{ at: string }>(db)`
+    select (clock_timestamp() + ${plusMs} * interval '1 millisecond')::text as at`;
+  return clock?.at ?? '';
 }

@@ -5,6 +5,7 @@ import { BinaryRows, type CopyRows, copyInto } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
+import { rowOf } from '../../db/statement.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { type BatchedCustomer, toCustomerRows } from './batched-customer.ts';
 import { CURRENT_KEY_NO } from './rekey-customers.ts';
@@ -114,7 +115,7 @@ async function add(
   db: Database,
   { brandId, placed, areLikelyNew, ...read }: StageCustomersOptions,
 ): Promise<readonly BatchedCustomer[] | null> {
-  const { rows: answer } = await sql<{ fenced: string; added: string; hashes: string | null }>`
+  const row = await rowOf<{ fenced: string; added: string; hashes: string | null }>(db)`
     with fence as materialized (${fenceOf(read)}),
     added as (
       insert into intake.customers
@@ -133,8 +134,7 @@ async function add(
     select (select count(*) from fence) as fenced, count(*) as added, ${NOT_AWAITING_DISK},
       case when count(*) < ${placed.length}::integer
         then (select string_agg(encode(uuid_send(customer_hash), 'hex'), ',') from added) end as hashes
-    from added`.execute(db);
-  const [row] = answer;
+    from added`;
   if (row?.fenced !== '1') return null;
   if (Number(row.added) === placed.length) return [];
   const added = new Set(row.hashes?.split(','));
@@ -152,10 +152,9 @@ async function copyNewCustomers(
   { brandId, placed, ...read }: StageCustomersOptions,
 ): Promise<readonly [] | null> {
   return inTransaction(db, async (trx) => {
-    const { rows } = await sql<{ source: string; keyNo: number }>`
+    const file = await rowOf<{ source: string; keyNo: number }>(trx)`
       with fence as materialized (${fenceOf(read)})
-      select source, ${CURRENT_KEY_NO} as "keyNo", ${NOT_AWAITING_DISK} from fence ${keepsPlan}`.execute(trx);
-    const [file] = rows;
+      select source, ${CURRENT_KEY_NO} as "keyNo", ${NOT_AWAITING_DISK} from fence ${keepsPlan}`;
     if (file === undefined) return null;
     const { source, keyNo } = file;
     await copyInto(
@@ -250,7 +249,7 @@ async function noteKnownCustomers(
   db: Database,
   { placed, recheckAfterDays, ...read }: StageCustomersOptions,
 ): Promise<NotedCustomers | null> {
-  const { rows: answer } = await sql<{ fenced: string; noted: string; withdrawn: string }>`
+  const row = await rowOf<{ fenced: string; noted: string; withdrawn: string }>(db)`
     with fence as materialized (${fenceOf(read)}),
     met as (
       select f.source_file_id, f.source, g.hash, g.batch_id, g.is_out as says_no, g.orders_count, g.spent, g.currency, g.with_code, g.place,
@@ -304,8 +303,7 @@ async function noteKnownCustomers(
       coalesce(string_agg(
         case when not is_known then ${NOTED.gone} when is_out then ${NOTED.unsubscribed}
           when change = 'submit' then ${NOTED.submit} else ${NOTED.known} end, '' order by place), '') as noted
-    from judged`.execute(db);
-  const [row] = answer;
+    from judged`;
   return row?.fenced === '1' ? { noted: row.noted, withdrawn: Number(row.withdrawn) } : null;
 }
 

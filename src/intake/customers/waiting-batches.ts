@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { countsOf, rowOf, rowsOf } from '../../db/statement.ts';
 
 /**
  * A batch that waits to be submitted. Contains plain addresses: it must not reach any log, error or other
@@ -27,14 +28,13 @@ export async function waitingRanges(
   db: Database,
   { brandId, size }: { readonly brandId: string; readonly size: number },
 ): Promise<readonly BatchRange[]> {
-  const { rows } = await sql<BatchRange>`
+  return rowsOf<BatchRange>(db)`
     select min(batch_id) as "from", max(batch_id) as "to"
     from (
       select b.batch_id, (row_number() over (order by b.batch_id) - 1) / ${size}::bigint as share
       from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit') numbered
-    group by share order by share`.execute(db);
-  return rows;
+    group by share order by share`;
 }
 
 /**
@@ -51,13 +51,12 @@ export async function* waitingBatches(
   const { from, to: end } = range ?? { from: '1', to: await readLastId(db) };
 
   async function readAfter(batchId: string): Promise<readonly WaitingBatch[]> {
-    const { rows } = await sql<WaitingBatch>`
+    return rowsOf<WaitingBatch>(db)`
       select b.batch_id as "batchId", b.brand_id as "brandId", b.influencer_list as "influencerList",
         b.customers
       from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${batchId}::bigint and b.batch_id <= ${end}::bigint
-      order by b.batch_id limit ${PAGE_BATCHES}`.execute(db);
-    return rows;
+      order by b.batch_id limit ${PAGE_BATCHES}`;
   }
 
   let page = await readAfter(String(BigInt(from) - 1n));
@@ -72,9 +71,9 @@ export async function* waitingBatches(
 }
 
 async function readLastId(db: Database): Promise<string> {
-  const { rows } = await sql<{ last: string | null }>`
-    select max(batch_id) as last from intake.waiting_batches`.execute(db);
-  return rows[0]?.last ?? '0';
+  const newest = await rowOf<{ last: string | null }>(db)`
+    select max(batch_id) as last from intake.waiting_batches`;
+  return newest?.last ?? '0';
 }
 
 /**
@@ -85,18 +84,12 @@ export async function countWaiting(
   db: Database,
   brandId: string,
 ): Promise<{ readonly customers: number; readonly calls: number; readonly lookups: number }> {
-  const { rows } = await sql<{ customers: string; calls: string; lookups: string }>`
+  return countsOf<'customers' | 'calls' | 'lookups'>(db)`
     select coalesce(sum(b.customers) filter (where b.purpose = 'submit'), 0) as customers,
       count(*) filter (where b.purpose = 'submit') as calls,
       coalesce(sum(b.customers) filter (where b.purpose = 'lookup'), 0) as lookups
     from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
-    where b.brand_id = ${brandId}`.execute(db);
-  const [row] = rows;
-  return {
-    customers: Number(row?.customers ?? 0),
-    calls: Number(row?.calls ?? 0),
-    lookups: Number(row?.lookups ?? 0),
-  };
+    where b.brand_id = ${brandId}`;
 }
 
 /** SQL for the members of batches `b`, as rows `m (address, hash, place)`. */

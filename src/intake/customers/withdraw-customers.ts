@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
 
@@ -8,7 +9,7 @@ import { membersOfBatch, takeOutGone } from './waiting-batches.ts';
  * contain customers of several files; the others keep waiting. Customers who were submitted stay submitted.
  */
 export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     with mine as materialized (
       select c.customer_hash, c.batch_id from intake.customers c
       where c.staged_file_id = ${sourceFileId}::bigint and not c.is_unsubscribed
@@ -33,7 +34,5 @@ export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: stri
     update intake.customers c
     set staged_file_id = null, batch_id = null, is_unsubscribed = c.refused_at is not null,
       said_yes = c.said_yes and c.refused_at is null, consented_at = case when c.refused_at is null then c.consented_at end
-    from mine m where c.customer_hash = m.customer_hash and (c.earlier_submissions > 0 or c.refused_at is not null)`.execute(
-    trx,
-  );
+    from mine m where c.customer_hash = m.customer_hash and (c.earlier_submissions > 0 or c.refused_at is not null)`;
 }

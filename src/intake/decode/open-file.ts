@@ -16,7 +16,6 @@ const LEAST_READ_BYTES = 16 * 1_024;
 export type OpenFileOptions = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
-  /** Aborts the read immediately. */
   readonly signal?: AbortSignal;
 };
 

@@ -14,7 +14,6 @@ export type ReadTextOptions = {
   readonly open?: OpenStored | undefined;
   /** The layout's encoding. The encoding of the source takes precedence. */
   readonly encoding: string;
-  /** Aborts the read immediately. */
   readonly signal?: AbortSignal;
   /** Called with the number of stored bytes as they arrive, to show progress against `sizeBytes`. */
   readonly onStoredBytes?: (count: number) => void;

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import { MAX_LIST_EVERY_HOURS } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 
 /** The files of a source that a run has to look up, if the queue of the source announces all new files. */
 export type Announced = {
@@ -20,9 +20,9 @@ export async function expectAnnouncements(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     insert into intake.listings (source, read_for, names_hash, listed_at) values (${source}, ${readFor}, '', now())
-    on conflict (source, read_for) do nothing`.execute(db);
+    on conflict (source, read_for) do nothing`;
 }
 
 /**
@@ -33,14 +33,14 @@ export async function recordAnnouncements(
   db: Database,
   files: readonly { readonly source: string; readonly uri: string }[],
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     insert into intake.announced_files (source, read_for, uri)
     select distinct a.source, l.read_for, a.uri
     from jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as a(source text, uri text)
     join intake.listings l on l.source = a.source
     order by 1, 2, 3
     on conflict (source, read_for, uri) do update
-    set announcement_id = default, announced_at = now()`.execute(db);
+    set announcement_id = default, announced_at = now()`;
 }
 
 /** Reads what was announced for a source, and which of its files are held, were cut short, or are to be read again. */
@@ -48,13 +48,13 @@ export async function readAnnounced(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<Announced> {
-  const { rows } = await sql<{ uri: string; announcementId: string | null }>`
+  const rows = await rowsOf<{ uri: string; announcementId: string | null }>(db)`
     select uri, announcement_id as "announcementId" from intake.announced_files
     where source = ${source} and read_for = ${readFor}
     union all
     select uri, null from intake.source_files
     where source = ${source} and read_for = ${readFor} and superseded_by is null
-      and (state in ('reading', 'held') or reread_at is not null)`.execute(db);
+      and (state in ('reading', 'held') or reread_at is not null)`;
   return {
     uris: [...new Set(rows.map(({ uri }) => uri))].sort(),
     announcementIds: rows.flatMap(({ announcementId }) => announcementId ?? []),
@@ -64,9 +64,9 @@ export async function readAnnounced(
 /** Removes announcements that a run has dealt with. A later announcement of the same file stays. */
 export async function removeAnnouncements(db: Database, announcementIds: readonly string[]): Promise<void> {
   if (announcementIds.length === 0) return;
-  await sql`
+  await execute(db)`
     delete from intake.announced_files
-    where announcement_id = any(${`{${announcementIds.join(',')}}`}::bigint[])`.execute(db);
+    where announcement_id = any(${`{${announcementIds.join(',')}}`}::bigint[])`;
 }
 
 /**
@@ -74,8 +74,6 @@ export async function removeAnnouncements(db: Database, announcementIds: readonl
  * that no job reads any more has such.
  */
 export async function removeOldAnnouncements(db: Database): Promise<void> {
-  await sql`
-    delete from intake.announced_files where announced_at < now() - make_interval(hours => ${MAX_LIST_EVERY_HOURS})`.execute(
-    db,
-  );
+  await execute(db)`
+    delete from intake.announced_files where announced_at < now() - make_interval(hours => ${MAX_LIST_EVERY_HOURS})`;
 }

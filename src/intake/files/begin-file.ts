@@ -5,6 +5,7 @@ import { agedAt, basisOf, type FileAge } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { clearStaged } from './clear-staged.ts';
 import { NOT_AWAITING_DISK } from './fence.ts';
@@ -69,7 +70,7 @@ async function openNew(
   db: Database,
   { source, file, age, layout, layoutHash, runId, reader, readFor = 'orders' }: BeginFileOptions,
 ): Promise<string | null> {
-  const { rows } = await sql<{ source_file_id: string }>`
+  const opened = await rowOf<{ source_file_id: string }>(db)`
     insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
     select ${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}::bigint, ${layout}, ${layoutHash}, 'reading',
       ${reader}::uuid, ${runId}::bigint, ${ageValues(file, age)}
@@ -81,8 +82,8 @@ async function openNew(
         select from intake.source_files
         where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null)
     on conflict do nothing
-    returning source_file_id ${keepsPlan}`.execute(db);
-  return rows[0]?.source_file_id ?? null;
+    returning source_file_id ${keepsPlan}`;
+  return opened?.source_file_id ?? null;
 }
 
 function lookAndBegin(db: Database, options: BeginFileOptions): Promise<BegunFile> {
@@ -116,15 +117,11 @@ async function supersede(
 ): Promise<string> {
   // First point the row at itself: the new row has no number yet, and no two rows of a version may both be
   // the latest.
-  await sql`
-    update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`.execute(
-    trx,
-  );
+  await execute(trx)`
+    update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`;
   const newId = await open(trx, options, null);
-  await sql`
-    update intake.source_files set superseded_by = ${newId}::bigint where source_file_id = ${sourceFileId}::bigint`.execute(
-    trx,
-  );
+  await execute(trx)`
+    update intake.source_files set superseded_by = ${newId}::bigint where source_file_id = ${sourceFileId}::bigint`;
   return newId;
 }
 
@@ -148,13 +145,13 @@ async function lockFile(
   trx: Transaction<DB>,
   { source, file, readFor = 'orders' }: BeginFileOptions,
 ): Promise<KnownFile | null> {
-  const { rows } = await sql<KnownFile>`
+  const known = await rowOf<KnownFile>(trx)`
     select source_file_id, state, layout_hash, hold_is_transient, released_by is not null as is_released_by_person,
       reread_at is not null as is_reread_wanted, ${isBack('k')} as is_back
     from intake.source_files k
     where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
-    for update`.execute(trx);
-  return rows[0] ?? null;
+    for update`;
+  return known ?? null;
 }
 
 /**
@@ -165,10 +162,10 @@ async function takeOver(
   trx: Transaction<DB>,
   { source, readFor = 'orders' }: BeginFileOptions,
 ): Promise<void> {
-  const { rows } = await sql<{ source_file_id: string }>`
+  const rows = await rowsOf<{ source_file_id: string }>(trx)`
     update intake.source_files set reader = gen_random_uuid()
     where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null
-    returning source_file_id`.execute(trx);
+    returning source_file_id`;
   for (const row of rows) await clearStaged(trx, row.source_file_id);
 }
 

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { execute, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /**
@@ -16,9 +17,8 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
     'waiting_batches',
     'staged_rows',
   ]) {
-    await sql`delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`.execute(
-      trx,
-    );
+    await execute(trx)`
+      delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`;
   }
   await clearCustomers(trx, sourceFileId);
 }
@@ -30,23 +30,17 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
  * row itself.
  */
 async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  const { rows } = await sql`
-    select from intake.source_files where source_file_id = ${sourceFileId}::bigint and read_for = 'customers'`.execute(
-    trx,
-  );
+  const rows = await rowsOf(trx)`
+    select from intake.source_files where source_file_id = ${sourceFileId}::bigint and read_for = 'customers'`;
   if (rows.length === 0) return;
-  await sql`
+  await execute(trx)`
     update intake.customers
     set is_unsubscribed = true, said_yes = false, consented_at = null, staged_file_id = null, batch_id = null
-    where staged_file_id = ${sourceFileId}::bigint and refused_at is not null and earlier_submissions = 0`.execute(
-    trx,
-  );
-  await sql`
+    where staged_file_id = ${sourceFileId}::bigint and refused_at is not null and earlier_submissions = 0`;
+  await execute(trx)`
     delete from intake.customers
-    where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`.execute(
-    trx,
-  );
-  await sql`
+    where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`;
+  await execute(trx)`
     update intake.customers set staged_file_id = null, batch_id = null
-    where staged_file_id = ${sourceFileId}::bigint`.execute(trx);
+    where staged_file_id = ${sourceFileId}::bigint`;
 }

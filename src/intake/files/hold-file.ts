@@ -1,7 +1,8 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';
@@ -24,12 +25,12 @@ export async function holdFileWithin(
   options: FileRead & { readonly reason: HoldReason },
 ): Promise<boolean> {
   const { sourceFileId, reader, reason } = options;
-  const { rows } = await sql`
+  const rows = await rowsOf(trx)`
     update intake.source_files
     set state = 'held', reader = null, hold_code = ${reason.code}, hold_message = ${reason.message}, hold_help = ${reason.help},
         hold_is_transient = ${reason.isTransient ?? false}::boolean
     where source_file_id = ${sourceFileId}::bigint and reader = ${reader}::uuid and state = 'reading'
-    returning source_file_id`.execute(trx);
+    returning source_file_id`;
   if (rows.length === 0) return false;
   await clearStaged(trx, sourceFileId);
   return true;

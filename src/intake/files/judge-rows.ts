@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
+import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** Minimum number of rows for judging shares. A share of a handful of rows is not significant. */
@@ -20,7 +21,6 @@ export async function judgeRows(
     readonly usedAs: string;
     readonly rejected: number;
     readonly maxRejectedShare: number;
-    /** Name of the source. */
     readonly source: string;
   },
 ): Promise<HoldReason | null> {
@@ -47,15 +47,12 @@ export async function judgeRows(
  * where to look.
  */
 async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Promise<string> {
-  const { rows } = await sql<{ code: string; column_name: string | null; rows: string; line_no: string }>`
-    select code, column_name, sum(row_count) as rows, min(line_no) as line_no from intake.rejected_rows
-    where source_file_id = ${sourceFileId}::bigint group by code, column_name order by sum(row_count) desc, code limit 1`.execute(
-    trx,
-  );
-  const [row] = rows;
+  const row = await rowOf<{ code: string; column_name: string | null; rows: number; line_no: string }>(trx)`
+    select code, column_name, sum(row_count)::float8 as rows, min(line_no) as line_no from intake.rejected_rows
+    where source_file_id = ${sourceFileId}::bigint group by code, column_name order by sum(row_count) desc, code limit 1`;
   if (row === undefined) return '';
   const column = row.column_name === null ? '' : ` in column ${row.column_name}`;
-  return `Most common: ${row.code}${column}, ${plural(Number(row.rows), 'row')}, first on line ${row.line_no}.`;
+  return `Most common: ${row.code}${column}, ${plural(row.rows, 'row')}, first on line ${row.line_no}.`;
 }
 
 /** Renders a share for a message: 0.055 is `5.5 %`. */

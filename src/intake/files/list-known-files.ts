@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** The last reading of a file name, in any version. */
 export type KnownFile = {
@@ -28,24 +28,17 @@ export type KnownFile = {
   readonly ageBasis: AgeBasis | null;
 };
 
-type Row = Omit<KnownFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows' | 'olderOrders'> & {
-  readonly sizeBytes: string;
-  readonly rowsRead: string | null;
-  readonly rejectedRows: string;
-  readonly olderOrders: string;
-};
-
 /** Lists the last reading of each file name, by source and name. */
 export async function listKnownFiles(
   db: Database,
   filter: { readonly source?: string; readonly layout?: string } = {},
 ): Promise<readonly KnownFile[]> {
   const { source = null, layout = null } = filter;
-  const { rows } = await sql<Row>`
+  return rowsOf<KnownFile>(db)`
     select distinct on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.version,
-      f.layout, f.state, f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows",
+      f.layout, f.state, f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows",
       f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
-      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", f.orders_older + f.rows_older as "olderOrders", f.age_basis as "ageBasis"
+      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", (f.orders_older + f.rows_older)::float8 as "olderOrders", f.age_basis as "ageBasis"
     from intake.source_files f left join intake.source_files original on original.source_file_id = f.duplicate_of
     where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
       and (${layout}::text is null or f.layout = ${layout}::text)
@@ -53,12 +46,5 @@ export async function listKnownFiles(
         select from intake.source_files other
         where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
           and other.source_file_id <> f.source_file_id))
-    order by f.source, f.uri, f.read_for, f.source_file_id desc`.execute(db);
-  return rows.map((row) => ({
-    ...row,
-    sizeBytes: Number(row.sizeBytes),
-    rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
-    rejectedRows: Number(row.rejectedRows),
-    olderOrders: Number(row.olderOrders),
-  }));
+    order by f.source, f.uri, f.read_for, f.source_file_id desc`;
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import { CONFLICTING_STATES } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };
@@ -11,12 +11,9 @@ export async function listHeldVersions(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<readonly HeldVersion[]> {
-  const { rows } = await sql<HeldVersion>`
+  return rowsOf<HeldVersion>(db)`
     select source_file_id as "sourceFileId", uri, version from intake.source_files
-    where source = ${source} and read_for = ${readFor} and state = 'held' order by source_file_id`.execute(
-    db,
-  );
-  return rows;
+    where source = ${source} and read_for = ${readFor} and state = 'held' order by source_file_id`;
 }
 
 /**
@@ -37,12 +34,12 @@ export async function releaseFiles(
 ): Promise<number> {
   const { sourceFileIds, reason, releasedBy } = options;
   if (sourceFileIds.length === 0) return 0;
-  const { rows } = await sql`
+  const rows = await rowsOf(db)`
     update intake.source_files
     set state = 'released', released_at = clock_timestamp(), released_by = ${releasedBy}::text, release_reason = ${reason},
         reread_at = null, reread_by = null
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'
-    returning source_file_id`.execute(db);
+    returning source_file_id`;
   return rows.length;
 }
 
@@ -56,11 +53,11 @@ export async function ruleNewest(
   db: Database,
   { sourceFileIds, ruledBy }: { readonly sourceFileIds: readonly string[]; readonly ruledBy: string },
 ): Promise<number> {
-  const { rows } = await sql`
+  const rows = await rowsOf(db)`
     update intake.source_files
     set newest_since = clock_timestamp(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held' and hold_code = ${CONFLICTING_STATES}
-    returning source_file_id`.execute(db);
+    returning source_file_id`;
   return rows.length;
 }
 
@@ -74,9 +71,9 @@ export async function requestReread(
   db: Database,
   { sourceFileIds, requestedBy }: { readonly sourceFileIds: readonly string[]; readonly requestedBy: string },
 ): Promise<number> {
-  const { rows } = await sql`
+  const rows = await rowsOf(db)`
     update intake.source_files set reread_at = clock_timestamp(), reread_by = ${requestedBy}
     where source_file_id = any(${sourceFileIds}::bigint[]) and superseded_by is null and state <> 'reading'
-    returning source_file_id`.execute(db);
+    returning source_file_id`;
   return rows.length;
 }

@@ -3,6 +3,7 @@ import { CONFLICTING_STATES, type HoldReason } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
+import { countOf, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from './source-ages.ts';
 
@@ -48,7 +49,7 @@ export async function replaceRows(
 ): Promise<number> {
   const { newer, unordered } = others;
   const columns = [...key, ...states, ...describes];
-  const { rows } = await sql<{ older: string }>`
+  return countOf(trx)`
     with stated as materialized (${stated(sourceFileId)}),
     replaced as (
       insert into ${sql.table(table)} as c (source, ${listOf('', columns)}, source_file_id, line_no)
@@ -63,8 +64,7 @@ export async function replaceRows(
       where not (${statingFiles} && ${idsOf(newer)})
       returning 1
     )
-    select (select count(*) from stated) - (select count(*) from replaced) as older`.execute(trx);
-  return Number(rows[0]?.older ?? 0);
+    select (select count(*) from stated) - (select count(*) from replaced) as older`;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function holdConflicting(
   { sourceFileId, source, others: { newer, unordered } }: StagedFile,
 ): Promise<HoldReason | null> {
   if (unordered.length === 0) return null;
-  const { rows } = await sql<{ line: string; uri: string; all: string }>`
+  const first = await rowOf<{ line: string; uri: string; all: number }>(trx)`
     with contradicted as (
       update ${sql.table(table)} c
       set contradicted_by = array_append(array_remove(c.contradicted_by, ${sourceFileId}::bigint), ${sourceFileId}::bigint)
@@ -87,12 +87,11 @@ export async function holdConflicting(
         and row(${listOf('c', states)}) is distinct from row(${listOf('s', states)})
       returning s.line_no, c.source_file_id
     )
-    select c.line_no as line, f.uri, count(*) over () as all
+    select c.line_no as line, f.uri, (count(*) over ())::float8 as all
     from contradicted c join intake.source_files f on f.source_file_id = c.source_file_id
-    order by c.line_no limit 1`.execute(trx);
-  const [first] = rows;
+    order by c.line_no limit 1`;
   if (first === undefined) return null;
-  const more = Number(first.all) - 1;
+  const more = first.all - 1;
   return {
     code: CONFLICTING_STATES,
     message: `Line ${first.line} ${more === 0 ? 'states' : `and ${plural(more, 'more row')} state`} something else than ${fileName(first.uri)}, and nothing says which of the two files is newer. Until that is known, neither counts where they differ.`,

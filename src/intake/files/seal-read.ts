@@ -5,6 +5,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
@@ -107,12 +108,12 @@ async function lockRead(
   trx: Transaction<DB>,
   { sourceFileId, reader, contentSha256, rowsRead }: SealReadOptions,
 ): Promise<LockedRead | null> {
-  const { rows } = await sql<
+  const row = await rowOf<
     { isReread: boolean } & (
       | { originalId: string; originalUri: string }
       | { originalId: null; originalUri: null }
     )
-  >`
+  >(trx)`
     select ${settingsForLargeStatements({ isDurable: true, rows: rowsRead })}, o.source_file_id as "originalId", o.uri as "originalUri",
       exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
     from intake.source_files f
@@ -123,8 +124,7 @@ async function lockRead(
       order by o.source_file_id limit 1
     ) o on true
     where f.source_file_id = ${sourceFileId}::bigint and f.reader = ${reader}::uuid and f.state = 'reading'
-    for update of f ${keepsPlan}`.execute(trx);
-  const [row] = rows;
+    for update of f ${keepsPlan}`;
   if (row === undefined) return null;
   const original = row.originalId === null ? null : { sourceFileId: row.originalId, uri: row.originalUri };
   return { isReread: row.isReread, original };
@@ -149,11 +149,11 @@ async function markDuplicate(
   original: Original,
 ): Promise<void> {
   await clearStaged(trx, sourceFileId);
-  await sql`
+  await execute(trx)`
     update intake.source_files
     set state = 'duplicate', reader = null, duplicate_of = ${original.sourceFileId}::bigint, rows_read = ${rowsRead}::bigint,
         content_sha256 = ${contentSha256}
-    where source_file_id = ${sourceFileId}::bigint`.execute(trx);
+    where source_file_id = ${sourceFileId}::bigint`;
 }
 
 async function markSealed(

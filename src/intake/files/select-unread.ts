@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /**
  * Selects the files of a listing that must be read: new files, new versions, files whose reading was
@@ -22,7 +23,7 @@ export async function selectUnread(
   },
 ): Promise<readonly SourceFile[]> {
   const { source, layoutHash, files, readFor = 'orders' } = options;
-  const { rows } = await sql<{ position: number }>`
+  const rows = await rowsOf<{ position: number }>(db)`
     select f.position - 1 as position
     from jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
       as f(position int, uri text, version text)
@@ -34,7 +35,7 @@ export async function selectUnread(
       or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
       or (known.state in ('sealed', 'duplicate') and ${IS_READ_ANEW[readFor]}::boolean and known.layout_hash <> ${layoutHash})
       or ${isBack('known')}
-    order by f.position`.execute(db);
+    order by f.position`;
   return rows.flatMap(({ position }) => files[position] ?? []);
 }
 

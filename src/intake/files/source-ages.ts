@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import { CONFLICTING_STATES, type SourceFile } from '../../core/source.ts';
 import { compareAges, type FileAge } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** Files that have been read, or are held because they contradict one, and that a file does not follow. */
 export type OtherAges = {
@@ -59,7 +59,7 @@ export function openSourceAges(
 
   async function read(): Promise<Read[]> {
     // Of a file that was read before such times were stored, it is known when it was first seen.
-    const { rows } = await sql<{
+    const rows = await rowsOf<{
       id: string;
       uri: string;
       version: string;
@@ -67,14 +67,12 @@ export function openSourceAges(
       seenAt: Date;
       newestSince: Date | null;
       isHeld: boolean;
-    }>`
+    }>(db)`
       select coalesce(duplicate_of, source_file_id) as id, uri, version, coalesce(modified_at, first_seen_at) as "modifiedAt",
         first_seen_at as "seenAt", newest_since as "newestSince", state not in ('sealed', 'duplicate') as "isHeld"
       from intake.source_files
       where source = ${source} and read_for = ${readFor}
-        and (state in ('sealed', 'duplicate') or (state in ('held', 'reading') and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))`.execute(
-      db,
-    );
+        and (state in ('sealed', 'duplicate') or (state in ('held', 'reading') and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))`;
     return rows.map(({ id, version, seenAt, newestSince, isHeld, ...file }) => ({
       ...{ id, version, isHeld, age: ageOf(file) },
       ...{ seenMs: seenAt.getTime(), newestSinceMs: newestSince?.getTime() ?? null },

@@ -2,36 +2,29 @@ import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
+import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { type FileRead, fenceOf } from './fence.ts';
+import type { FileRead } from './fence.ts';
 import { judgeRows } from './judge-rows.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
+import { stageFenced } from './stage-leftovers.ts';
 
 /** A row with its position in the file. */
 export type StagedRow = { readonly line: number; readonly record: number; readonly content: unknown };
 
 /** Stores rows of a file that is being read. @returns false if another reader has taken over the file. */
-export async function stageRows(
-  db: Database,
-  read: FileRead,
-  staged: readonly StagedRow[],
-): Promise<boolean> {
-  const { rows } = await sql<{ fenced: string }>`
-    with fence as materialized (${fenceOf(read)}),
-    inserted as (
+export function stageRows(db: Database, read: FileRead, rows: readonly StagedRow[]): Promise<boolean> {
+  return stageFenced(db, read, {
+    rows,
+    given: sql`line bigint, record bigint, content jsonb`,
+    insert: sql`
       insert into intake.staged_rows (source_file_id, line_no, record_no, content)
-      select f.source_file_id, g.line, g.record, g.content
-      from fence f cross join jsonb_to_recordset(${toJsonParameter(staged)}::jsonb) as g(line bigint, record bigint, content jsonb)
-    )
-    select count(*) as fenced from fence`.execute(db);
-  return rows[0]?.fenced === '1';
+      select f.source_file_id, g.line, g.record, g.content`,
+  });
 }
 
 export type SealRowsOptions = SealReadOptions & {
-  /** Name of the source. */
   readonly source: string;
-  /** Number of rows that were staged. */
   readonly staged: number;
   /** Number of rows that contain nothing relevant, by reason. */
   readonly passedOver: Readonly<Record<string, number>>;
@@ -54,12 +47,10 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
   const passed = Object.values(passedOver).reduce((sum, rows) => sum + rows, 0);
   return sealRead<Totals>(db, options, {
     settle: async (trx) => {
-      const { rows } = await sql<{ staged: string; rejected: string }>`
-        select (select count(*) from intake.staged_rows where source_file_id = ${sourceFileId}::bigint) as staged,
-          (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected`.execute(
-        trx,
-      );
-      return { used: Number(rows[0]?.staged) + passed, rejected: Number(rows[0]?.rejected) };
+      const counts = await countsOf<'used' | 'rejected'>(trx)`
+        select (select count(*) from intake.staged_rows where source_file_id = ${sourceFileId}::bigint) + ${passed}::bigint as used,
+          (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected`;
+      return counts;
     },
     findHoldReason: async (trx, totals) =>
       totals.used !== staged + passed
@@ -73,7 +64,7 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
     measure: async (_trx, { rejected }) => ({ rejectedRows: rejected, orders: null, consent: null }),
     publish: async (trx, { used, rejected }) => {
       const older = await options.publish(trx, sourceFileId);
-      await sql`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
+      await execute(trx)`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`;
       return {
         other_rows: used,
         rows_older: older,

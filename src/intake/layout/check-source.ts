@@ -1,11 +1,12 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { type ConsentRule, submitsUnknown } from '../../core/customer.ts';
 import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
-import type { Layout, Purpose, ReadFor } from '../../core/layout.ts';
+import type { Purpose, ReadFor } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { hasDateOrder } from '../values/date-order.ts';
 import { layoutFor } from './layout-for.ts';
 import { loweringColumns } from './lowering-columns.ts';
+import type { Layout } from './to-layout.ts';
 
 /**
  * Checks that a layout supports the purpose, and that the source provides what the layout's format lacks, and

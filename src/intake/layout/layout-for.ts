@@ -1,4 +1,5 @@
-import type { Layout, LayoutField, ReadFor } from '../../core/layout.ts';
+import type { LayoutField, ReadFor } from '../../core/layout.ts';
+import type { Layout } from './to-layout.ts';
 
 /**
  * Fields that describe a customer, or that show that a row is an order's first. All other fields describe

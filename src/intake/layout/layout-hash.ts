@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
-import type { Layout, Purpose } from '../../core/layout.ts';
+import type { Purpose } from '../../core/layout.ts';
 import { layoutFor } from './layout-for.ts';
+import type { Layout } from './to-layout.ts';
 
 /**
  * Increase this when the code of this stage changes the meaning of the same layout. Held files are then read

@@ -8,9 +8,9 @@ import {
   readLayoutFiles,
 } from '../../config/layout-folders.ts';
 import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
-import type { Layout } from '../../core/layout.ts';
 import { findYamlProblem } from '../../core/text/yaml-problem.ts';
 import { layoutSchema } from './layout-schema.ts';
+import type { Layout } from './to-layout.ts';
 import { toLayout } from './to-layout.ts';
 
 /**

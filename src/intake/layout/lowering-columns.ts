@@ -1,8 +1,8 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import type { ResolvedHeader } from './resolve-header.ts';
+import type { Layout } from './to-layout.ts';
 
 /**
  * A column that can only lower an amount or exclude an order. Without it, an order would count in full, so a

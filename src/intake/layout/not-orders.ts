@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout } from '../../core/layout.ts';
 import { packageFile } from '../../core/package.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { provenBy } from './resolve-header.ts';
+import type { Layout } from './to-layout.ts';
 
 const text = z.string().trim().min(1);
 const notOrders = z.array(

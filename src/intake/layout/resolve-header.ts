@@ -1,15 +1,10 @@
 import { FileHeld } from '../../core/held/file-held.ts';
-import {
-  type ConditionalColumn,
-  LAYOUT_FIELDS,
-  type Layout,
-  type LayoutField,
-  type OtherLayouts,
-} from '../../core/layout.ts';
+import { LAYOUT_FIELDS, type LayoutField } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
 import { cellTest } from './test-cell.ts';
+import type { ConditionalColumn, Layout, OtherLayouts } from './to-layout.ts';
 
 /** The index of a column, and its header as written. */
 export type Column = { readonly index: number; readonly name: string };

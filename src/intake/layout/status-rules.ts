@@ -1,9 +1,10 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
-import type { Layout, StatusRules } from '../../core/layout.ts';
+import type { StatusRules } from '../../core/layout.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { foldWord } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 import { mayLackStatus } from './lowering-columns.ts';
+import type { Layout } from './to-layout.ts';
 
 /**
  * Works out which statuses count, for runs, plans, previews and checks of files. Every status counts only if the job says `include: any`, or if the format has no

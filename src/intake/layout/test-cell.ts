@@ -1,7 +1,7 @@
-import type { CellTest } from '../../core/layout.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { remember } from '../values/remember.ts';
 import { linearPattern } from './linear-pattern.ts';
+import type { CellTest } from './to-layout.ts';
 
 /** Creates the function for a cell test of a layout. */
 export function cellTest({ equals, noneOf, notBlank, matches }: CellTest): (cell: string) => boolean {

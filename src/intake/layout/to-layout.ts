@@ -1,60 +1,61 @@
 import type { z } from 'zod';
-import type { Layout, SummedField } from '../../core/layout.ts';
+import { camelCased } from '../../config/fields.ts';
 import type { layoutSchema } from './layout-schema.ts';
 
+/**
+ * How one kind of export is read: the content of `config/layouts/<name>.yaml`, with defaults filled in.
+ * `layoutSchema` says what each setting means. Columns and patterns that a format does not have are empty lists, or
+ * null.
+ */
+export type Layout = DeepReadonly<ReturnType<typeof toLayout>>;
+
+/** How amounts are written. */
+export type MoneyFormat = Layout['money'];
+
+/** A test on the cells of one column. Exactly one of its conditions is set. It never passes without the column. */
+export type CellTest = Layout['unsubscribed'][number];
+
+/** A rule for orders that are never posted, unless a job credits those of this reason. */
+export type ExclusionRule = Layout['exclusions'][number];
+
+/** A column that the layout adds: cells of another one in rows that pass the test, and blanks in all others. */
+export type ConditionalColumn = Layout['conditionalColumns'][number];
+
+/**
+ * Other layouts that may fit a file better. Called only if a header does not fit, because reading all layouts
+ * takes longer than reading a small file.
+ */
+export type OtherLayouts = () => readonly Layout[];
+
+type DeepReadonly<Value> = Value extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+    : Value;
+
 type LayoutFile = z.output<typeof layoutSchema>;
-type CellTestFile = LayoutFile['grouping']['adds_nothing'][number];
+type CellTestFile = LayoutFile['unsubscribed'][number];
 
 /** Converts the validated file to a Layout. */
-export function toLayout(name: string, file: LayoutFile): Layout {
-  const { grouping } = file;
-  const sums = Object.entries(grouping.sum).map(([field, rule]) => [
-    field,
-    { plus: rule.plus, minus: rule.minus ?? [] },
-  ]);
+export function toLayout(name: string, file: LayoutFile) {
+  const { extends: _, time_zone: zone, time_zone_column: zoneColumn = [], ...own } = file;
+  const { grouping, lines, codes } = file;
+  const sums = Object.entries(grouping.sum).map(([field, { plus, minus = [] }]) => [field, { plus, minus }]);
   return {
+    ...camelCased(own),
     name,
-    title: file.title,
-    delimiter: file.delimiter,
     quote: file.quote === 'none' ? null : file.quote,
-    encoding: file.encoding,
-    preambleLines: file.preamble_lines,
-    belowHeader: file.below_header,
-    footer: file.footer,
-    endsWithoutLineBreak: file.ends_without_line_break,
-    lacks: file.lacks,
-    currency: file.currency,
-    columns: file.columns as Layout['columns'],
-    required: file.required,
-    requiredAny: file.required_any,
-    signature: file.signature,
-    mayBeMissing: file.may_be_missing,
-    conditionalColumns: file.conditional_columns.map(({ name: made, columns, when }) => ({
-      name: made,
-      columns,
-      when: toCellTest(when),
-    })),
-    orderIdPattern: file.order_id_pattern,
-    zeroFallsThrough: file.zero_falls_through,
-    refundList: file.refund_list,
+    conditionalColumns: file.conditional_columns.map((made) => ({ ...made, when: toCellTest(made.when) })),
     refundedOf: file.refunded_of ?? [],
-    leftAfterRefund: file.left_after_refund,
     timeOfDay: file.time_of_day ?? [],
     grouping: {
-      lineItems: grouping.line_items,
-      sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
-      item: grouping.item,
+      ...camelCased(grouping),
+      sum: Object.fromEntries(sums) as { [Field in keyof typeof grouping.sum]: Sum },
       addsNothing: grouping.adds_nothing.map(toCellTest),
     },
-    lines:
-      file.lines === null
-        ? null
-        : { ...file.lines, minus: file.lines.minus ?? [], times: file.lines.times ?? [] },
-    money: file.money,
-    times: { formats: file.times, zone: file.time_zone, zoneColumn: file.time_zone_column ?? [] },
-    codes: { ...file.codes, split: [file.codes.split ?? []].flat() },
-    links: file.links,
-    status: file.status,
+    lines: lines === null ? null : { ...lines, minus: lines.minus ?? [], times: lines.times ?? [] },
+    times: { formats: file.times, zone, zoneColumn },
+    codes: { ...codes, split: [codes.split ?? []].flat() },
     exclusions: file.exclusions.map((rule) => ({
       reason: rule.reason,
       ...toCellTest(rule),
@@ -65,12 +66,15 @@ export function toLayout(name: string, file: LayoutFile): Layout {
   };
 }
 
+/** Σ plus − Σ minus over the rows of an order. Columns that a file lacks count as zero. */
+type Sum = { plus: string[]; minus: string[] };
+
 /**
  * Derives the consent settings. A layout whose tests already name the columns need not list them again. If it
  * only tests who has unsubscribed, the plain words for "no" in those columns count as neither consent nor
  * refusal.
  */
-function toConsent({ consent, unsubscribed }: LayoutFile): Layout['consent'] {
+function toConsent({ consent, unsubscribed }: LayoutFile) {
   const { columns, given, refused, neither, given_at: givenAt = [], refused_at: refusedAt = [] } = consent;
   const tested = columnsOf([...given, ...refused]);
   const left = columns.length + tested.length > 0 ? [] : columnsOf(unsubscribed);

@@ -1,7 +1,7 @@
-import type { Layout } from '../../core/layout.ts';
 import { foldLink } from '../../core/text/fold.ts';
 import { maskAddresses, maskContacts } from '../../core/text/mask-addresses.ts';
 import { foldOrderId } from '../../core/text/order-key.ts';
+import type { Layout } from '../layout/to-layout.ts';
 import { cleanText } from '../values/clean-text.ts';
 
 /**

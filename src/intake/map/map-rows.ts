@@ -1,7 +1,8 @@
-import type { Layout, OtherLayouts, ReadFor } from '../../core/layout.ts';
+import type { ReadFor } from '../../core/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../core/record.ts';
 import { layoutFor } from '../layout/layout-for.ts';
 import { type Column, type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../layout/to-layout.ts';
 import { type ReadColumns, requireWhole } from './cut-row.ts';
 import { type Fault, reject } from './fault.ts';
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
 import { keepsPlan, keepsPlanFor } from '../../db/keeps-plan.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { otherIdColumn, sourceOf } from './judge-order-ids.ts';
 
@@ -21,7 +22,6 @@ export type StagedFile = {
   readonly hasContinuations: boolean;
   /** True if orders may lack rows (`settleMissing`). */
   readonly hasMissing: boolean;
-  /** Number of rows that were rejected so far. */
   readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
   readonly open: number;
@@ -35,9 +35,6 @@ export type StagedFile = {
   readonly credited: number;
   readonly zeroRevenue: number;
 };
-
-type Counted = Exclude<keyof StagedFile, 'otherIdColumn' | 'hasContinuations' | 'hasMissing'>;
-type CountedRow = Record<Counted, string> & Omit<StagedFile, Counted>;
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
 const IS_OPEN = sql`coalesce(exclusion, 'renewal') = 'renewal'`;
@@ -71,16 +68,16 @@ function countsOf({
     credited === null
       ? sql`true`
       : sql`(status = any(${credited}::text[]) or (status is null and ${mayLackStatus}::boolean))`;
+  const count = (condition: RawBuilder<unknown>) => sql`(count(*) filter (where ${condition}))::float8`;
+  const countOpen = (condition: RawBuilder<unknown>) => count(sql`${IS_OPEN} and ${condition}`);
   return sql`
-    count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
-    count(*) filter (where conflicting_line_no is not null) as conflicting,
-    count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
-    coalesce(sum(row_count), 0) as "stagedRows",
-    count(*) filter (where ${IS_OPEN}) as open,
-    count(*) filter (where ${IS_OPEN} and ${isUnlisted(listed)}) as "unlistedStatus",
-    count(*) filter (where ${IS_OPEN} and currency <> ${currency}::text) as "otherCurrency",
-    count(*) filter (where ${IS_OPEN} and ${isCredited}) as credited,
-    count(*) filter (where ${IS_OPEN} and ${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0) as "zeroRevenue"`;
+    ${count(sql`is_current`)} as new, ${count(sql`not is_current`)} as changed,
+    ${count(sql`conflicting_line_no is not null`)} as conflicting,
+    ${count(sql`cancelled_at is not null or exclusion = 'cancelled'`)} as cancelled,
+    coalesce(sum(row_count), 0)::float8 as "stagedRows", ${countOpen(sql`true`)} as open,
+    ${countOpen(isUnlisted(listed))} as "unlistedStatus", ${countOpen(sql`currency <> ${currency}::text`)} as "otherCurrency",
+    ${countOpen(isCredited)} as credited,
+    ${countOpen(sql`${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0`)} as "zeroRevenue"`;
 }
 
 /**
@@ -101,70 +98,60 @@ export async function countStaged(
     readonly expected: ExpectedOrders;
   },
 ): Promise<StagedFile> {
-  const { rows } = await sql<CountedRow>`
+  const staged = await rowOf<StagedFile>(trx)`
     with staged as (
       select ${countsOf(expected)}
       from intake.orders where source_file_id = ${sourceFileId}::bigint
     ),
     seen as (
-      select count(distinct v.id) as orders, coalesce(sum(v.row_count), 0) as rows
+      select count(distinct v.id)::float8 as orders, coalesce(sum(v.row_count), 0)::float8 as rows
       from intake.unchanged_orders s cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
       where s.source_file_id = ${sourceFileId}::bigint
     ),
     unchanged_orders as (
-      select coalesce(sum(cancelled), 0) as cancelled from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
+      select coalesce(sum(cancelled), 0)::float8 as cancelled from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
     )
     select staged.new, staged.changed, staged.conflicting, staged."stagedRows",
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
-      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
+      (select coalesce(sum(row_count), 0)::float8 from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
       exists (select from intake.missing_rows where source_file_id = ${sourceFileId}::bigint) as "hasMissing",
       ${otherIdColumn(sourceOf(sourceFileId), orderIdColumn)} as "otherIdColumn",
       staged.open, staged."unlistedStatus", staged."otherCurrency", staged.credited, staged."zeroRevenue"
-    from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`.execute(trx);
-  return toStagedFile(rows[0]);
+    from staged, seen, unchanged_orders ${keepsPlanFor(rowsRead)}`;
+  if (staged === undefined) throw new Error('a statement that counts returned no row');
+  return staged;
 }
 
 /**
  * Counts the orders of several small files that have staged nothing else, with one statement.
  *
- * @returns the counts in the order of the files.
+ * @returns the counts in the order of the files; undefined for a file without a staged order.
  */
 export async function countNewOrders(
   trx: Transaction<DB>,
   sourceFileIds: readonly string[],
   expected: ExpectedOrders,
-): Promise<readonly StagedFile[]> {
-  const { rows } = await sql<Partial<CountedRow> & { readonly sourceFileId: string }>`
+): Promise<readonly (NewOrders | undefined)[]> {
+  const rows = await rowsOf<NewOrders & { readonly sourceFileId: string }>(trx)`
     select source_file_id as "sourceFileId", ${countsOf(expected)}
-    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`.execute(
-    trx,
-  );
+    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`;
   const byFile = new Map(rows.map((row) => [row.sourceFileId, row]));
-  return sourceFileIds.map((id) => toStagedFile(byFile.get(id)));
+  return sourceFileIds.map((id) => byFile.get(id));
 }
 
-function toStagedFile(row: Partial<CountedRow> | undefined): StagedFile {
-  const number = (key: Counted): number => Number(row?.[key] ?? 0);
-  return {
-    new: number('new'),
-    changed: number('changed'),
-    conflicting: number('conflicting'),
-    unchanged: number('unchanged'),
-    cancelled: number('cancelled'),
-    stagedRows: number('stagedRows'),
-    unchangedRows: number('unchangedRows'),
-    otherIdColumn: row?.otherIdColumn ?? null,
-    hasContinuations: row?.hasContinuations ?? false,
-    hasMissing: row?.hasMissing ?? false,
-    rejectedRows: number('rejectedRows'),
-    open: number('open'),
-    unlistedStatus: number('unlistedStatus'),
-    otherCurrency: number('otherCurrency'),
-    credited: number('credited'),
-    zeroRevenue: number('zeroRevenue'),
-  };
-}
+/** What `countsOf` counts. */
+export type NewOrders = Pick<
+  StagedFile,
+  | 'new'
+  | 'cancelled'
+  | 'stagedRows'
+  | 'open'
+  | 'unlistedStatus'
+  | 'otherCurrency'
+  | 'credited'
+  | 'zeroRevenue'
+>;
 
 /** SQL that is true if the status of an order is not listed. */
 export function isUnlisted(listed: ExpectedOrders['listed']): RawBuilder<boolean> {

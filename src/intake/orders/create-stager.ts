@@ -4,11 +4,13 @@ import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameter
 import { canCopy, type Database } from '../../db/connect.ts';
 import { copyInto, TextRows, toCopyCell } from '../../db/copy-rows.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';
+import { createStagingQueue } from '../files/staging-queue.ts';
 import { SENT_COLUMNS, saysNothingNew, toOrderRow } from './order-columns.ts';
 import { knownWithin, type StagedCounts, stageOrders } from './stage-orders.ts';
 
@@ -39,54 +41,30 @@ export type Stager = {
 };
 
 /**
- * One batch is being staged, one waits, and one is being read. That is enough for two processors and limits
- * memory.
- */
-const MAX_WAITING = 2;
-
-/**
  * Number of orders in one statement. Smaller statements spend their time on round trips; with larger ones, orders
  * outlive the garbage collector's young generation.
  */
 const STATEMENT_ORDERS = 4_000;
 
 export function createStager(db: Database, options: StagerOptions): Stager {
-  const waiting: Promise<void>[] = [];
-  let last: Promise<void> = Promise.resolve();
-  let isLost = false;
+  const queue = createStagingQueue();
   let gathered = NOTHING;
 
-  async function stage(within: Database, batch: Gathered): Promise<void> {
-    if (!isLost) isLost = (await stageBatch(within, { ...options, batch })) === null;
-  }
-
-  function takeGathered(): Gathered {
+  /** Takes what was gathered. @returns the step that stages it. */
+  function takeGathered(within: Database): () => Promise<boolean> {
     const batch = gathered;
     gathered = NOTHING;
-    return batch;
+    return async () => (await stageBatch(within, { ...options, batch })) !== null;
   }
 
   return {
     async add(batch) {
       gathered = join(gathered, batch);
-      if (gathered.orders.length + gathered.rejected.length < STATEMENT_ORDERS) return !isLost;
-      const taken = takeGathered();
-      last = last.then(() => stage(db, taken));
-      // The error is reported when this or a later call awaits the promise. Without this handler, a failure in
-      // between would end the process.
-      last.catch(() => {});
-      waiting.push(last);
-      if (waiting.length > MAX_WAITING) await waiting.shift();
-      return !isLost;
+      if (gathered.orders.length + gathered.rejected.length < STATEMENT_ORDERS) return !queue.isLost();
+      return queue.add(takeGathered(db));
     },
-    async settle() {
-      await last;
-      return !isLost;
-    },
-    async stageRest(trx) {
-      await stage(trx, takeGathered());
-      return !isLost;
-    },
+    settle: queue.settle,
+    stageRest: (trx) => queue.stage(takeGathered(trx)),
   };
 }
 
@@ -134,11 +112,11 @@ export function stageBatch(db: Database, options: StageBatchOptions): Promise<St
     const counts = { new: 0, changed: 0, unchanged: 0, repeated: 0 };
     for (const orders of splitRepeats(batch.orders))
       if (!(await stageOnce(trx, { ...options, orders, counts, canCopy: canCopy(db) }))) return null;
-    if (batch.continuations.length > 0 && !(await stageContinuations(trx, options, batch.continuations)))
-      return null;
-    if (batch.rejected.length > 0 && !(await stageRejected(trx, options, batch.rejected))) return null;
-    if (batch.missing.length > 0 && !(await stageMissing(trx, options, batch.missing))) return null;
-    return counts;
+    const isStaged =
+      (await stageContinuations(trx, options, batch.continuations)) &&
+      (await stageRejected(trx, options, batch.rejected)) &&
+      (await stageMissing(trx, options, batch.missing));
+    return isStaged ? counts : null;
   });
 }
 
@@ -220,7 +198,7 @@ async function compareOrders(
   read: FileRead,
   orders: readonly StagedOrder[],
 ): Promise<Compared | null> {
-  const { rows } = await sql<OrderOrigin & { unchanged: string; known: string; rest: string | null }>`
+  const row = await rowOf<OrderOrigin & { unchanged: string; known: string; rest: string | null }>(db)`
     with fence as materialized (${fenceOf(read)}),
     ${knownWithin(orders.map(({ orderId }) => orderId))},
     compared as materialized (
@@ -249,8 +227,7 @@ async function compareOrders(
       select count(*) filter (where is_unchanged) as unchanged, count(*) filter (where not is_new) as known,
         string_agg((place - 1)::text, ',' order by place) filter (where not is_unchanged) as rest
       from compared
-    ) c`.execute(db);
-  const [row] = rows;
+    ) c`;
   if (row === undefined) return null;
   const { unchanged, known, rest, ...origin } = row;
   const places = rest?.split(',') ?? [];

@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
@@ -125,10 +126,10 @@ async function commonestStatus(
     readonly unlisted: number;
   },
 ): Promise<string> {
-  const { rows } = await sql<{ status: string; orders: string }>`
-    select status, count(*) as orders from intake.orders
+  const rows = await rowsOf<{ status: string; orders: number }>(trx)`
+    select status, count(*)::float8 as orders from intake.orders
     where source_file_id = ${sourceFileId}::bigint and exclusion is null and ${isUnlisted(expected.listed)}
-    group by status order by count(*) desc, status limit 3`.execute(trx);
-  const shown = rows.filter(({ orders }) => Number(orders) >= unlisted / 4);
+    group by status order by count(*) desc, status limit 3`;
+  const shown = rows.filter(({ orders }) => orders >= unlisted / 4);
   return shown.length === 0 ? '' : ` (${shown.map(({ status }) => `"${status}"`).join(', ')})`;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
 import type { HoldReason } from '../../core/source.ts';
+import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function judgeOrderIds(
   },
 ): Promise<HoldReason | null> {
   if (name === null || before === null) return null;
-  const { rows } = await sql<{ shared: string; nameless: string; here: string; there: string }>`
+  const row = await rowOf<{ shared: string; nameless: string; here: string; there: string }>(trx)`
     select count(*) filter (where order_name is not null and here > 0 and there > 0 and ids > 1) as shared,
       coalesce(sum(here + there) filter (where order_name is null), 0) as nameless, coalesce(sum(here), 0) as here,
       coalesce(sum(there), 0) as there
@@ -37,8 +38,7 @@ export async function judgeOrderIds(
         and (o.source_file_id = f.source_file_id
           or (b.order_id_column <> ${name} or (b.order_id_column is null and ${isFallback}::boolean)))
       group by o.order_name
-    ) names`.execute(trx);
-  const [row] = rows;
+    ) names`;
   if (row === undefined || row.here === '0' || row.there === '0') return null;
   const shared = Number(row.shared);
   if (shared === 0 && row.nameless === '0') return null;

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { toArrayParameter } from '../../db/array-parameters.ts';
+import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from '../files/source-ages.ts';
+import { columnNames, columnsInDoubt } from './order-columns.ts';
 
 /*
  * An order has the state that the newest file states, whichever file is read last. Most files are newer than all that
@@ -12,6 +14,9 @@ import type { OtherAges } from '../files/source-ages.ts';
  * If rows say themselves when their order last changed, these times decide instead. Two states of one time, and a row
  * that does not say it (infinity), conflict. Only versions that were read before the source went by the column have no
  * such time: then the ages of the files decide.
+ *
+ * A row that could not be used is a statement, too: until a newer file states its order, what older ones state is in
+ * doubt.
  */
 
 /** Numbers of orders. */
@@ -35,20 +40,20 @@ export async function orderByAge(
 ): Promise<OutOfOrder> {
   const { newer, unordered, isByRow } = others;
   if (newer.length === 0 && unordered.length === 0 && !isByRow) return NONE_OUT_OF_ORDER;
-  const { rows } = await sql<Record<keyof OutOfOrder, string>>`
+  return countsOf<keyof OutOfOrder>(trx)`
     with staged as materialized (
       select order_version_id, changed_at, is_newer and not adds_items as is_older,
         is_unordered or (is_newer and adds_items) as is_conflicting
       from (
         select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
           case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at) else ${isStatedBy(newer)} end as is_newer,
-          case when ${areAged} then o.changed_at = c.changed_at or not isfinite(o.changed_at) or not isfinite(c.changed_at)
+          case when ${areAged} then (o.changed_at = c.changed_at and c.doubt is distinct from ${OUTDATED}) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
             else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
           coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
         from intake.orders o
         cross join lateral (
-          select c.order_version_id, c.source_file_id, c.items, c.changed_at from intake.orders c where c.order_version_id = o.replaces limit 1) c
+          select c.order_version_id, c.source_file_id, c.items, c.changed_at, c.doubt from intake.orders c where c.order_version_id = o.replaces limit 1) c
         where o.source_file_id = ${sourceFileId}::bigint and not o.is_current) compared
     ),
     changed as (
@@ -61,10 +66,82 @@ export async function orderByAge(
         and o.order_version_id = any (array(select order_version_id from staged))
       returning s.is_older
     )
-    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`.execute(
+    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`;
+}
+
+/** Why an order is held of which a row was rejected that may be newer than what is known. */
+const OUTDATED = 'newer_row_rejected';
+
+/**
+ * Doubts what a file states of orders of which another file has a rejected row, unless that file is older. Call it after
+ * `orderByAge`.
+ */
+export async function doubtOutdated(
+  trx: Transaction<DB>,
+  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+): Promise<void> {
+  const files = [...others.newer, ...others.unordered];
+  if (files.length === 0) return;
+  await sql`
+    with lost as materialized (
+      select distinct r.order_id, r.order_name from intake.rejected_rows r
+      where r.source_file_id = any(${toArrayParameter(files)}::bigint[]) and not exists (
+        select from intake.source_files f join intake.source_files later on later.source_file_id = f.superseded_by and later.state = 'sealed'
+        where f.source_file_id = r.source_file_id)
+    )
+    update intake.orders o set doubt = ${OUTDATED}, content_hash = 'outdated:' || o.content_hash
+    where o.order_version_id = any (array(
+      select s.order_version_id from lost l join intake.orders s on s.order_id = l.order_id where s.source_file_id = ${sourceFileId}::bigint
+      union all
+      select s.order_version_id from lost l join intake.orders s on ${isNamed('s', 'l')} where s.source_file_id = ${sourceFileId}::bigint))
+      and (o.is_current or o.replaces is not null) and (o.doubt is null or starts_with(o.doubt, 'may_be_'))`.execute(
     trx,
   );
-  return { older: Number(rows[0]?.older ?? 0), conflicting: Number(rows[0]?.conflicting ?? 0) };
+}
+
+/**
+ * Stages the known orders again, in doubt, of which the file has a rejected row and states nothing else, unless a newer file
+ * states them. Call it once all other rows of the file are settled.
+ *
+ * @returns the number of orders.
+ */
+export async function stageOutdated(
+  trx: Transaction<DB>,
+  { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with lost as materialized (
+      select f.source, r.order_id, r.order_name, min(r.line_no) as line_no, min(r.record_no) as record_no, bool_or(r.code = 'conflicting_rows') as is_contradicted
+      from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
+      where r.source_file_id = ${sourceFileId}::bigint and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3
+    ),
+    known as materialized (
+      select c.order_version_id, l.line_no, l.record_no, l.is_contradicted from lost l
+      cross join lateral (select c.order_version_id from intake.orders c where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
+      union all
+      select c.order_version_id, l.line_no, l.record_no, l.is_contradicted from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
+    )
+    insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
+      customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
+    select distinct on (c.order_version_id) c.source, ${sourceFileId}::bigint, false, 'outdated:' || c.content_hash, ${columnsInDoubt(OUTDATED)},
+      k.line_no, k.record_no, c.row_count, c.order_version_id,
+      c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note
+    from known k
+    cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id limit 1) c
+    where c.doubt is distinct from ${OUTDATED} and not ${isStatedBy([...others.newer, sourceFileId])}
+      and not exists (
+        select from intake.orders o where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
+      and (k.is_contradicted or not exists (
+        select from intake.unchanged_orders u
+        where u.source_file_id = ${sourceFileId}::bigint and c.order_version_id = any(u.order_version_ids)))
+    order by c.order_version_id, k.line_no`.execute(trx);
+  return Number(numAffectedRows);
+}
+
+/** SQL that is true if a rejected row whose id cannot be read has the name of an order. */
+function isNamed(order: string, row: string): RawBuilder<boolean> {
+  const [name, key] = [sql.ref(`${order}.order_name`), sql.ref(`${order}.group_key`)];
+  return sql<boolean>`${sql.ref(`${row}.order_id`)} is null and ${sql.ref(`${row}.order_name`)} = coalesce(${name}, ${key})`;
 }
 
 /** SQL that is true if both versions were read with the time of their last change, or as ones that do not say it. */
@@ -80,15 +157,13 @@ function isStatedBy(sourceFileIds: readonly string[]): RawBuilder<boolean> {
 
 /** Clears the records of the unchanged orders of a file, and keeps which versions in force it states again. */
 export async function keepRestated(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     with unchanged as (
       delete from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
       returning source_file_id, order_version_ids
     )
     insert into intake.restated_orders (source_file_id, order_version_ids)
-    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`.execute(
-    trx,
-  );
+    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`;
 }
 
 /** SQL for a set of ids as ranges. */

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import { ORDER_COLUMNS, type StagedOrder } from '../../core/order.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { ORDER_COLUMNS, type OrderDoubt, type StagedOrder } from '../../core/order.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { similarId } from '../../core/text/order-key.ts';
 import { toTextArrayParameter } from '../../db/array-parameters.ts';
@@ -30,6 +30,13 @@ export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
 
 /** `group_key, order_id, …` as SQL, in one piece: it is compiled for each statement. */
 export const columnNames = sql.raw(STORED_COLUMNS.map(({ column }) => column).join(', '));
+
+/** The columns of known order `c`, for a version that is in doubt. */
+export function columnsInDoubt(doubt: OrderDoubt): RawBuilder<unknown> {
+  return sql.join(
+    STORED_COLUMNS.map(({ column }) => (column === 'doubt' ? sql`${doubt}` : sql.ref(`c.${column}`))),
+  );
+}
 
 /** Returns the columns that are merged in this way when rows of an order are added up. */
 export function columnsMergedBy(merge: (typeof ORDER_COLUMNS)[number]['merge']): readonly string[] {

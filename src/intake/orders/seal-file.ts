@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, countsOf, execute, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
@@ -9,7 +10,15 @@ import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
-import { keepRestated, NONE_OUT_OF_ORDER, type OutOfOrder, orderByAge, rangesOf } from './order-by-age.ts';
+import {
+  doubtOutdated,
+  keepRestated,
+  NONE_OUT_OF_ORDER,
+  type OutOfOrder,
+  orderByAge,
+  rangesOf,
+  stageOutdated,
+} from './order-by-age.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { settleMissing } from './settle-missing.ts';
 import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
@@ -105,11 +114,14 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   const { older, conflicting } =
     changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
+  await doubtOutdated(trx, { sourceFileId, others });
+  const hasRejected = staged.rejectedRows + contradictions.rows > 0;
+  const outdated = hasRejected ? await stageOutdated(trx, { sourceFileId, others }) : 0;
   return {
     leftovers,
     otherIdColumn: staged.otherIdColumn,
     ordersNew: staged.new - contradictions.new,
-    ordersChanged: changed - dropped - older,
+    ordersChanged: changed - dropped - older + outdated,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     ordersOlder: older,
     conflicting,
@@ -127,10 +139,8 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
 }
 
 async function countRejected(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
-  const { rows } = await sql<{ rows: string }>`
-    select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`.execute(
-    trx,
-  );
+  const rows = await rowsOf<{ rows: string }>(trx)`
+    select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`;
   return Number(rows[0]?.rows ?? 0);
 }
 
@@ -147,11 +157,9 @@ async function clearLeftovers(
   { hasContinuations, hasMissing, hasUnchanged }: Leftovers,
 ): Promise<void> {
   if (hasContinuations)
-    await sql`delete from intake.order_continuations where source_file_id = ${sourceFileId}::bigint`.execute(
-      trx,
-    );
+    await execute(trx)`delete from intake.order_continuations where source_file_id = ${sourceFileId}::bigint`;
   if (hasMissing)
-    await sql`delete from intake.missing_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
+    await execute(trx)`delete from intake.missing_rows where source_file_id = ${sourceFileId}::bigint`;
   if (hasUnchanged) await keepRestated(trx, sourceFileId);
 }
 
@@ -161,7 +169,7 @@ async function clearLeftovers(
  * the newest row that states it.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
-  const { rows } = await sql<{ dropped: string }>`
+  return countOf(trx)`
     with dropped as (
       delete from intake.orders o using intake.orders c
       where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
@@ -180,8 +188,7 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
       insert into intake.restated_orders (source_file_id, order_version_ids)
       select ${sourceFileId}::bigint, ${rangesOf(sql`order_version_id`)} from dropped having count(*) > 0
     )
-    select count(*) as dropped from dropped`.execute(trx);
-  return Number(rows[0]?.dropped ?? 0);
+    select count(*) as dropped from dropped`;
 }
 
 /** SQL for the current versions that the staged versions of a file replace. */
@@ -194,15 +201,13 @@ function replacedBy(sourceFileId: string): RawBuilder<unknown> {
  * time.
  */
 async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  await sql`
+  await execute(trx)`
     update intake.orders c set is_current = false from intake.orders o
     where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
-      and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})`.execute(
-    trx,
-  );
-  await sql`
+      and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})`;
+  await execute(trx)`
     update intake.orders set is_current = true
-    where source_file_id = ${sourceFileId}::bigint and not is_current and replaces is not null`.execute(trx);
+    where source_file_id = ${sourceFileId}::bigint and not is_current and replaces is not null`;
 }
 
 const HELP = 'Keep the correct rows, remove the others, and put the file back.';
@@ -222,7 +227,7 @@ async function rejectContradictions(
   trx: Transaction<DB>,
   options: { readonly sourceFileId: string; readonly runId: string },
 ): Promise<Contradictions> {
-  const { rows } = await sql<Record<keyof Contradictions, string>>`
+  return countsOf<keyof Contradictions>(trx)`
     with taken as (
       delete from intake.orders where source_file_id = ${options.sourceFileId}::bigint and conflicting_line_no is not null
       returning *
@@ -238,14 +243,7 @@ async function rejectContradictions(
     select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
       count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
       coalesce(sum(row_count), 0) as rows
-    from taken`.execute(trx);
-  const [row] = rows;
-  return {
-    new: Number(row?.new ?? 0),
-    changed: Number(row?.changed ?? 0),
-    cancelled: Number(row?.cancelled ?? 0),
-    rows: Number(row?.rows ?? 0),
-  };
+    from taken`;
 }
 
 /**
@@ -256,7 +254,7 @@ async function rejectContradictions(
  */
 async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   const changed = changedIn(sourceFileId);
-  await sql`
+  await execute(trx)`
     with joined as materialized (
       select o.order_version_id, intake.join_items(c.items, o.items) as items, c.doubt, o.items as own_items
       from ${changed} where o.items is not null and c.items is not null
@@ -266,8 +264,8 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
       content_hash = 'sum:' || md5(o.content_hash || j.items::text)
     from joined j
     where o.order_version_id = j.order_version_id and o.order_version_id = any (array(select order_version_id from joined))
-      and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`.execute(trx);
-  await sql`
+      and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`;
+  await execute(trx)`
     with split as materialized (
       select o.order_version_id from ${changed}
       where o.doubt is null and (o.items is null or c.items is null) and c.doubt is distinct from 'may_be_repeated'
@@ -277,7 +275,7 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
             and (o.row_count < c.row_count or (o.row_count = 1 and c.row_count = 1))))
     )
     update intake.orders o set doubt = 'may_be_split', content_hash = o.content_hash || ':may_be_split'
-    where o.order_version_id = any (array(select order_version_id from split))`.execute(trx);
+    where o.order_version_id = any (array(select order_version_id from split))`;
 }
 
 /** SQL for the staged versions `o` of a file, each with the version `c` that it replaces. */

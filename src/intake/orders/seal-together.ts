@@ -7,6 +7,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import {
   describeFile,
@@ -17,7 +18,7 @@ import {
 } from '../checks/check-file.ts';
 import { measureNewOrders } from '../checks/order-statistics.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
-import { countNewOrders, type StagedFile } from './count-staged.ts';
+import { countNewOrders, type NewOrders } from './count-staged.ts';
 import { findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { otherIdColumn } from './judge-order-ids.ts';
 import { columnNames, toOrderRow } from './order-columns.ts';
@@ -95,7 +96,8 @@ function isRefused(error: unknown): boolean {
 async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise<readonly string[]> {
   const { files, thresholds } = options;
   const ids = await stage(trx, options);
-  const counted = await countNewOrders(trx, ids, thresholds.expected);
+  const counted = (await countNewOrders(trx, ids, thresholds.expected)).filter((file) => file !== undefined);
+  if (counted.length < files.length) throw new Undecided();
   const measured = await measureNewOrders(
     trx,
     counted.map(({ new: ordersNew }, place) => ({ sourceFileId: ids[place] ?? '', ordersNew })),
@@ -129,7 +131,7 @@ async function seal(trx: Transaction<DB>, options: SealTogetherOptions): Promise
 
 /**
  * Stages the orders of all files, and sets up the transaction. Does nothing if a file is known, a reading was
- * left behind, a content was read under another name, or earlier files identified their orders otherwise. An
+ * left behind, a content was read under another name, a row about one of the orders was rejected, or earlier files identified their orders otherwise. An
  * order that is known is not stored, so the rows of its file do not add up.
  *
  * @returns the ids of the files.
@@ -138,12 +140,14 @@ async function stage(
   trx: Transaction<DB>,
   { source, files, orderIdColumn }: SealTogetherOptions,
 ): Promise<readonly string[]> {
-  const orders = files.flatMap((file) => file.orders.map(toOrderRow));
+  const stated = files.flatMap((file) => file.orders);
+  const orders = stated.map(toOrderRow);
+  const nameOf = ({ orderName, groupKey }: StagedOrder): string => orderName ?? groupKey;
   const places = files.flatMap((file, place) => file.orders.map(() => place + 1));
   const uris = toTextArrayParameter(files.map(({ file }) => file.uri));
   const versions = toTextArrayParameter(files.map(({ file }) => file.version));
   const digests = toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256));
-  const { rows } = await sql<{ ids: readonly string[] | null }>`
+  const staged = await rowOf<{ ids: readonly string[] | null }>(trx)`
     with given as materialized (
       select * from unnest(${uris}::text[], ${versions}::text[], ${digests}::text[]) with ordinality as g(uri, version, digest, place)
     ),
@@ -162,6 +166,10 @@ async function stage(
           and superseded_by is null
         limit 1) original
       union all
+      select 1 from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
+      where f.source = ${source} and (r.order_id = any(${toTextArrayParameter(stated.map(({ orderId }) => orderId))}::text[])
+        or (r.order_id is null and r.order_name = any(${toTextArrayParameter(stated.map(nameOf))}::text[])))
+      union all
       select 1 where ${otherIdColumn(sql`select ${source}::text as source`, orderIdColumn)} is not null
     ),
     opened as materialized (
@@ -178,19 +186,18 @@ async function stage(
       on conflict do nothing
     )
     select ${settingsForLargeStatements({ isDurable: true })},
-      (select array_agg(source_file_id::text order by place) from opened) as ids ${keepsPlan}`.execute(trx);
-  const ids = rows[0]?.ids ?? null;
-  if (ids === null) throw new Undecided();
-  return ids;
+      (select array_agg(source_file_id::text order by place) from opened) as ids ${keepsPlan}`;
+  if (staged === undefined || staged.ids === null) throw new Undecided();
+  return staged.ids;
 }
 
 /** Inserts the files as sealed. No other session could see them before. */
 async function insertSealed(
   trx: Transaction<DB>,
   { source, layout, layoutHash, runId, orderIdColumn, files }: SealTogetherOptions,
-  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedFile[] },
+  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly NewOrders[] },
 ): Promise<void> {
-  const { numAffectedRows } = await sql`
+  const sealed = await execute(trx)`
     insert into intake.source_files (source_file_id, source, read_for, uri, version, size_bytes, layout, layout_hash, state, sealed_at,
       run_id, content_sha256, order_id_column, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
     overriding system value
@@ -208,7 +215,7 @@ async function insertSealed(
       ${toTextArrayParameter(files.map(({ age }) => (age && agedAt(age))?.toISOString() ?? null))}::timestamptz[],
       ${toTextArrayParameter(files.map(({ age }) => (age && basisOf(age)) ?? null))}::text[])
       as g(source_file_id, uri, version, size_bytes, content_sha256, rows_read, orders_new, order_rows, modified_at, aged_at, age_basis)
-    on conflict do nothing ${keepsPlan}`.execute(trx);
+    on conflict do nothing ${keepsPlan}`;
   // Another reader has begun one of them since.
-  if (numAffectedRows !== BigInt(files.length)) throw new Undecided();
+  if (sealed !== files.length) throw new Undecided();
 }

@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { countOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 const REASON = 'The row belongs to an order whose first row is unknown and not in this file.';
@@ -26,7 +27,7 @@ export async function settleContinuations(
  * staged.
  */
 async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
-  const { rows } = await sql<{ left: string }>`
+  return countOf(trx)`
     with owners as materialized (
       select min(order_version_id) as order_version_id, sum(row_count)::integer as row_count
       from (
@@ -42,15 +43,14 @@ async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise
       where o.order_version_id = w.order_version_id
         and o.order_version_id = any (array(select order_version_id from owners where order_version_id is not null))
     )
-    select count(*) as left from owners where order_version_id is null`.execute(trx);
-  return Number(rows[0]?.left ?? 0);
+    select count(*) as left from owners where order_version_id is null`;
 }
 
 async function giveToKnown(
   trx: Transaction<DB>,
   { sourceFileId, runId }: { readonly sourceFileId: string; readonly runId: string },
 ): Promise<number> {
-  const { rows } = await sql<{ rows: string }>`
+  const rows = await rowsOf<{ rows: string }>(trx)`
     with both_kinds as (
       select group_key, line_no, record_no, row_count, null::boolean as is_staged from intake.order_continuations
       where source_file_id = ${sourceFileId}::bigint
@@ -70,6 +70,6 @@ async function giveToKnown(
       select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count, ${runId}::bigint, group_key
       from waiting where has_staged is null
     )
-    select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`.execute(trx);
+    select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`;
   return Number(rows[0]?.rows ?? 0);
 }

@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
-import { columnNames, STORED_COLUMNS } from './order-columns.ts';
+import { columnNames, columnsInDoubt } from './order-columns.ts';
 import { NO_REPEATS, type SettledRepeats, type SettleRepeatsOptions } from './settle-repeats.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function settleMissing(
 }
 
 async function markStaged(trx: Transaction<DB>, { sourceFileId, sums }: SettleRepeatsOptions): Promise<void> {
-  await sql`
+  await execute(trx)`
     with missing as materialized (
       select group_key, is_certain from intake.missing_rows where source_file_id = ${sourceFileId}::bigint
     ),
@@ -46,9 +47,7 @@ async function markStaged(trx: Transaction<DB>, { sourceFileId, sums }: SettleRe
       doubt = case when ${sums}::boolean and (o.doubt is null or l.doubt = 'incomplete') then l.doubt else o.doubt end,
       content_hash = o.content_hash || case when ${sums}::boolean then ':' || l.doubt else '' end
     from lacking l
-    where o.order_version_id = l.order_version_id and o.order_version_id = any (array(select order_version_id from lacking))`.execute(
-    trx,
-  );
+    where o.order_version_id = l.order_version_id and o.order_version_id = any (array(select order_version_id from lacking))`;
 }
 
 /**
@@ -59,7 +58,7 @@ async function stageKnown(
   trx: Transaction<DB>,
   { sourceFileId }: SettleRepeatsOptions,
 ): Promise<SettledRepeats> {
-  const { rows } = await sql<{ orders: string; rows: string }>`
+  return countsOf<'orders' | 'rows'>(trx)`
     with named as materialized (
       select distinct group_key from intake.missing_rows where source_file_id = ${sourceFileId}::bigint and is_certain
     ),
@@ -73,9 +72,9 @@ async function stageKnown(
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, items, note)
-      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${knownColumns}, s.line_no, s.record_no,
-        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.items, c.note
+        customer_key, customer_key_no, similar_to, items, changed_at, note)
+      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${columnsInDoubt('incomplete')}, s.line_no, s.record_no,
+        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.similar_to, c.items, c.changed_at, c.note
       from seen s
       cross join lateral (select c.* from intake.orders c where c.order_version_id = s.order_version_id limit 1) c
       where c.doubt is null and c.group_key in (select group_key from named)
@@ -84,11 +83,5 @@ async function stageKnown(
           where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
       returning row_count
     )
-    select count(*) as orders, coalesce(sum(row_count), 0) as rows from inserted`.execute(trx);
-  return { orders: Number(rows[0]?.orders ?? 0), rows: Number(rows[0]?.rows ?? 0) };
+    select count(*) as orders, coalesce(sum(row_count), 0) as rows from inserted`;
 }
-
-/** The columns of known order `c`, in doubt. */
-const knownColumns = sql.join(
-  STORED_COLUMNS.map(({ field, column }) => (field === 'doubt' ? sql`'incomplete'` : sql.ref(`c.${column}`))),
-);

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { countsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { columnNames, columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
@@ -22,11 +23,10 @@ export async function settleRepeats(
   options: SettleRepeatsOptions,
 ): Promise<SettledRepeats> {
   const { sourceFileId } = options;
-  const { rows } = await sql<{ orders: string; rows: string }>`
+  return countsOf<'orders' | 'rows'>(trx)`
     with repeats as materialized (${repeatsOf(options)}),
     ${options.sums ? addSums(sourceFileId) : markContradictions}
-    select count(*) as orders, coalesce(sum(row_count), 0) as rows from repeats`.execute(trx);
-  return { orders: Number(rows[0]?.orders ?? 0), rows: Number(rows[0]?.rows ?? 0) };
+    select count(*) as orders, coalesce(sum(row_count), 0) as rows from repeats`;
 }
 
 /**

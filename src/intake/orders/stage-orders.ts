@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { keepsPlanFor } from '../../db/keeps-plan.ts';
+import { rowOf } from '../../db/statement.ts';
 import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import {
@@ -55,7 +56,7 @@ export type StageOrdersOptions = FileRead & {
  */
 export async function stageOrders(db: Database, options: StageOrdersOptions): Promise<StagedCounts | null> {
   const { orders, sums } = options;
-  const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
+  const row = await rowOf<Record<keyof StagedCounts | 'fenced', string>>(db)`
     with fence as materialized (${fenceOf(options)}),
     ${knownWithin(orders.map((row) => row[ORDER_ID_AT] ?? ''))},
     given as materialized (
@@ -93,8 +94,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     select (select count(*) from fence) as fenced,
       count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
       coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
-    from inserted ${keepsPlanFor(orders.length)}`.execute(db);
-  const [row] = rows;
+    from inserted ${keepsPlanFor(orders.length)}`;
   if (row?.fenced !== '1') return null;
   return {
     new: Number(row.new),

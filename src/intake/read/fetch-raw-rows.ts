@@ -2,7 +2,6 @@ import { layoutFolders } from '../../config/layout-folders.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout } from '../../core/layout.ts';
 import type { RawRecord, RawRows } from '../../core/record.ts';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import type { SourceFile } from '../../core/source.ts';
@@ -14,6 +13,7 @@ import { readRawRecords } from '../csv/read-raw-records.ts';
 import { readText } from '../decode/read-text.ts';
 import { loadLayout } from '../layout/load-layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
+import type { Layout } from '../layout/to-layout.ts';
 
 /**
  * Requests rows of one version of a file. Each entry has the record number of the first row and the number of

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { KnownError } from '../../core/known-error.ts';
-import type { Layout, OtherLayouts, Purpose } from '../../core/layout.ts';
+import type { Purpose } from '../../core/layout.ts';
 import type { CsvChunk, FooterRow } from '../../core/record.ts';
 import { CONFLICTING_STATES, type HoldReason, type SourceFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
@@ -17,6 +17,7 @@ import type { FileRead } from '../files/fence.ts';
 import { holdFile } from '../files/hold-file.ts';
 import type { SealedRead } from '../files/seal-read.ts';
 import type { OtherAges, SourceAges } from '../files/source-ages.ts';
+import type { Layout, OtherLayouts } from '../layout/to-layout.ts';
 import type { EarlyRecords } from './open-records.ts';
 
 /** How the files of a source are read. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { sql } from 'kysely';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from '../../store/parse-source-uri.ts';
 import { readAnnounced, removeAnnouncements } from '../files/announcements.ts';
 
@@ -135,14 +135,13 @@ type ListedNames = {
 /** Reads up to when a source was listed, and where files are that still need a run. */
 async function readKnownListing(db: Database, names: ListedNames): Promise<Listing> {
   const { source, readFor, namesHash } = names;
-  const { rows } = await sql<Listing>`
+  const listing = await rowOf<Listing>(db)`
     select clock_timestamp() as now,
       (select listed_at from intake.listings
        where source = ${source} and read_for = ${readFor} and names_hash = ${namesHash}) as "listedAt",
       (select min(uri collate "C") from intake.source_files
        where source = ${source} and read_for = ${readFor} and superseded_by is null
-         and (state in ('reading', 'held') or reread_at is not null)) as "firstPending"`.execute(db);
-  const [listing] = rows;
+         and (state in ('reading', 'held') or reread_at is not null)) as "firstPending"`;
   if (listing === undefined) throw new Error('a select without a table gives one row');
   return listing;
 }
@@ -152,10 +151,8 @@ async function recordListing(
   db: Database,
   { source, readFor, namesHash, listedAt }: ListedNames & { readonly listedAt: Date },
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     insert into intake.listings (source, read_for, names_hash, listed_at)
     values (${source}, ${readFor}, ${namesHash}, ${listedAt})
-    on conflict (source, read_for) do update set names_hash = excluded.names_hash, listed_at = excluded.listed_at`.execute(
-    db,
-  );
+    on conflict (source, read_for) do update set names_hash = excluded.names_hash, listed_at = excluded.listed_at`;
 }

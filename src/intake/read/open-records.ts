@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout } from '../../core/layout.ts';
 import type { CsvChunk } from '../../core/record.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { foldHeader } from '../../core/text/fold.ts';
@@ -9,6 +8,7 @@ import { toParseOptions } from '../csv/parse-options.ts';
 import { otherEncodings } from '../decode/guess-encoding.ts';
 import { type ReadTextOptions, readText } from '../decode/read-text.ts';
 import { listSpellings, quoteAll } from '../layout/resolve-header.ts';
+import type { Layout } from '../layout/to-layout.ts';
 
 export type OpenedRecords = {
   /** Can be read only once. @throws FileHeld while the records are read. */

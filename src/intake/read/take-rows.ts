@@ -41,8 +41,7 @@ export function createRowIntake<Row>({ purpose, open, judge, publish }: RowIntak
           passedOver[why] = (passedOver[why] ?? 0) + rows;
         staged += batch.rows.length;
         return (
-          (batch.rows.length === 0 || (await stageRows(db, read, batch.rows))) &&
-          (batch.rejected.length === 0 || (await stageRejected(db, { ...read, runId }, batch.rejected)))
+          (await stageRows(db, read, batch.rows)) && stageRejected(db, { ...read, runId }, batch.rejected)
         );
       },
     });

@@ -1,7 +1,7 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout } from '../../core/layout.ts';
 import { plural } from '../../core/text/plural.ts';
+import type { Layout } from '../layout/to-layout.ts';
 
 /**
  * Whether the day or the month comes first in numeric dates: 4/5/2026 is the 5th of April (MDY) or the 4th of

@@ -1,7 +1,7 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
-import type { Layout, MoneyFormat } from '../../core/layout.ts';
 import { maxDecimals } from '../../core/money.ts';
+import type { Layout, MoneyFormat } from '../layout/to-layout.ts';
 
 /**
  * Checks that the amounts of a file are read with the decimal mark with which they were written. `1.250` is 1250 where

@@ -1,7 +1,7 @@
-import type { MoneyFormat } from '../../core/layout.ts';
 import { hasFittingDecimals, maxDecimals } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { toNfkc } from '../../core/text/normal-form.ts';
+import type { MoneyFormat } from '../layout/to-layout.ts';
 import { type Fault, OTHER_CURRENCY } from '../map/fault.ts';
 import { currenciesOf } from './currency-symbols.ts';
 import { NO_CURRENCY } from './parse-currency.ts';

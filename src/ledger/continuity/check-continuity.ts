@@ -155,7 +155,6 @@ async function describeLoss(
   };
 }
 
-/** A journal and its newest claim. */
 type Head = { readonly file: JournalFile; readonly last: ClaimedAttempt };
 
 function newestOf(heads: readonly Head[]): Head {

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { execute } from '../../db/statement.ts';
 
 /** Returns the id of this ledger, or null before its first run. */
 export async function readLedgerId(db: Database): Promise<string | null> {
@@ -9,7 +9,7 @@ export async function readLedgerId(db: Database): Promise<string | null> {
 
 /** Returns the id of this ledger, and creates one if it has none yet. */
 export async function ensureLedgerId(db: Database): Promise<string> {
-  await sql`insert into ledger.identity default values on conflict do nothing`.execute(db);
+  await execute(db)`insert into ledger.identity default values on conflict do nothing`;
   const { ledger_id: ledgerId } = await db
     .selectFrom('ledger.identity')
     .select('ledger_id')

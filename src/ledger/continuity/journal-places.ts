@@ -16,7 +16,6 @@ import { createMark, type Mark } from './mark.ts';
 const LEDGERS = 'ledgers';
 
 type StateMark = {
-  /** The folder of the copies. */
   readonly folder: string;
   /** Why it cannot be used; null if it can. */
   readonly problem: string | null;

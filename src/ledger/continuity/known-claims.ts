@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { countOf, finds, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { ClaimedAttempt } from './journal-lines.ts';
 
@@ -29,7 +29,7 @@ export async function lookUpClaims(
     claim_id: claim.claimId,
     claim_no: claim.claimNo,
   }));
-  const { rows } = await sql<{ isKnown: boolean; isUnsettled: boolean }>`
+  return rowsOf<{ isKnown: boolean; isUnsettled: boolean }>(db)`
     select a.entry_id is not null or exists (
         select from ledger.lost_claims l where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",
       coalesce(a.entry_id is not null and e.attempt = g.attempt
@@ -37,14 +37,12 @@ export async function lookUpClaims(
     from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
     left join ledger.attempts a on a.entry_id = g.entry_id and a.attempt = g.attempt and a.claim_id = g.claim_id
     left join ledger.entries e on e.entry_id = a.entry_id
-    order by g.place`.execute(db);
-  return rows;
+    order by g.place`;
 }
 
 /** Returns true if this database has any claim. */
 export async function hasClaims(db: Database): Promise<boolean> {
-  const { rows } = await sql`select from ledger.attempts limit 1`.execute(db);
-  return rows.length > 0;
+  return finds(db)`select from ledger.attempts limit 1`;
 }
 
 /**
@@ -54,15 +52,11 @@ export async function hasClaims(db: Database): Promise<boolean> {
 export async function readNewestClaim(
   db: Database,
 ): Promise<{ readonly claimNo: string; readonly claimedAt: Date; readonly claims: number } | null> {
-  const { rows } = await sql<
-    { claims: string } & ({ claimNo: string; claimedAt: Date } | { claimNo: null; claimedAt: null })
-  >`
-    select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*) as claims from ledger.attempts`.execute(
-    db,
-  );
-  const [row] = rows;
-  if (row === undefined || row.claimNo === null) return null;
-  return { claimNo: row.claimNo, claimedAt: row.claimedAt, claims: Number(row.claims) };
+  const row = await rowOf<
+    { claims: number } & ({ claimNo: string; claimedAt: Date } | { claimNo: null; claimedAt: null })
+  >(db)`
+    select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*)::float8 as claims from ledger.attempts`;
+  return row === undefined || row.claimNo === null ? null : row;
 }
 
 /**
@@ -71,7 +65,7 @@ export async function readNewestClaim(
  * but never too low.
  */
 export async function countUndescribed(db: Database): Promise<number> {
-  const { rows } = await sql<{ undescribed: string }>`
+  return countOf(db)`
     select coalesce(sum(r.up_to - r.above - (
         select count(distinct l.claim_no) from ledger.lost_claims l
         where l.ledger_id = r.ledger_id and l.claim_no > r.above and l.claim_no <= r.up_to)), 0) as undescribed
@@ -79,6 +73,5 @@ export async function countUndescribed(db: Database): Promise<number> {
       select r.ledger_id, r.above, r.up_to from ledger.recoveries v,
         jsonb_to_recordset(v.ranges) as r(ledger_id uuid, above bigint, up_to bigint)
       where not exists (select from ledger.recoveries a where a.accepts_undescribed and a.recovery_id >= v.recovery_id)
-    ) r`.execute(db);
-  return Number(rows[0]?.undescribed ?? 0);
+    ) r`;
 }

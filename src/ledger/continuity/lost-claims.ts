@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Claim, Outcome } from '../../core/ledger.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { countOf, execute, finds } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { enterAsWriter } from '../evidence/evidence-writers.ts';
@@ -38,15 +39,15 @@ export function storeLostClaims(
   if (lost.length === 0) return Promise.resolve(0);
   return inTransaction(db, async (trx) => {
     await enterAsWriter(trx);
-    const { numAffectedRows } = await sql`
+    const stored = await execute(trx)`
       insert into ledger.lost_claims (recovery_id, ledger_id, claim_no, claim_id, account_id, effect, key_hash, body_hash, amount, currency,
         disposition, http_status, deal_id, collab_id, message, claimed_at)
       select ${recoveryId}::bigint, g.* from jsonb_to_recordset(${toJsonParameter(lost.map(toRow))}::jsonb) as g(
         ledger_id uuid, claim_no bigint, claim_id uuid, account_id text, effect text, key_hash text, body_hash text, amount numeric,
         currency text, disposition text, http_status integer, deal_id text, collab_id text, message text, claimed_at timestamptz)
-      on conflict (claim_id, claim_no, disposition) do nothing`.execute(trx);
+      on conflict (claim_id, claim_no, disposition) do nothing`;
     await applyLostClaims(trx);
-    return Number(numAffectedRows ?? 0);
+    return stored;
   });
 }
 
@@ -100,10 +101,8 @@ const NO_ANSWER = 'it was sent before the database lost its claim, and no answer
  * @returns the number of entries that changed.
  */
 export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
-  const { rows: any } = await sql`
-    select from ledger.lost_claims l where ${isOpen} limit 1`.execute(trx);
-  if (any.length === 0) return 0;
-  const { rows } = await sql<{ kept: string }>`
+  if (!(await finds(trx)`select from ledger.lost_claims l where ${isOpen} limit 1`)) return 0;
+  return countOf(trx)`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     open as materialized (select l.* from ledger.lost_claims l, durable where ${isOpen}),
     matched as materialized (
@@ -154,8 +153,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
       insert into ledger.recovered_claims (lost_claim_id, entry_id, attempt)
       select a.lost_claim_id, a.entry_id, coalesce(k.attempt, a.entry_attempt) from about a left join kept k using (entry_id)
     )
-    select count(*) as kept from kept`.execute(trx);
-  return Number(rows[0]?.kept ?? 0);
+    select count(*) as kept from kept`;
 }
 
 /** True if lost claim `l` may have been processed and its entry is not known yet. */

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { namePath, withPath } from '../../core/text/folder-problem.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, execute, rowOf, rowsOf } from '../../db/statement.ts';
 
 /*
  * The journals of one machine cannot show whether another machine has posted entries that a restored,
@@ -71,31 +71,28 @@ function ensureMachineId(folder: string): string {
 
 /** Reads where the ledger is, and which other machines may know claims that it lacks. */
 export async function readLedgerLocation(db: Database, machineId: string | null): Promise<LedgerLocation> {
-  const { rows } = await sql<{ now: string | null; before: string | null }>`
-    select ledger.place() as now, (select place from ledger.identity) as before`.execute(db);
-  const { now = null, before = null } = rows[0] ?? {};
-  const others = await sql<OtherMachine>`
+  const places = await rowOf<{ now: string | null; before: string | null }>(db)`
+    select ledger.place() as now, (select place from ledger.identity) as before`;
+  const { now = null, before = null } = places ?? {};
+  const others = await rowsOf<OtherMachine>(db)`
     select host, posted_at as "postedAt" from ledger.machines
     where machine_id is distinct from ${machineId}::uuid and whole_at is distinct from ${now}
       and posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval
-    order by posted_at desc`.execute(db);
-  return { now, isSame: now === null || before === null || now === before, others: others.rows };
+    order by posted_at desc`;
+  return { now, isSame: now === null || before === null || now === before, others };
 }
 
 /** Counts the data folders that posted to this ledger and may still have journals of it. */
 export async function countMachines(db: Database): Promise<number> {
-  const { rows } = await sql<{ machines: number }>`
-    select count(*)::integer as machines from ledger.machines
-    where posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(db);
-  return rows[0]?.machines ?? 0;
+  return countOf(db)`
+    select count(*) as machines from ledger.machines
+    where posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
 }
 
 /** Records that the ledger was found complete at its current place. */
 export async function keepLedgerLocation(db: Database): Promise<void> {
-  await sql`
-    update ledger.identity set place = ledger.place() where place is distinct from ledger.place()`.execute(
-    db,
-  );
+  await execute(db)`
+    update ledger.identity set place = ledger.place() where place is distinct from ledger.place()`;
 }
 
 /**
@@ -103,14 +100,14 @@ export async function keepLedgerLocation(db: Database): Promise<void> {
  * journals know claims that no other machine knows.
  */
 export async function registerMachine(db: Database, folder: string): Promise<void> {
-  await sql`
+  await execute(db)`
     insert into ledger.machines (machine_id, host, whole_at) values (${ensureMachineId(folder)}::uuid, ${hostname()}, ledger.place())
     on conflict (machine_id) do update
-    set host = excluded.host, posted_at = clock_timestamp(), whole_at = excluded.whole_at`.execute(db);
+    set host = excluded.host, posted_at = clock_timestamp(), whole_at = excluded.whole_at`;
 }
 
 /** Records that the database, at its current place, has everything in the journals of this machine. */
 export async function markCompared(db: Database, machineId: string | null): Promise<void> {
-  await sql`
-    update ledger.machines set whole_at = ledger.place() where machine_id = ${machineId}::uuid`.execute(db);
+  await execute(db)`
+    update ledger.machines set whole_at = ledger.place() where machine_id = ${machineId}::uuid`;
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { ClaimSum } from '../../core/ledger.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
 import { readLedgerId } from './identity.ts';
 import { isDead, isProof } from './journal.ts';
@@ -106,7 +106,7 @@ function store(db: Database, decision: Decision): Promise<void> {
       .executeTakeFirstOrThrow();
     for (let from = 0; from < found.length; from += BATCH)
       await storeLostClaims(trx, found.slice(from, from + BATCH), recoveryId);
-    await sql`select ledger.raise_claim_numbers(${newestNumber(found)}::bigint)`.execute(trx);
+    await execute(trx)`select ledger.raise_claim_numbers(${newestNumber(found)}::bigint)`;
     await markCompared(trx, decision.machineId);
     const { others } = await readLedgerLocation(trx, decision.machineId);
     if (others.length === 0 || decision.isShared || acceptsUndescribed) await keepLedgerLocation(trx);
@@ -125,14 +125,12 @@ async function findRanges(db: Database, found: readonly LostClaim[]): Promise<re
   const ranges: Range[] = [];
   for (const ledgerId of new Set(found.map(({ claim }) => claim.ledgerId))) {
     const upTo = newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId));
-    const { rows } = await sql<{ newest: string | null }>`
+    const known = await rowOf<{ newest: string | null }>(db)`
       select greatest(
         (select max(claim_no) from ledger.attempts where ${ledgerId === own}
           and claim_no <= ${upTo}::bigint),
-        (select max(claim_no) from ledger.lost_claims where ledger_id = ${ledgerId}::uuid)) as newest`.execute(
-      db,
-    );
-    const above = rows[0]?.newest ?? '0';
+        (select max(claim_no) from ledger.lost_claims where ledger_id = ${ledgerId}::uuid)) as newest`;
+    const above = known?.newest ?? '0';
     if (BigInt(upTo) > BigInt(above)) ranges.push({ ledger_id: ledgerId, above, up_to: upTo });
   }
   return ranges;

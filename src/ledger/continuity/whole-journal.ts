@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { countOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { linesOf } from './journal-folder.ts';
 import { type ClaimedAttempt, type JournalSummary, readJournal } from './journal-lines.ts';
@@ -38,9 +38,9 @@ async function hasSameClaims(db: Database, path: string, owner: string): Promise
   };
   const summary = await readJournal(linesOf(path), add);
   await add(summary?.open ?? []);
-  const { rows } = await sql<{ claims: number }>`
-    select count(*)::integer as claims from ledger.attempts where owner::text = ${owner}`.execute(db);
-  return counts.inBoth === counts.inJournal && counts.inBoth === rows[0]?.claims;
+  const claims = await countOf(db)`
+    select count(*) as claims from ledger.attempts where owner::text = ${owner}`;
+  return counts.inBoth === counts.inJournal && counts.inBoth === claims;
 }
 
 /** Counts the claims among these that the database has of this process. */
@@ -50,9 +50,8 @@ async function countThese(db: Database, claims: readonly ClaimedAttempt[], owner
     attempt,
     claim_id: claim.claimId,
   }));
-  const { rows } = await sql<{ claims: number }>`
-    select count(*)::integer as claims
+  return countOf(db)`
+    select count(*) as claims
     from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(entry_id bigint, attempt integer, claim_id uuid)
-    join ledger.attempts a using (entry_id, attempt, claim_id) where a.owner::text = ${owner}`.execute(db);
-  return rows[0]?.claims ?? 0;
+    join ledger.attempts a using (entry_id, attempt, claim_id) where a.owner::text = ${owner}`;
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence-writers.ts';
@@ -63,7 +64,7 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
   if (all.length === 0) return;
   await enterAsWriter(trx);
   const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
-  const { rows } = await sql<{ place: number }>`
+  const rows = await rowsOf<{ place: number }>(trx)`
     with given as materialized (
       select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id, "collabId" as collab_id, amount,
         currency, "bodySha256" as body_sha256
@@ -79,7 +80,7 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
       from given where place not in (select place from known) order by place
       on conflict (kind, body_sha256) do nothing
     )
-    select place from known order by place`.execute(trx);
+    select place from known order by place`;
   for (const { place } of rows) {
     const evidence = all[place];
     if (evidence !== undefined) await applyEvidence(trx, evidence);
@@ -89,7 +90,7 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
 /** Applies evidence about an order that has an entry. The same event counts once. */
 async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<void> {
   const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
-  const { rows } = await sql<{ evidence_id: string }>`
+  const stored = await rowOf<{ evidence_id: string }>(trx)`
     with about as materialized (
       select e.entry_id from ledger.entries e,
         (select ${orderId}::text as order_id, ${orderPlatform}::text as order_platform) v
@@ -99,17 +100,16 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
     values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId}, ${collabId},
       ${amount}::numeric, ${currency}, ${bodySha256})
     on conflict (kind, body_sha256) do nothing
-    returning evidence_id`.execute(trx);
-  const [stored] = rows;
+    returning evidence_id`;
   if (stored === undefined) return;
-  await sql`
+  await execute(trx)`
     update ledger.entries e
     set state = case when ${isDoubt} then 'accepted' else 'held' end,
         state_reason = case when ${isDoubt} then ${SETTLED} else ${HELD} end,
         deal_id = v.deal_id, collab_id = v.collab_id, state_changed_at = clock_timestamp()
     from ledger.evidence v
     where v.evidence_id = ${stored.evidence_id}::bigint and e.entry_id = v.entry_id
-      and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`.execute(trx);
+      and ((${isDoubt} and ${settles}) or (e.state = 'ready' and e.doubtful_attempt is null))`;
 }
 
 /**
@@ -119,7 +119,7 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
  * @returns the number of doubts settled.
  */
 export async function settleByEvidence(db: Database): Promise<number> {
-  const { numAffectedRows } = await sql`
+  return execute(db)`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     settled as materialized (
       select e.entry_id, v.deal_id, v.collab_id
@@ -133,8 +133,5 @@ export async function settleByEvidence(db: Database): Promise<number> {
     set state = 'accepted', state_reason = ${SETTLED}, deal_id = v.deal_id, collab_id = v.collab_id,
         state_changed_at = clock_timestamp()
     from settled v, durable
-    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and ${isDoubt}`.execute(
-    db,
-  );
-  return Number(numAffectedRows ?? 0);
+    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and ${isDoubt}`;
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { EXIT } from '../../core/exit-code.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** SQLSTATE `lock_not_available`. */
@@ -19,7 +20,7 @@ const LOCK = sql`ledger.evidence_lock`;
  * evidence concerns. Writers do not block each other.
  */
 export async function enterAsWriter(trx: Transaction<DB>): Promise<void> {
-  await sql`lock table ${LOCK} in row exclusive mode`.execute(trx);
+  await execute(trx)`lock table ${LOCK} in row exclusive mode`;
 }
 
 /**
@@ -31,8 +32,8 @@ export async function enterAsWriter(trx: Transaction<DB>): Promise<void> {
 export async function awaitWriters(db: Database, waitMs: number): Promise<void> {
   try {
     await db.transaction().execute(async (trx) => {
-      await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, true)`.execute(trx);
-      await sql`lock table ${LOCK} in share mode`.execute(trx);
+      await execute(trx)`select set_config('lock_timeout', ${`${waitMs}ms`}, true)`;
+      await execute(trx)`lock table ${LOCK} in share mode`;
     });
   } catch (cause) {
     if ((cause as { readonly code?: unknown }).code !== LOCK_TIMED_OUT) throw cause;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 import { applyLostClaims } from '../continuity/lost-claims.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
@@ -43,9 +44,9 @@ export async function holdCreditedElsewhere(
     await suitLargeStatements(trx);
     // Apply claims that this ledger lost first: such an order is in doubt, not credited by another system.
     await applyLostClaims(trx);
-    const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
+    const any = await rowsOf(trx)`select from ledger.evidence limit 1`;
     if (any.length === 0) return 0;
-    const { numAffectedRows } = await sql`
+    return execute(trx)`
       with evident as materialized (
         select e.entry_id, v.kind
         from ledger.entries e
@@ -60,10 +61,7 @@ export async function holdCreditedElsewhere(
       set state = 'held', state_changed_at = clock_timestamp(),
           state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
       from evident v
-      where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from evident)) and ${isUnsent}`.execute(
-      trx,
-    );
-    return Number(numAffectedRows ?? 0);
+      where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from evident)) and ${isUnsent}`;
   });
 }
 

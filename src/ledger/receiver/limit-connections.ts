@@ -1,9 +1,7 @@
 import type { Server, Socket } from 'node:net';
 
 export type ConnectionLimits = {
-  /** Maximum number of connections. */
   readonly total: number;
-  /** Maximum number of connections from one address. */
   readonly perAddress: number;
 };
 

@@ -1,8 +1,9 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { WebhookEvent } from '../../core/http/webhook-event.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { applyEvidences } from '../evidence/apply-evidence.ts';
@@ -85,7 +86,7 @@ async function storeEvents(
     newValue: event.codeChange?.newValue,
   }));
   // A change that names no deal is skipped, because it does not say who owns the code.
-  const { rows } = await sql<{ place: number }>`
+  const rows = await rowsOf<{ place: number }>(trx)`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     given as materialized (
       select distinct on (g.digest) g.*
@@ -105,7 +106,7 @@ async function storeEvents(
       from stored s join given g on g.digest = s.body_sha256
       where g.changed is not null and g."dealId" is not null
     )
-    select g.place from stored s join given g on g.digest = s.body_sha256`.execute(trx);
+    select g.place from stored s join given g on g.digest = s.body_sha256`;
   const fresh = new Set(rows.map(({ place }) => place));
   return events.map((_, place) => fresh.has(place));
 }

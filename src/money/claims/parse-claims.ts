@@ -1,10 +1,10 @@
-import type { MoneyFormat } from '../../core/layout.ts';
 import { sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { foldCode, foldHandle, saysNoValue } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import { type ReadSheet, readSheet, type Sheet, type SheetRow } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
+import type { MoneyFormat } from '../../intake/layout/to-layout.ts';
 import { currencyParser } from '../../intake/values/parse-currency.ts';
 import { parseId } from '../../intake/values/parse-id.ts';
 import { parseMoneyIn } from '../../intake/values/parse-money.ts';

@@ -20,7 +20,6 @@ export type Compared = {
 };
 
 export type CompareOptions = {
-  /** The description in force. */
   readonly service: ServiceDescription;
   /** Clients that return answers as received: with the key of the account, and with one that is none. */
   readonly client: Pick<Client, 'exchange'>;

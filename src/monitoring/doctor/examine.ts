@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/finding.ts';
+import { type Finding, findingsOf } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
@@ -10,7 +10,6 @@ import { ledger } from './checks/ledger.ts';
 import { leases, notices, queues, schedules } from './checks/runs.ts';
 import { clocks, encryption, serverLimits } from './checks/server.ts';
 import { sources } from './checks/sources.ts';
-import { findingsOf } from './findings-of.ts';
 
 /** Runs all checks, one after the other. Yields each finding as soon as it is known. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
@@ -23,7 +22,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
 /** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
 async function look(check: Diagnostic, patient: Patient): Promise<readonly Finding[]> {
   try {
-    return await check.look(patient);
+    return (await check.look(patient)).map((finding) => ({ about: check.name, ...finding }));
   } catch (error) {
     const known = error instanceof KnownError ? error : explainFailure(error);
     if (known !== null) return findingsOf(check.name, known.details);

@@ -194,18 +194,14 @@ function linkTo(link: string) {
   return { type: 'section', text: { type: 'mrkdwn', text: `<${address}|Open the console>` } };
 }
 
-/**
- * Escapes the characters that start links and mentions in Slack, because `<!channel>` would notify everyone.
- */
+/** Escapes the characters that start links and mentions in Slack, because `<!channel>` would notify everyone. */
 function escapeMrkdwn(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 type Teams = Extract<ChannelSettings, { kind: 'teams' }>;
 
-/**
- * Teams refuses messages of more than 28 KB. Our texts are far shorter, unless something is wrong with them.
- */
+/** Teams refuses messages of more than 28 KB. Our texts are far shorter, unless something is wrong with them. */
 const MAX_CHARS = 2_000;
 
 /**
@@ -266,9 +262,8 @@ const SUMMARY_CHARS = 1_024;
 const DEDUP_KEY_CHARS = 255;
 
 /**
- * Triggers an alert when a problem opens, and resolves it when the problem is over. Both use the same
- * `dedup_key`, so that a reminder updates the alert and does not open another one. A test is triggered and
- * resolved at once.
+ * Triggers an alert when a problem opens, and resolves it when the problem is over. Both use the same `dedup_key`, so
+ * that a reminder updates the alert and does not open another one. A test is triggered and resolved at once.
  */
 const sendPagerDuty: Send<PagerDuty> = async (settings, notice, options) => {
   if (notice.event === 'resolved') return enqueue(settings, notice, { ...options, action: 'resolve' });
@@ -446,7 +441,6 @@ const SILENT = {
   fatal: () => {},
 };
 
-/** Rejects once the signal is aborted. */
 async function aborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort');
   throw signal.reason;

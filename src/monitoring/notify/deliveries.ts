@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Amount, Notice, NoticeEvent, Severity } from '../../core/notify/notice.ts';
+import type { Notice, NoticeEvent } from '../../core/notify/notice.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 
 /** A notice that this process must send to a channel, and may settle until its lease expires. */
 export type ClaimedDelivery = {
@@ -29,7 +30,7 @@ export async function claimDeliveries(
   db: Database,
   { channel, limit }: { readonly channel: string; readonly limit: number },
 ): Promise<readonly ClaimedDelivery[]> {
-  const { rows } = await sql<Row>`
+  const rows = await rowsOf<Row>(db)`
     update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
     from (
       select c.notice_id, c.channel, n.problem_id, n.event, n.message, n.created_at
@@ -45,7 +46,7 @@ export async function claimDeliveries(
     ) n
     where d.notice_id = n.notice_id and d.channel = n.channel and d.state = 'pending'
     returning d.notice_id as "noticeId", d.channel, d.attempts as attempt, d.due_at as "dueAt", n.problem_id as "problemId", n.event,
-      n.message, n.created_at as "createdAt"`.execute(db);
+      n.message, n.created_at as "createdAt"`;
   return rows
     .toSorted((one, other) => Number(one.noticeId) - Number(other.noticeId))
     .map(({ noticeId, channel, attempt, dueAt, problemId, event, message, createdAt }) => ({
@@ -66,16 +67,8 @@ export async function claimDeliveries(
 type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> & {
   readonly problemId: string | null;
   readonly event: NoticeEvent;
-  readonly message: {
-    readonly problem: string;
-    readonly title: string;
-    readonly job: string | null;
-    readonly severity: Severity;
+  readonly message: Omit<ClaimedDelivery['notice'], 'id' | 'problemId' | 'event' | 'since'> & {
     readonly since: string | null;
-    readonly amounts: readonly Amount[];
-    readonly summary: string;
-    readonly command: string;
-    readonly page: string;
   };
   readonly createdAt: Date;
 };
@@ -84,9 +77,9 @@ type Settled = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt'>;
 
 /** Marks a delivery as sent. Has no effect if another process has claimed it since. */
 export async function settleSent(db: Database, claimed: Settled): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.notice_deliveries set state = 'sent', sent_at = clock_timestamp(), leased_until = null, last_error = null
-    where ${isStill(claimed)}`.execute(db);
+    where ${isStill(claimed)}`;
 }
 
 /**
@@ -98,35 +91,30 @@ export async function settleFailed(
   claimed: Settled,
   { reason, next }: { readonly reason: string; readonly next: Date | null },
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.notice_deliveries
     set state = ${next === null ? 'given_up' : 'pending'}, not_before = coalesce(${next}::timestamptz, not_before), leased_until = null,
       last_error = ${reason}
-    where ${isStill(claimed)}`.execute(db);
+    where ${isStill(claimed)}`;
 }
 
 function isStill({ noticeId, channel, attempt }: Settled) {
   return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
 }
 
-/**
- * Gives up deliveries that were not sent in time, including those to channels that are no longer configured.
- */
+/** Gives up deliveries that were not sent in time, including those to channels that are no longer configured. */
 export async function giveUpOld(db: Database): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
     where state = 'pending' and due_at < clock_timestamp() - ${GIVE_UP_AFTER_MS} * interval '1 millisecond'
-      and coalesce(leased_until <= clock_timestamp(), true)`.execute(db);
+      and coalesce(leased_until <= clock_timestamp(), true)`;
 }
 
 /** Wait after the first failed attempt. Doubles each time. */
 const FIRST_WAIT_MS = 10_000;
 /** A channel that was down for an hour is tried again within an hour. */
 const LONGEST_WAIT_MS = 3_600_000;
-/**
- * After a day, a notice is outdated. The problem is still in the history, in `status` and in the next
- * reminder.
- */
+/** After a day, a notice is outdated. The problem is still in the history, in `status` and in the next reminder. */
 export const GIVE_UP_AFTER_MS = 86_400_000;
 
 /**

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -6,6 +5,7 @@ import { plural } from '../../core/text/plural.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
 import type { Database } from '../../db/connect.ts';
+import { finds } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listUnownedCodes, sumUnownedCodes } from '../../reports/codes/list-codes.ts';
 import { sumDoubts } from '../../reports/doubts/list-doubts.ts';
@@ -35,11 +35,12 @@ export async function makeDigest(
   const wallMs = zoneClock(digest.timeZone).toWallMs(now.getTime());
   if (wallMs % DAY_MS < minutesOf(digest.at) * MINUTE_MS) return false;
   const day = dayOf(wallMs);
-  const { rows: made } = await sql`
-    select from ops.notices where event = 'digest' and digest_day = ${day}::date`.execute(db);
-  if (made.length > 0) return false;
+  const isMade = await finds(
+    db,
+  )`select from ops.notices where event = 'digest' and digest_day = ${day}::date`;
+  if (isMade) return false;
   const message = await summarise(db, dayOf(wallMs - DAY_MS));
-  const { rows } = await sql<{ digests: string }>`
+  return finds(db)`
     with told as (
       insert into ops.notices (event, digest_day, message) values ('digest', ${day}::date, ${toJsonParameter(message)}::jsonb)
       on conflict (digest_day) where event = 'digest' do nothing returning notice_id
@@ -47,8 +48,7 @@ export async function makeDigest(
       insert into ops.notice_deliveries (notice_id, channel)
       select t.notice_id, c.channel from told t cross join unnest(${digest.channels}::text[]) as c(channel)
     )
-    select count(*) as digests from told`.execute(db);
-  return Number(rows[0]?.digests ?? 0) > 0;
+    select from told`;
 }
 
 async function summarise(db: Database, yesterday: string): Promise<object> {

@@ -17,7 +17,6 @@ const ANSWER_WITHIN_MS = ATTEMPT_WITHIN_MS + 1_000;
 
 export type NotifyOptions = ObserveOptions;
 
-/** Observes problems, and records the changes. */
 async function observe(db: Database, options: NotifyOptions): Promise<void> {
   const observation = await observeProblems(db, options);
   await recordProblems(db, observation, options.config.notify);
@@ -56,9 +55,7 @@ export type KeptNotices = {
   stop(): Promise<void>;
 };
 
-/**
- * Observes and sends repeatedly, while jobs run. If the database is unreachable, the next poll tries again.
- */
+/** Observes and sends repeatedly, while jobs run. If the database is unreachable, the next poll tries again. */
 export function keepNotices(
   db: Database,
   options: NotifyOptions & {

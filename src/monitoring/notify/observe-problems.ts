@@ -16,9 +16,7 @@ export type Observation = {
   /** When the observation started, by the clock of the database. */
   readonly at: Date;
   readonly problems: readonly Problem[];
-  /**
-   * Kinds of problems that could be determined. A problem of these kinds that was not found does not exist.
-   */
+  /** Kinds of problems that could be determined. A problem of these kinds that was not found does not exist. */
   readonly determined: readonly ProblemKind[];
   /** Jobs of the configuration. Another process may have a different configuration. */
   readonly jobs: readonly string[];
@@ -26,7 +24,6 @@ export type Observation = {
 
 export type ObserveOptions = {
   readonly config: PipelineConfig;
-  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
   /** Called with the error that kept it from determining a kind of problem. */
   readonly onTrouble: (kind: ProblemKind, error: unknown) => void;

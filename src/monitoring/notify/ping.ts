@@ -18,9 +18,7 @@ const RETRIES = 5;
 /** Refusals that may pass: a time limit, and too many requests. Others are final, as of a check that does not exist. */
 const REFUSED_FOR_NOW = ['HTTP 408', 'HTTP 429'];
 
-/**
- * Pings that a run has started, sent to the dead-man's switches of its job. The run does not wait for them.
- */
+/** Pings that a run has started, sent to the dead-man's switches of its job. The run does not wait for them. */
 export type StartedPing = {
   /** Pings the result of the run. Never throws, and takes at most a few seconds. */
   ended(exitCode: ExitCode): Promise<void>;
@@ -66,7 +64,6 @@ function addressOf({ url }: PingSettings, job: string, path: string): string {
   return address.href;
 }
 
-/** A check did not accept a ping. */
 class NotAccepted extends Error {
   readonly retryAfterMs: number;
   readonly isFinal: boolean;

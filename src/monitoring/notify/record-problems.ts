@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { NotifySettings } from '../../config/notify-fields.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, execute } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listOpenProblems, type OpenProblem } from '../../reports/notices/list-notices.ts';
 import type { Observation } from './observe-problems.ts';
@@ -85,8 +86,7 @@ const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): Ra
     'summary', ${summary}, 'command', p.command, 'page', p.page)`;
 
 /**
- * SQL: one delivery of each notice in `told` for each channel of its problem, which `seen` lists by `kind`
- * and `job`.
+ * SQL: one delivery of each notice in `told` for each channel of its problem, which `seen` lists by `kind` and `job`.
  */
 const DELIVER = sql`
   insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)
@@ -96,7 +96,7 @@ const DELIVER = sql`
 
 /** Opens problems that are not open and to which no newer observation was applied. */
 async function openProblems(db: Database, records: Records, at: Date): Promise<number> {
-  const { rows } = await sql<{ notices: string }>`
+  return countOf(db)`
     with ${seenIn(records)}, changed as (
       insert into ops.problems (kind, job, severity, since, observed_at, told_severity, came_back, amounts, summary, command, page)
       select s.kind, s.job, s.severity, s.since, ${at}, s.severity,
@@ -114,8 +114,7 @@ async function openProblems(db: Database, records: Records, at: Date): Promise<n
       from changed p join seen s on s.kind = p.kind and s.job is not distinct from p.job
       returning notice_id, problem_id
     ), delivered as (${DELIVER})
-    select count(*) as notices from told`.execute(db);
-  return Number(rows[0]?.notices ?? 0);
+    select count(*) as notices from told`;
 }
 
 /**
@@ -127,16 +126,14 @@ async function keepProblems(
   records: Records,
   { at, remindAfterMs }: { readonly at: Date; readonly remindAfterMs: number | null },
 ): Promise<number> {
-  await sql`
+  await execute(db)`
     with ${seenIn(records)}
     update ops.problems p
     set observed_at = ${at}, absent_since = null, severity = s.severity, amounts = s.amounts, summary = s.summary, command = s.command,
       page = s.page
     from seen s
-    where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null and p.observed_at < ${at}`.execute(
-    db,
-  );
-  const { rows } = await sql<{ notices: string }>`
+    where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null and p.observed_at < ${at}`;
+  return countOf(db)`
     with ${seenIn(records)}, changed as (
       update ops.problems p
       set state = 'reminded', reminders = p.reminders + 1, told_at = clock_timestamp(), told_severity = p.severity
@@ -155,8 +152,7 @@ async function keepProblems(
       from ops.notices n join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
       where d.notice_id = n.notice_id and d.state = 'pending' and d.due_at > s.due_at
     )
-    select count(*) as notices from told`.execute(db);
-  return Number(rows[0]?.notices ?? 0);
+    select count(*) as notices from told`;
 }
 
 /**
@@ -190,7 +186,7 @@ async function resolveProblems(
       is_known: isKnown,
     };
   });
-  const { rows } = await sql<{ notices: string }>`
+  return countOf(db)`
     with gone as (
       select * from jsonb_to_recordset(${toJsonParameter(records)}::jsonb) as g(
         problem_id bigint, title text, summary text, due_at timestamptz, is_known boolean)
@@ -215,8 +211,7 @@ async function resolveProblems(
       join ops.notices n on n.problem_id = t.problem_id and n.notice_id <> t.notice_id
       join ops.notice_deliveries d on d.notice_id = n.notice_id
     )
-    select count(*) as notices from told`.execute(db);
-  return Number(rows[0]?.notices ?? 0);
+    select count(*) as notices from told`;
 }
 
 const STAYED_AWAY = (at: Date): RawBuilder<unknown> =>

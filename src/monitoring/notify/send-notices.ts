@@ -133,10 +133,7 @@ export async function* testChannels(
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/**
- * The channels that a problem is sent to: those of every matching route, or all channels if there are no
- * routes.
- */
+/** The channels that a problem is sent to: those of every matching route, or all channels if there are no routes. */
 export function channelsOf(
   { kind, job, severity }: Pick<Problem, 'kind' | 'job' | 'severity'>,
   { channels, routes }: Pick<NotifySettings, 'channels' | 'routes'>,

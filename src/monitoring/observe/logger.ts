@@ -4,8 +4,7 @@ import { toPrintableJson } from '../../core/text/printable.ts';
 
 export type LoggerOptions = {
   /**
-   * LOG_LEVEL. Empty or unknown means `info`, or `silent` on a terminal, where the progress display replaces
-   * the log.
+   * LOG_LEVEL. Empty or unknown means `info`, or `silent` on a terminal, where the progress display replaces the log.
    */
   readonly level?: string | undefined;
   readonly isInteractive: boolean;
@@ -108,10 +107,7 @@ function isOurText(key: string, value: string): boolean {
   return (TEXT_KEYS.has(key) || ID_KEY.test(key)) && !value.includes('@');
 }
 
-/**
- * The message of an error may quote a row (Postgres does that). Its name, code and stack are sufficient for a
- * log.
- */
+/** The message of an error may quote a row (Postgres does that). Its name, code and stack are sufficient for a log. */
 function describeError(error: Error): Record<string, unknown> {
   const code: unknown =
     error instanceof KnownError ? error.details.code : 'code' in error ? error.code : undefined;

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { execute, finds, rowOf } from '../../db/statement.ts';
 
 /** Changes of a job's schedule by a person. The processes that run the jobs read them from the database. */
 
@@ -24,23 +24,19 @@ export async function requestRun(
   trx: DatabaseTransaction,
   { job, requestedBy }: { readonly job: string; readonly requestedBy: string },
 ): Promise<RunRequest> {
-  const { rows: states } = await sql<{ is_paused: boolean; is_under_way: boolean; is_served: boolean }>`
+  const now = await rowOf<{ is_paused: boolean; is_under_way: boolean; is_served: boolean }>(trx)`
     select exists (select from ops.paused_jobs p where p.job = ${job}) as is_paused,
       exists (select from ops.slots s where s.job = ${job} and not s.is_settled and s.state <> 'waiting')
         or exists (select from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp()) as is_under_way,
-      exists (select from ops.leases l where starts_with(l.name, 'serve:') and l.expires_at > clock_timestamp()) as is_served`.execute(
-    trx,
-  );
-  const [now] = states;
+      exists (select from ops.leases l where starts_with(l.name, 'serve:') and l.expires_at > clock_timestamp()) as is_served`;
   if (now?.is_paused === true) return { kind: 'paused' };
   if (now?.is_under_way === true) return { kind: 'under_way' };
   if (now?.is_served !== true) return { kind: 'nobody_serves' };
   // A slot is identified by its instant, which JavaScript represents in milliseconds.
-  const { rows } = await sql<{ slot: Date }>`
+  const requested = await rowOf<{ slot: Date }>(trx)`
     insert into ops.slots (job, slot, state, requested_by)
     values (${job}, date_trunc('milliseconds', clock_timestamp()), 'due', ${maskAddresses(requestedBy)})
-    on conflict do nothing returning slot`.execute(trx);
-  const [requested] = rows;
+    on conflict do nothing returning slot`;
   return requested === undefined ? { kind: 'under_way' } : { kind: 'requested', slot: requested.slot };
 }
 
@@ -52,14 +48,12 @@ export async function pauseJob(
   trx: DatabaseTransaction,
   { job, pausedBy, reason }: { readonly job: string; readonly pausedBy: string; readonly reason: string },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return finds(trx)`
     insert into ops.paused_jobs (job, paused_by, reason) values (${job}, ${maskAddresses(pausedBy)}, ${maskAddresses(reason)})
-    on conflict do nothing returning 1`.execute(trx);
-  return rows.length > 0;
+    on conflict do nothing returning 1`;
 }
 
 /** Resumes a job: its slots are run again, from the next one on. @returns false if it is not paused. */
 export async function resumeJob(trx: DatabaseTransaction, job: string): Promise<boolean> {
-  const { rows } = await sql`delete from ops.paused_jobs where job = ${job} returning 1`.execute(trx);
-  return rows.length > 0;
+  return (await execute(trx)`delete from ops.paused_jobs where job = ${job}`) > 0;
 }

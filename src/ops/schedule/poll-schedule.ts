@@ -1,7 +1,8 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { JobTiming } from '../../config/job-fields.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { execute, rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { Calendar } from './calendar.ts';
@@ -19,8 +20,7 @@ const LAG_MS = 60_000;
 
 /** Reads the clock of the database. The clock of a machine never decides when a slot has come. */
 export async function readDatabaseClock(db: Database): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-  const [row] = rows;
+  const row = await rowOf<{ now: Date }>(db)`select clock_timestamp() as now`;
   if (row === undefined) throw new Error('the database returned no time');
   return row.now;
 }
@@ -49,23 +49,21 @@ async function pollHead(db: Database, head: Head, now: Date): Promise<readonly P
 async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const { job, calendar, timing } = head;
   // First poll of this job: earlier slots are not due.
-  await sql`insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`.execute(
-    trx,
-  );
-  const { rows } = await sql<{ looked_until: Date; is_at_work: boolean; is_paused: boolean }>`
+  await execute(trx)`
+    insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`;
+  const schedule = await rowOf<{ looked_until: Date; is_at_work: boolean; is_paused: boolean }>(trx)`
     select s.looked_until,
       exists (select 1 from ops.leases l where l.name = 'job:' || s.job and l.expires_at > clock_timestamp())
         or exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running') as is_at_work,
       exists (select 1 from ops.paused_jobs p where p.job = s.job) as is_paused
-    from ops.schedules s where s.job = ${job} for update of s`.execute(trx);
-  const [schedule] = rows;
+    from ops.schedules s where s.job = ${job} for update of s`;
   if (schedule === undefined) throw new Error('a schedule is gone');
   const lookedUntil = schedule.looked_until;
   if (lookedUntil.getTime() - now.getTime() > LAG_MS) await goBack(trx, head, now);
   else if (lookedUntil.getTime() > now.getTime()) return [];
   const { is_at_work: isAtWork, is_paused: isPaused } = schedule;
   const planned = planSlots({ calendar, timing, lookedUntil, now, isAtWork, isPaused });
-  await sql`update ops.schedules set looked_until = ${now} where job = ${job}`.execute(trx);
+  await execute(trx)`update ops.schedules set looked_until = ${now} where job = ${job}`;
   if (planned.length > 0) await insertSlots(trx, head, planned);
   return planned;
 }
@@ -76,7 +74,7 @@ async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<
  * requested for the head alone.
  */
 async function pollFollowers(db: Database, { job, followers }: Head, now: Date): Promise<void> {
-  await sql`
+  await execute(db)`
     with followers as (select unnest(${followers}::text[]) as job),
     polled as (
       insert into ops.schedules (job, looked_until)
@@ -91,7 +89,7 @@ async function pollFollowers(db: Database, { job, followers }: Head, now: Date):
     from ops.schedules f join ops.slots s on s.job = ${job} and s.requested_by is null and s.slot <= ${now}
       and s.slot > greatest(f.looked_until, ${new Date(now.getTime() - ON_TIME_MS)})
     where f.job = any(${followers}::text[]) and not exists (select from ops.slots w where w.job = f.job and w.slot = s.slot)
-    on conflict do nothing`.execute(db);
+    on conflict do nothing`;
 }
 
 /**
@@ -99,25 +97,23 @@ async function pollFollowers(db: Database, { job, followers }: Head, now: Date):
  * those that were already run.
  */
 async function goBack(trx: Transaction<DB>, { job, followers }: Head, now: Date): Promise<void> {
-  await sql`
-    delete from ops.slots where job = any(${[job, ...followers]}::text[]) and slot > ${now} and attempts = 0`.execute(
-    trx,
-  );
+  await execute(trx)`
+    delete from ops.slots where job = any(${[job, ...followers]}::text[]) and slot > ${now} and attempts = 0`;
 }
 
 async function insertSlots(trx: Transaction<DB>, head: Head, planned: readonly PlannedSlot[]): Promise<void> {
-  await sql`
+  await execute(trx)`
     insert into ops.slots (job, slot, state, reason, settled_at)
     select ${head.job}, p.slot, p.state, p.reason, case when p.state <> 'due' then clock_timestamp() end
     from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz, state text, reason text)
-    on conflict do nothing`.execute(trx);
+    on conflict do nothing`;
   if (head.followers.length === 0) return;
-  await sql`
+  await execute(trx)`
     insert into ops.slots (job, slot, state)
     select f.job, p.slot, 'waiting'
     from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz),
       unnest(${head.followers}::text[]) as f (job)
-    on conflict do nothing`.execute(trx);
+    on conflict do nothing`;
 }
 
 async function readLookedUntil(db: Database, job: string): Promise<Date | null> {

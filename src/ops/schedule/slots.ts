@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
+import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
 import { GONE, PROCESS_GONE } from '../run-record.ts';
 
 /** A slot that this process has claimed. Updates by this process count only while the claim is valid. */
@@ -51,7 +52,7 @@ export async function claimSlot(
   },
 ): Promise<ClaimedSlot | null> {
   const { job, owner, now, leases } = options;
-  const { rows } = await sql<{ slot: Date; attempts: number }>`
+  const row = await rowOf<{ slot: Date; attempts: number }>(db)`
     update ops.slots s
     set state = 'running', owner = ${owner}::uuid, attempts = s.attempts + 1, started_at = clock_timestamp(), not_before = null,
         reason = null
@@ -67,14 +68,11 @@ export async function claimSlot(
       and not exists (
         select 1 from ops.leases l where l.name = any(${leases}::text[]) and l.expires_at > clock_timestamp()
       )
-    returning s.slot, s.attempts`
-    .execute(db)
-    .catch((error: unknown) => {
-      // Another process has just claimed a slot of this job.
-      if (isUniqueViolation(error)) return { rows: [] };
-      throw error;
-    });
-  const [row] = rows;
+    returning s.slot, s.attempts`.catch((error: unknown) => {
+    // Another process has just claimed a slot of this job.
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  });
   return row === undefined ? null : { job, slot: row.slot, owner, attempt: row.attempts };
 }
 
@@ -83,9 +81,8 @@ export async function claimSlot(
  * belongs to this process.
  */
 export async function noteRun(db: Database, claimed: ClaimedSlot, runId: string): Promise<boolean> {
-  const { rows } = await sql`
-    update ops.slots set run_id = ${runId}::bigint where ${isStill(claimed)} returning 1`.execute(db);
-  return rows.length > 0;
+  return finds(db)`
+    update ops.slots set run_id = ${runId}::bigint where ${isStill(claimed)} returning 1`;
 }
 
 /** Why a slot did not complete. Null if it did. */
@@ -100,16 +97,16 @@ export async function settleSlot(db: Database, claimed: ClaimedSlot, end: SlotEn
     const notBefore = new Date(now.getTime() + end.restMs);
     const losses = sql`losses + ${end.isLoss ? 1 : 0}::integer`;
     const isTooOften = sql`${losses} >= ${LOSSES_AT_MOST}`;
-    await sql`
+    await execute(db)`
       update ops.slots
       set state = case when ${isTooOften} then 'failed' else 'due' end, owner = null, reason = ${reason}, losses = ${losses},
           not_before = ${notBefore}, settled_at = case when ${isTooOften} then clock_timestamp() end
-      where ${isStill(claimed)}`.execute(db);
+      where ${isStill(claimed)}`;
     return;
   }
-  await sql`
+  await execute(db)`
     update ops.slots set state = ${end.kind}, owner = null, reason = ${reason}, settled_at = clock_timestamp()
-    where ${isStill(claimed)}`.execute(db);
+    where ${isStill(claimed)}`;
 }
 
 function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
@@ -126,12 +123,12 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
 export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent[]> {
   // This comes first: a run that ends at the same time has either ended before this update or cannot end any
   // more. So its slot is done only once.
-  await sql`
+  await execute(db)`
     update ops.runs r
     set status = 'interrupted', problem = ${GONE}, problem_code = ${PROCESS_GONE}, finished_at = clock_timestamp()
     from ops.slots s
-    where s.state = 'running' and ${isLost} and r.run_id = s.run_id and r.status = 'running'`.execute(db);
-  const { rows } = await sql<SlotEvent>`
+    where s.state = 'running' and ${isLost} and r.run_id = s.run_id and r.status = 'running'`;
+  return rowsOf<SlotEvent>(db)`
     with lost as (
       select s.job, s.slot, s.owner,
         case
@@ -154,8 +151,7 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
         settled_at = case when lost.becomes <> 'due' then clock_timestamp() end
     from lost
     where s.job = lost.job and s.slot = lost.slot and s.state = 'running' and s.owner = lost.owner
-    returning s.job, s.slot, s.state, s.reason`.execute(db);
-  return rows;
+    returning s.job, s.slot, s.state, s.reason`;
 }
 
 /**
@@ -178,7 +174,7 @@ export async function settleWaiting(
   options: { readonly job: string; readonly after: string; readonly overlap: 'skip' | 'queue' },
 ): Promise<readonly SlotEvent[]> {
   const { job, after, overlap } = options;
-  const { rows } = await sql<SlotEvent>`
+  return rowsOf<SlotEvent>(db)`
     with followed as (
       select w.slot, b.state as outcome,
         ${overlap} = 'skip' and (
@@ -199,6 +195,5 @@ export async function settleWaiting(
         settled_at = case when outcome = 'done' and not is_busy and not is_paused then null else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
-    returning s.job, s.slot, s.state, s.reason`.execute(db);
-  return rows;
+    returning s.job, s.slot, s.state, s.reason`;
 }

@@ -1,6 +1,16 @@
 import { sql } from 'kysely';
-import type { Bulk, BulkOutcome } from '../../core/bulk.ts';
+import {
+  type Bulk,
+  type BulkOutcome,
+  countOf,
+  describeBulk,
+  LEFT_WORDS,
+  SETTLED_WORDS,
+} from '../../core/bulk.ts';
+import { formatAmounts } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
+import { type Block, item, say } from '../../render/block.ts';
 import { entrySubject } from '../lives/entry-lives.ts';
 
 /** A preview is shown as expired after its expiry, whether or not a process has marked it. */
@@ -12,9 +22,9 @@ const columns = sql`
 
 /** @returns null if there is no bulk action with this number. */
 export async function findBulk(db: Database, bulkId: string): Promise<Bulk | null> {
-  const { rows } = await sql<Bulk>`
-    select ${columns} from ops.bulk_actions b where b.bulk_id = ${bulkId}::bigint`.execute(db);
-  return rows[0] ?? null;
+  const row = await rowOf<Bulk>(db)`
+    select ${columns} from ops.bulk_actions b where b.bulk_id = ${bulkId}::bigint`;
+  return row ?? null;
 }
 
 /** Finds the process that currently works on a bulk action; null if there is none. */
@@ -22,11 +32,9 @@ export async function findBulkProcess(
   db: Database,
   bulkId: string,
 ): Promise<{ readonly host: string; readonly pid: number } | null> {
-  const { rows } = await sql<{ host: string; pid: number }>`
-    select host, pid from ops.leases where name = ${`bulk:${bulkId}`} and expires_at > clock_timestamp()`.execute(
-    db,
-  );
-  return rows[0] ?? null;
+  const row = await rowOf<{ host: string; pid: number }>(db)`
+    select host, pid from ops.leases where name = ${`bulk:${bulkId}`} and expires_at > clock_timestamp()`;
+  return row ?? null;
 }
 
 /** A bulk action with the number of entries that it has settled so far. */
@@ -40,19 +48,16 @@ export async function listBulks(
   db: Database,
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
 ): Promise<readonly ListedBulk[]> {
-  const { rows } = await sql<Bulk & { settled: string }>`
-    select ${columns}, coalesce(b.settled, c.settled) as settled
+  return rowsOf<ListedBulk>(db)`
+    select ${columns}, coalesce(b.settled, c.settled)::float8 as settled
     from ops.bulk_actions b
     left join lateral (
       select count(*) as settled from ops.bulk_items i where b.ended_at is null and i.bulk_id = b.bulk_id and i.outcome = 'settled') c on true
     where ${after}::bigint is null or b.bulk_id < ${after}::bigint
-    order by b.bulk_id desc limit ${limit}`.execute(db);
-  return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
+    order by b.bulk_id desc limit ${limit}`;
 }
 
-/**
- * The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones.
- */
+/** The entries or files of a bulk action with one outcome and currency. `outcome` is null for waiting ones. */
 export type BulkSum = {
   readonly outcome: BulkOutcome | null;
   readonly currency: string | null;
@@ -62,10 +67,9 @@ export type BulkSum = {
 
 /** Sums the items of a bulk action by outcome so far. Empty if it has expired. */
 export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
-  const { rows } = await sql<Omit<BulkSum, 'entries'> & { entries: string }>`
-    select outcome, currency, count(*) as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
-    where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`.execute(db);
-  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+  return rowsOf<BulkSum>(db)`
+    select outcome, currency, count(*)::float8 as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
+    where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`;
 }
 
 /** An entry or file as it was frozen, and its outcome. */
@@ -102,7 +106,7 @@ export async function listBulkItems(
     readonly outcome?: string | null;
   },
 ): Promise<readonly ListedBulkItem[]> {
-  const { rows } = await sql<ListedBulkItem>`
+  return rowsOf<ListedBulkItem>(db)`
     select i.subject_id as "subjectId", case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
       i.outcome, i.outcome_at as "outcomeAt"
     from (
@@ -113,6 +117,24 @@ export async function listBulkItems(
     left join lateral (select * from ledger.entries e where i.job is not null and e.entry_id = i.subject_id limit 1) e on true
     left join lateral (
       select f.uri from intake.source_files f where i.job is null and f.source_file_id = i.subject_id limit 1) f on true
-    order by i.subject_id`.execute(db);
-  return rows;
+    order by i.subject_id`;
+}
+
+/** Describes a bulk action: its preview or its results, including what was left out and why. */
+export function describeBulkSums(bulk: Bulk, sums: readonly BulkSum[]): Block {
+  const { bulkId, state, decision, chosen } = bulk;
+  const isPreview = state === 'preview';
+  const lines = [...Map.groupBy(sums, ({ outcome }) => outcome)].map(([outcome, all]) => {
+    const entries = all.reduce((sum, one) => sum + one.entries, 0);
+    const money = formatAmounts(all.filter(({ currency }) => currency !== null));
+    const words =
+      outcome === 'settled'
+        ? SETTLED_WORDS[decision]
+        : outcome === null
+          ? 'not changed: the action was aborted first'
+          : LEFT_WORDS[outcome];
+    return item(`${countOf(decision, entries)}${money === '' ? '' : `, ${money}`}: ${words}`);
+  });
+  const title = isPreview ? describeBulk(bulk) : `Bulk action ${bulkId} is ${state}`;
+  return say(title, { tone: 'bold', parts: isPreview ? [item(chosen), ...lines] : lines });
 }

@@ -3,12 +3,10 @@ import type { CheckFinding, CheckResult } from '../../core/checks/check-result.t
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
-/**
- * How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is
- * held.
- */
+/** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
 const LISTED_DAYS = 14;
 
 /**
@@ -33,16 +31,15 @@ export async function listFindings(
     reportOf === undefined
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
       : sql`g.verdict = 'warn' and g.run_id in ${unreportedRuns(reportOf, 'reported')}`;
-  const { rows } = await sql<Omit<CheckFinding, 'lines'> & { lines: readonly string[] }>`
+  return rowsOf<CheckFinding>(db)`
     select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
-      g.expected, g.message, g.line_nos as lines, g.found_at as "foundAt"
+      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt"
     from intake.check_findings g
     join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
       and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
     where g.acknowledged_at is null and (${sources}::text[] is null or g.source = any(${sources}::text[])) and ${isOfRun}
       and (${after}::bigint is null or g.finding_id < ${after}::bigint)
-    order by g.finding_id desc limit ${limit}::bigint`.execute(db);
-  return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
+    order by g.finding_id desc limit ${limit}::bigint`;
 }
 
 /** A finding with its file, and its acknowledgement if any. */
@@ -59,15 +56,14 @@ export type KnownFinding = CheckFinding & {
  * finding does not exist.
  */
 export async function listFindingsBeside(db: Database, findingId: string): Promise<readonly KnownFinding[]> {
-  const { rows } = await sql<Omit<KnownFinding, 'lines'> & { lines: readonly string[] }>`
+  return rowsOf<KnownFinding>(db)`
     select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
-      g.expected, g.message, g.line_nos as lines, g.found_at as "foundAt", g.source_file_id as "sourceFileId", g.run_id as "runId",
+      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt", g.source_file_id as "sourceFileId", g.run_id as "runId",
       g.acknowledged_at as "acknowledgedAt", g.acknowledged_by as "acknowledgedBy", g.acknowledge_reason as "acknowledgeReason"
     from intake.check_findings g
     cross join lateral (select * from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
     where g.source_file_id = (select source_file_id from intake.check_findings where finding_id = ${findingId}::bigint)
-    order by g.finding_id`.execute(db);
-  return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
+    order by g.finding_id`;
 }
 
 /** The latest checked file of a source, and the result of each check. */
@@ -87,32 +83,29 @@ export async function listCheckedFiles(
   db: Database,
   sources: readonly string[],
 ): Promise<readonly CheckedFile[]> {
-  const { rows } = await sql<Omit<CheckedFile, 'learntFrom'> & { learntFrom: string }>`
+  return rowsOf<CheckedFile>(db)`
     select distinct on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state, s.arrived_at as "arrivedAt", s.results,
-      count(*) filter (where f.state = 'sealed') over (partition by s.source, s.read_for) as "learntFrom"
+      count(*) filter (where f.state = 'sealed') over (partition by s.source, s.read_for)::float8 as "learntFrom"
     from intake.file_statistics s
     join intake.source_files f on f.source_file_id = s.source_file_id and f.superseded_by is null
     where s.source = any(${sources}::text[])
-    order by s.source, s.read_for, s.arrived_at desc, s.source_file_id desc`.execute(db);
-  return rows.map((row) => ({ ...row, learntFrom: Number(row.learntFrom) }));
+    order by s.source, s.read_for, s.arrived_at desc, s.source_file_id desc`;
 }
 
 /** When the latest file of each source arrived, whatever its result. */
 export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
-  const { rows } = await sql<{ source: string; at: Date }>`
+  const rows = await rowsOf<{ source: string; at: Date }>(db)`
     select f.source, max(coalesce(s.arrived_at, f.first_seen_at)) as at
     from intake.source_files f left join intake.file_statistics s on s.source_file_id = f.source_file_id
-    group by f.source`.execute(db);
+    group by f.source`;
   return new Map(rows.map(({ source, at }) => [source, at]));
 }
 
 /**
- * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight
- * weeks.
+ * Lists dates on which unusual amounts are expected, for all sources: future ones and those of the last eight weeks.
  */
 export async function listExpectedDates(db: Database): Promise<readonly ExpectedDate[]> {
-  const { rows } = await sql<ExpectedDate>`
+  return rowsOf<ExpectedDate>(db)`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates
-    where day > current_date - 56 order by day, source nulls first`.execute(db);
-  return rows;
+    where day > current_date - 56 order by day, source nulls first`;
 }

@@ -2,9 +2,18 @@ import type { CheckFinding } from '../../core/checks/check-result.ts';
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
-import { type Block, column, item, say, section, table, whole } from '../../render/block.ts';
+import {
+  type Block,
+  column,
+  item,
+  type Part,
+  type Section,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
-import { describeFindings } from './describe-findings.ts';
 import type { Arrival } from './judge-arrivals.ts';
 import type { CheckedFile } from './read-checks.ts';
 
@@ -55,14 +64,12 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
       }),
     ),
     ...section('Freshness', {
-      parts: [
-        table(freshness, [
-          column('source', ({ source }) => source),
-          column('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
-          column('latest file (UTC)', ({ seen }) => formatMinute(seen) || 'none'),
-          column('expected', ({ expected }) => expected),
-        ]),
-      ],
+      parts: table(freshness, [
+        column('source', ({ source }) => source),
+        column('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
+        column('latest file (UTC)', ({ seen }) => formatMinute(seen) || 'none'),
+        column('expected', ({ expected }) => expected),
+      ]),
     }),
     ...section('Expected dates', {
       parts: expectedDates.map(({ day, name, source }) =>
@@ -71,4 +78,38 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
     }),
     ...(findings.length === 0 ? [say('Nothing is unusual.', { tone: 'dim' })] : describeFindings(findings)),
   ];
+}
+
+/** Describes findings of checks and, unless nothing of them is stored, how to acknowledge them. */
+export function describeFindings(
+  findings: readonly CheckFinding[],
+  { isStored = true }: { readonly isStored?: boolean } = {},
+): readonly Section[] {
+  const alike = (title: string, note: string, some: readonly CheckFinding[]): readonly Section[] => {
+    const command = `npx influencer-sync checks acknowledge ${some[0]?.findingId} --reason '…'`;
+    return section(title, {
+      count: some.length,
+      note,
+      parts: some.map(describeFinding),
+      commands: isStored ? { about: 'if a file is correct', lines: [command] } : null,
+    });
+  };
+  const isHeld = ({ verdict }: CheckFinding) => verdict === 'held';
+  return [
+    ...alike('Held by checks', 'nothing in these files counts', findings.filter(isHeld)),
+    ...alike(
+      'Unusual files',
+      'these files count; check that they are right',
+      findings.filter((finding) => !isHeld(finding)),
+    ),
+  ];
+}
+
+/**
+ * Describes a finding and the lines that show it: `#12 orders-2026-04-10.csv (source shop): The file has 12 rows; …`.
+ */
+function describeFinding({ findingId, uri, source, message, lines }: CheckFinding): Part {
+  const where =
+    lines.length === 0 ? '' : ` See ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}.`;
+  return item(`#${findingId} ${fileName(uri)} (source ${source}): ${message}${where}`);
 }

@@ -1,16 +1,18 @@
 import { sql } from 'kysely';
 import { formatMoney, type Money } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import { foldCode } from '../../core/text/fold.ts';
+import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { foldOrderId, similarId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { isOwnAdjustment } from '../../ledger/propose.ts';
 import type { ClaimLine } from '../../money/claims/parse-claims.ts';
 import { markLookAlikes, plural } from '../../render/text.ts';
 import { isSettled } from '../files/list-rejected.ts';
+import { spellingsOf } from '../find-handles.ts';
 import {
   type Answer,
   answerOrder,
@@ -21,7 +23,6 @@ import {
 } from '../lives/answer-order.ts';
 import { type Credited, creditedBy, type EntryLife } from '../lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderLife } from '../lives/explain-order.ts';
-import { type Claimant, isOf, ownsEvidence, readClaimant } from './read-claimant.ts';
 
 /*
  * The answer to a claim that an order was not credited. An order that is found gets the answer that `explain` gives,
@@ -90,13 +91,16 @@ export async function answerClaims(
     const known = claimants.get(claim.creator) ?? readClaimant(db, claim.creator);
     claimants.set(claim.creator, known);
     const asking = { db, rules, claimant: await known };
-    const answer = await (claim.orderId === null ? answerByAmount(claim, asking) : answerById(claim, asking));
-    answers.push({ ...answer, text: maskAddresses(answer.text), reply: maskAddresses(answer.reply) });
+    const found = await (claim.orderId === null ? answerByAmount(claim, asking) : answerById(claim, asking));
+    answers.push({ ...found, text: maskAddresses(found.text), reply: maskAddresses(found.reply) });
   }
   return answers;
 }
 
-const NOTHING = { credited: null, statementMonth: null } as const;
+/** An answer that credits nothing, with the usual reply for the creator. */
+function answer(kind: ClaimAnswerKind, text: string, more: Partial<ClaimAnswer> = {}): ClaimAnswer {
+  return { kind, text, reply: REPLIES[kind], next: null, credited: null, statementMonth: null, ...more };
+}
 
 async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
   const { db, claimant } = asking;
@@ -108,25 +112,19 @@ async function answerById(claim: Claimed, asking: Asking): Promise<ClaimAnswer> 
   const [life, ...others] = lives;
   if (life === undefined) return answerUnseen(claim, asking);
   if (others.length > 0)
-    return {
-      kind: 'several_orders',
-      text: `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. The claim does not say which one, and none is credited to the creator.`,
-      reply: 'Several orders have this id. Please say in which shop it was placed.',
-      ...{ next: seeOrder(life), ...NOTHING },
-    };
+    return answer(
+      'several_orders',
+      `Several sources have an order ${claim.orderId}: ${lives.map(({ source }) => source ?? 'none').join(', ')}. The claim does not say which one, and none is credited to the creator.`,
+      { next: seeOrder(life) },
+    );
   return unlessUnread(life, await answerLife(claim, life, asking));
 }
 
 /** A final answer stays open while a held file, or a row that could not be used, states the order otherwise, perhaps. */
-function unlessUnread(life: OrderLife, answer: ClaimAnswer): ClaimAnswer {
-  const unread = answerOrder({ ...life, entries: [], attributions: [] });
-  if (!FINAL_ANSWERS.includes(answer.kind) || (unread.kind !== 'file_held' && unread.kind !== 'row_rejected'))
-    return answer;
-  return {
-    kind: unread.kind,
-    text: `${answer.text} But what states it later is not read. ${unread.text}`,
-    ...{ reply: REPLIES[unread.kind], next: unread.next, ...NOTHING },
-  };
+function unlessUnread(life: OrderLife, read: ClaimAnswer): ClaimAnswer {
+  const { kind, text, next } = answerOrder({ ...life, entries: [], attributions: [] });
+  if (!FINAL_ANSWERS.includes(read.kind) || (kind !== 'file_held' && kind !== 'row_rejected')) return read;
+  return answer(kind, `${read.text} But what states it later is not read. ${text}`, { next });
 }
 
 function seeOrder({ source, orderId }: Pick<OrderLife, 'source' | 'orderId'>): Answer['next'] {
@@ -146,11 +144,10 @@ type Change = {
 
 /** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
-  const { rows } = await sql<Change & { readonly isAsSent: boolean }>`
+  const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
     select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
-    order by adjustment_id desc limit 1`.execute(db);
-  const [change] = rows;
+    order by adjustment_id desc limit 1`;
   return change === undefined || change.isAsSent ? null : change;
 }
 
@@ -175,11 +172,10 @@ const IN_QUESTION: Readonly<Record<Change['kind'], string>> = {
 };
 
 async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): Promise<ClaimAnswer> {
-  const { rows } = await sql<{ month: string; earned: string; currency: string }>`
+  const counted = await rowOf<{ month: string; earned: string; currency: string }>(db)`
     select to_char(min(s.month), 'YYYY-MM') as month, sum(l.amount)::text as earned, l.currency
     from ops.statement_lines l join ops.statements s using (statement_id)
-    where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`.execute(db);
-  const [counted] = rows;
+    where l.subject = 'order:' || ${entry.entryId}::text group by l.currency order by 1 limit 1`;
   const change = await readChange(db, entry);
   const day = formatInstant(entry.stateChangedAt).slice(0, 10);
   const sum = entry.amount === null ? '' : `: ${formatMoney(entry.amount, entry.currency)}`;
@@ -188,64 +184,59 @@ async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): 
       ? 'It is in no closed statement yet.'
       : `It counts in the statement of ${counted.month} and earned ${formatMoney(counted.earned, counted.currency)}.`;
   const { text } = answerOrder(life);
-  const of = { next: seeOrder(life), ...NOTHING, statementMonth: counted?.month ?? null };
+  const of = { next: seeOrder(life), statementMonth: counted?.month ?? null };
   if (change !== null && isInQuestion(change))
-    return {
-      kind: 'credit_in_question',
-      text: `${text} ${IN_QUESTION[change.kind]} ${statement}`,
+    return answer('credit_in_question', `${text} ${IN_QUESTION[change.kind]} ${statement}`, {
+      ...of,
       reply: `It was credited to you on ${day}${sum}, but the order has changed since. We are checking what it comes to now.`,
-      ...of,
-    };
+    });
   if (change?.kind === 'cancelled' || change?.kind === 'excluded')
-    return {
-      kind: 'no_longer_counted',
-      text: `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,
-      reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind === 'cancelled' ? 'cancelled' : 'excluded'} afterwards.${counted === undefined ? '' : ` ${statement}`}`,
-      ...of,
-    };
+    return answer(
+      'no_longer_counted',
+      `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,
+      {
+        ...of,
+        reply: `It was credited to you on ${day}${sum}. It does not count any more: the order was ${change.kind} afterwards.${counted === undefined ? '' : ` ${statement}`}`,
+      },
+    );
   const now =
     change?.newAmount == null || change.newAmount === entry.amount
       ? ''
       : ` ${change.kind === 'refunded' ? 'It was refunded' : 'The order has changed'} since: ${formatMoney(change.newAmount, entry.currency)} counts now.`;
-  return {
-    kind: 'credited',
-    text: `${text}${now} ${statement}`,
-    reply: `Credited to you on ${day}${sum}.${now}${sayRefunded(life)} ${statement}`,
+  return answer('credited', `${text}${now} ${statement}`, {
     ...of,
+    reply: `Credited to you on ${day}${sum}.${now}${sayRefunded(life)} ${statement}`,
     // An order without its currency has no amount that could be added up.
     credited:
       entry.amount === null || entry.currency === null
         ? null
         : { amount: entry.amount, currency: entry.currency },
-  };
+  });
 }
 
 async function answerLife(claim: Claimed, life: OrderLife, asking: Asking): Promise<ClaimAnswer> {
-  const answer = answerOrder(life);
+  const ofOrder = answerOrder(life);
   const { entry, decided } = decisiveOf(life);
   const codes = (life.versions.find(({ isCurrent }) => isCurrent)?.codes ?? []).map(foldCode);
   const isClaimedCodeMissing = claim.code !== null && !codes.includes(foldCode(claim.code));
-  const kind = await kindOf(claim, life, { answer, codes, asking });
+  const kind = await kindOf(claim, life, { ofOrder: ofOrder.kind, codes, asking });
   const notes = [
-    answer.text,
+    ofOrder.text,
     entry?.state === 'accepted' && decided !== undefined && isDecisionOf(entry, decided)
       ? sayRule(decided)
       : '',
     kind === 'credit_in_question' ? 'The order has changed since, and may be of another creator now.' : '',
     isClaimedCodeMissing ? `The order does not carry the code ${markLookAlikes(claim.code ?? '')}.` : '',
-    kind === 'no_code' && answer.kind !== 'no_code' ? 'It carries no code or link of the creator.' : '',
+    kind === 'no_code' && ofOrder.kind !== 'no_code' ? 'It carries no code or link of the creator.' : '',
     kind === 'owner_unknown'
       ? `It is not known whether the order belongs to ${claim.creator}: what it carries, or carried before, may be a code or link of this creator.`
       : '',
   ];
   const reason = decided?.reason?.replaceAll('_', ' ');
-  return {
-    kind,
-    text: notes.filter((note) => note !== '').join(' '),
-    reply:
-      kind === 'excluded' && reason !== undefined ? `The order does not count: ${reason}.` : REPLIES[kind],
-    ...{ next: answer.next ?? seeOrder(life), ...NOTHING },
-  };
+  return answer(kind, notes.filter((note) => note !== '').join(' '), {
+    next: ofOrder.next ?? seeOrder(life),
+    ...(kind === 'excluded' && reason !== undefined && { reply: `The order does not count: ${reason}.` }),
+  });
 }
 
 /** What became of an order that is not credited to the claimant, for the claimant. */
@@ -253,10 +244,10 @@ async function kindOf(
   claim: Claimed,
   life: OrderLife,
   {
-    answer: { kind },
+    ofOrder: kind,
     codes,
     asking: { db, claimant },
-  }: { readonly answer: OrderAnswer; readonly codes: readonly string[]; readonly asking: Asking },
+  }: { readonly ofOrder: OrderAnswer['kind']; readonly codes: readonly string[]; readonly asking: Asking },
 ): Promise<ClaimAnswerKind> {
   const { entry, decided } = decisiveOf(life);
   if (kind === 'credited' && entry !== undefined) {
@@ -320,26 +311,25 @@ const REPLIES: Readonly<Record<ClaimAnswerKind, string>> = {
   day_not_exported: 'The orders of that day are not complete here yet. You get another answer when they are.',
 };
 
-/** Most orders that are named as candidates. */
 const CANDIDATES = 10;
 
 /** An order of which no row and no entry is known by its id. */
 async function answerUnseen(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
   const id = foldOrderId(claim.orderId ?? '');
   const loose = similarId(id) ?? id;
-  const { rows: similar } = await sql<Candidate>`
+  const similar = await rowsOf<Candidate>(asking.db)`
     select o.source, o.order_id as "orderId" from unnest(${[...asking.rules.sources]}::text[]) s(source)
     cross join lateral (
       select * from intake.orders x where x.source = s.source and x.is_current and x.similar_to = ${loose}
       union all
       select * from intake.orders x where x.source = s.source and x.is_current and x.order_id = ${loose}) o
-    order by 1, 2 limit ${CANDIDATES}`.execute(asking.db);
+    order by 1, 2 limit ${CANDIDATES}`;
   if (similar.length > 0)
-    return {
-      kind: 'similar_id',
-      text: `No order has the id ${claim.orderId}. Similar: ${listOrders(similar)}. If one of them is meant, add the claim again with its id.`,
-      ...{ reply: REPLIES.similar_id, next: seeFirst(similar), ...NOTHING },
-    };
+    return answer(
+      'similar_id',
+      `No order has the id ${claim.orderId}. Similar: ${listOrders(similar)}. If one of them is meant, add the claim again with its id.`,
+      { next: seeFirst(similar) },
+    );
   return answerByDay(claim, asking, `No order has the id ${claim.orderId}.`);
 }
 
@@ -398,7 +388,7 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
     claim.code === null
       ? claimant
       : { codes: new Set([foldCode(claim.code)]), deals: new Set<string>(), handles: new Set<string>() };
-  const { rows } = await sql<SameAmount>`
+  const rows = await rowsOf<SameAmount>(db)`
     select o.source, o.order_id as "orderId", coalesce(bool_or(${carries(meant)}), false) as "isMeant",
       coalesce(bool_or(${carries(claimant)} or ${IS_OPEN}), false) as "mayBeOwn",
       coalesce((select jsonb_agg(distinct jsonb_build_object('dealId', a.deal_id, 'handle', a.influencer_handle)) ${DECISIONS}
@@ -406,34 +396,33 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
     from intake.orders o
     where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and ${IS_SEALED} and o.currency = ${claim.currency}
       and (${claim.amount}::numeric in (o.total, o.subtotal) or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
-    group by 1, 2 order by 1, 2`.execute(db);
+    group by 1, 2 order by 1, 2`;
   const found = rows.filter(({ isMeant }) => isMeant);
   const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
   const whose = claim.code === null ? 'with a code or link of the creator' : `with the code ${claim.code}`;
   if (found.length > 0)
-    return {
-      kind: 'candidates',
-      text: `${found.length === 1 ? 'One order' : plural(found.length, 'order')} ${whose} of ${what}: ${listOrders(found)}. Amount and day do not prove that it is the one. If it is, add the claim again with its id.`,
-      ...{ reply: REPLIES.candidates, next: seeFirst(found), ...NOTHING },
-    };
+    return answer(
+      'candidates',
+      `${found.length === 1 ? 'One order' : plural(found.length, 'order')} ${whose} of ${what}: ${listOrders(found)}. Amount and day do not prove that it is the one. If it is, add the claim again with its id.`,
+      { next: seeFirst(found) },
+    );
   if (!claimant.isKnown && claim.code === null)
-    return {
-      kind: 'owner_unknown',
-      text: `No deal, code or credited order names ${claim.creator}, so no order can be found by amount and day. Check how the creator is written, or add the code.`,
-      reply: 'Please send the id of the order, or its code.',
-      ...{ next: null, ...NOTHING },
-    };
+    return answer(
+      'owner_unknown',
+      `No deal, code or credited order names ${claim.creator}, so no order can be found by amount and day. Check how the creator is written, or add the code.`,
+      { reply: 'Please send the id of the order, or its code.' },
+    );
   const possible: Candidate[] = [];
   for (const row of rows) {
     const isOwn = await Promise.all(row.owners.map((owner) => isOf(db, claimant, owner)));
     if (row.mayBeOwn || isOwn.includes(null)) possible.push(row);
   }
   if (possible.length > 0)
-    return {
-      kind: 'candidates',
-      text: `No order ${whose} of ${what} was read, but ${plural(possible.length, 'order')} whose creator is not known yet: ${listOrders(possible)}. Decide about the order, or ask for its id.`,
-      ...{ reply: REPLIES.candidates, next: seeFirst(possible), ...NOTHING },
-    };
+    return answer(
+      'candidates',
+      `No order ${whose} of ${what} was read, but ${plural(possible.length, 'order')} whose creator is not known yet: ${listOrders(possible)}. Decide about the order, or ask for its id.`,
+      { next: seeFirst(possible) },
+    );
   return answerByDay(claim, asking, `No order ${whose} of ${what} was read.`);
 }
 
@@ -452,11 +441,8 @@ type Coverage = {
 
 /** An order that no export states: a no only if every source has the whole day; otherwise it is unknown. */
 async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string): Promise<ClaimAnswer> {
-  const unknown = (why: string, next: Answer['next'] = null): ClaimAnswer => ({
-    kind: 'day_not_exported',
-    text: `${what} ${why}`,
-    ...{ reply: REPLIES.day_not_exported, next, ...NOTHING },
-  });
+  const unknown = (why: string, next: Answer['next'] = null): ClaimAnswer =>
+    answer('day_not_exported', `${what} ${why}`, { next });
   if (claim.day === null)
     return unknown(
       'The claim names no day, so it is not known whether the exports of its day have arrived. Add the claim again with its day.',
@@ -464,7 +450,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const { begin, end } = boundsOf(claim.day, rules);
   // A file that was sealed before the day began cannot state an order of it.
   const mayState = sql`f.source = s.source and f.read_for = 'orders' and f.state = 'sealed' and f.superseded_by is null and f.sealed_at >= ${begin}`;
-  const { rows } = await sql<Coverage>`
+  const rows = await rowsOf<Coverage>(db)`
     select s.source, n.uri, coalesce(n.is_whole, false) as "isWhole",
       (select count(*) from intake.source_files f
         where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles",
@@ -488,7 +474,7 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
       where f.source = s.source and f.state = 'sealed' and (f.source_file_id = any(d.files) or exists (
         select from intake.restated_orders x where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
       order by f.source_file_id desc limit 1) n on true
-    order by s.source`.execute(db);
+    order by s.source`;
   const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
   if (lacking !== undefined || rows.length === 0)
     return unknown(
@@ -517,13 +503,104 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
       },
     );
   const newest = rows.map(({ source, uri }) => `${fileName(uri ?? '')} of ${source}`).join(', ');
+  const order = claim.orderId === null ? 'order of yours with this amount' : 'order with this id';
+  return answer(
+    'not_in_exports',
+    `${what} The newest exports with orders of ${claim.day} do not have it: ${newest}.`,
+    { reply: `No ${order} was placed on ${claim.day}.` },
+  );
+}
+
+/** A creator who claims orders, with everything that is known to belong to the same person. */
+type Claimant = {
+  /** False if no deal, code or credited order names the creator: it may be a typing error. */
+  readonly isKnown: boolean;
+  /** Folded by `foldHandle`. */
+  readonly handles: ReadonlySet<string>;
+  readonly deals: ReadonlySet<string>;
+  /** Codes of all jobs, folded by `foldCode`. */
+  readonly codes: ReadonlySet<string>;
+};
+
+/** Whose a deal is, by the mirror, the codes and the credited orders. */
+const OWNERS = sql`
+  owners as (
+    select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest
+    union select deal_id, influencer_handle from intake.codes
+    union select deal_id, influencer_handle from reporting.deal_totals
+  )`;
+
+/** Reads what belongs to a creator. @param creator a handle or a deal, as a person writes it. */
+async function readClaimant(db: Database, creator: string): Promise<Claimant> {
+  const own = await rowsOf<{ handle: string | null }>(db)`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${creator}`;
+  const isDeal = own.length > 0;
+  const written = isDeal ? own.flatMap(({ handle }) => handle ?? []) : [creator];
+  const spellings = (await Promise.all(written.map((handle) => spellingsOf(db, handle)))).flat();
+  const deals = await rowsOf<{ id: string }>(db)`
+    with ${OWNERS} select distinct deal_id as id from owners where handle = any(${spellings}::text[]) and deal_id is not null`;
+  const ids = [...deals.map(({ id }) => id), ...(isDeal ? [creator] : [])];
+  const codes = await rowsOf<{ code: string }>(db)`
+    select distinct code_folded as code from intake.codes
+    where code_folded is not null and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`;
   return {
-    kind: 'not_in_exports',
-    text: `${what} The newest exports with orders of ${claim.day} do not have it: ${newest}.`,
-    reply:
-      claim.orderId === null
-        ? `No order of yours with this amount was placed on ${claim.day}.`
-        : `No order with this id was placed on ${claim.day}.`,
-    ...{ next: null, ...NOTHING },
+    isKnown: isDeal || spellings.length > 0,
+    handles: new Set(spellings.map(foldHandle)),
+    deals: new Set(ids),
+    codes: new Set(codes.map(({ code }) => code)),
   };
+}
+
+/**
+ * Tells whether something is credited to the claimant. Null: it is not known, because the claimant, or whose the deal
+ * is, is unknown. Another spelling, or another deal of the same creator, is the claimant.
+ */
+async function isOf(db: Database, claimant: Claimant, { dealId, handle }: Credited): Promise<boolean | null> {
+  if (dealId !== null && claimant.deals.has(dealId)) return true;
+  const rows = await rowsOf<{ handle: string }>(db)`
+    with ${OWNERS} select distinct handle from owners where deal_id = ${dealId} and handle is not null`;
+  const handles = [...rows.map((row) => row.handle), ...(handle === null ? [] : [handle])].map(foldHandle);
+  if (handles.some((one) => claimant.handles.has(one))) return true;
+  return handles.length > 0 && claimant.isKnown && claimant.handles.size > 0 ? false : null;
+}
+
+/**
+ * Tells of everything that the versions of an order carry whether it is the claimant's: true, false if it belongs to a
+ * known other creator, and null if it is not known whose it is. Empty: the order carries nothing.
+ *
+ * @param decided the decision, which says whose a link is.
+ */
+async function ownsEvidence(
+  db: Database,
+  claimant: Claimant,
+  { versions, attributions }: Pick<OrderLife, 'versions' | 'attributions'>,
+  decided: OrderAttribution | undefined,
+): Promise<readonly (boolean | null)[]> {
+  const counted = versions.filter(({ fileState }) => fileState === 'sealed');
+  const found: (boolean | null)[] = counted.some(({ isCurrent }) => isCurrent) ? [] : [null];
+  const jobs = new Set(attributions.map(({ job }) => job));
+  const codes = new Set(counted.flatMap((version) => version.codes.map(foldCode)));
+  const rows = await rowsOf<Credited & { readonly code: string; readonly job: string }>(db)`
+    select code_folded as code, job, deal_id as "dealId", influencer_handle as handle from intake.codes
+    where code_folded = any(${[...codes]}::text[])`;
+  for (const code of codes) {
+    // What a code of another job says is no proof that it belongs to nobody else.
+    const owners = rows.filter((row) => row.code === code && jobs.has(row.job));
+    const isOwner = await Promise.all(owners.map((owner) => isOf(db, claimant, owner)));
+    if (claimant.codes.has(code) || isOwner.includes(true)) found.push(true);
+    else found.push(isOwner.length > 0 && !isOwner.includes(null) ? false : null);
+  }
+  const links = new Set(counted.flatMap((version) => version.links));
+  const winner = { dealId: decided?.dealId ?? null, handle: decided?.influencerHandle ?? null };
+  // Only of the link that decided it is known whose it is.
+  const isDecided = links.size === 1 && decided?.matchedBy === 'link';
+  if (links.size > 0) found.push(isDecided ? await isOf(db, claimant, winner) : null);
+  for (const { dealId, influencerHandle: handle, collabId } of counted) {
+    if (dealId === null && handle === null && collabId === null) continue;
+    const isOwn = await isOf(db, claimant, { dealId, handle });
+    // A handle that nothing else names may be the claimant's, misspelt.
+    const isStranger = dealId === null && handle !== null && (await spellingsOf(db, handle)).length === 0;
+    found.push(isStranger && isOwn === false ? null : isOwn);
+  }
+  return found;
 }

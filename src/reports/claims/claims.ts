@@ -124,7 +124,7 @@ export function describeClaims(claims: readonly AnsweredClaim[]): readonly Block
   if (claims.length === 0) return [say('There is no such claim.')];
   const creators = [...new Set(claims.flatMap(({ state, creator }) => (state === 'open' ? [creator] : [])))];
   return [
-    ...section('Claims', { note: plural(claims.length, 'claim'), parts: [sumsTable(claims)] }),
+    ...section('Claims', { note: plural(claims.length, 'claim'), parts: sumsTable(claims) }),
     ...KINDS.flatMap((kind) => {
       const own = claims.filter(({ answer }) => answer.kind === kind);
       const { label, tone } = labelOf(kind);
@@ -158,19 +158,17 @@ function describeClaim(claim: AnsweredClaim): Part {
 /** The answers to one creator, as blocks: no other creator, no name of an operator. */
 export function describeReply(claims: readonly AnsweredClaim[]): readonly Block[] {
   return [
-    ...section('Summary', { parts: [sumsTable(claims)] }),
+    ...section('Summary', { parts: sumsTable(claims) }),
     ...section('Your claims', {
-      parts: [
-        table(claims, [
-          whole('claim', ({ claimId }) => claimId),
-          whole('order', ({ orderId }) => orderId),
-          number('amount', ({ amount, currency }) => (amount === null ? '' : formatMoney(amount, currency))),
-          whole('day', ({ day }) => day),
-          column('code', ({ code }) => code),
-          column('answer', ({ answer }) => labelOf(answer.kind).label),
-          column('explanation', ({ answer }) => answer.reply),
-        ]),
-      ],
+      parts: table(claims, [
+        whole('claim', ({ claimId }) => claimId),
+        whole('order', ({ orderId }) => orderId),
+        number('amount', ({ amount, currency }) => (amount === null ? '' : formatMoney(amount, currency))),
+        whole('day', ({ day }) => day),
+        column('code', ({ code }) => code),
+        column('answer', ({ answer }) => labelOf(answer.kind).label),
+        column('explanation', ({ answer }) => answer.reply),
+      ]),
     }),
   ];
 }

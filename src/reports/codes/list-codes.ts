@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { foldCode } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { spellingsOf } from '../find-handles.ts';
 
 /** A code in orders that has no owner. */
@@ -72,12 +73,11 @@ export async function listCodeUse(
   db: Database,
   { folded, days }: { readonly folded: string; readonly days: number },
 ): Promise<readonly CodeUseDay[]> {
-  const { rows } = await sql<CodeUseDay>`
+  return rowsOf<CodeUseDay>(db)`
     select day_utc::text as day, orders::float8 as orders, without_link::float8 as "withoutLink"
     from reporting.code_use_days where code_folded = ${folded}
       and day_utc > (select max(day_utc) from reporting.code_use_days where code_folded = ${folded}) - ${days}::integer
-    order by day_utc`.execute(db);
-  return rows;
+    order by day_utc`;
 }
 
 /** Lists codes without an owner, for each currency those with the most revenue first. */
@@ -95,28 +95,43 @@ export async function listUnownedCodes(
     readonly limit: number;
   },
 ): Promise<readonly UnownedCode[]> {
-  const { rows } = await sql<Omit<UnownedCode, 'orders'> & { orders: string }>`
-    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders) as orders, sum(amount) as amount,
+  return rowsOf<UnownedCode>(db)`
+    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders)::float8 as orders, sum(amount) as amount,
       to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
     from reporting.code_days
     where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
       and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})
     group by job, code_folded, carried_as, currency
-    order by currency, sum(amount) desc, code_folded limit ${limit}`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    order by currency, sum(amount) desc, code_folded limit ${limit}`;
 }
 
-/** Whether the mirror or a code of any job knows a deal, a handle, or anything at all. */
-export async function findOwner(
+/**
+ * Finds which parts of an owner neither the mirror nor a code of any job knows: `deal DEALMAI`. Empty texts are left out.
+ * Nothing is unknown as long as no deal or code is known at all.
+ */
+export async function findUnknownOwner(
   db: Database,
-  { deal, handle }: { readonly deal: string; readonly handle: string },
-): Promise<{ readonly isAnyKnown: boolean; readonly isDealKnown: boolean; readonly isHandleKnown: boolean }> {
-  const { rows } = await sql<{ isAnyKnown: boolean; isDealKnown: boolean }>`
-    select exists (select from mirror.deal_versions) or exists (select from intake.codes) as "isAnyKnown",
-      exists (select from mirror.deal_versions where is_latest and deal_id = ${deal}::text)
-        or exists (select from intake.codes where deal_id = ${deal}::text) as "isDealKnown"`.execute(db);
-  const isHandleKnown = (await spellingsOf(db, handle)).length > 0;
-  return { ...(rows[0] ?? { isAnyKnown: false, isDealKnown: false }), isHandleKnown };
+  owner: {
+    readonly deal: string;
+    readonly collaboration: string;
+    readonly brand: string;
+    readonly handle: string;
+  },
+): Promise<readonly string[]> {
+  const { deal, collaboration, brand, handle } = owner;
+  const found = await rowOf<{ known: readonly string[] }>(db)`
+    select array(select 'deal' from mirror.deal_versions where is_latest and deal_id = ${deal}::text
+      union all select 'deal' from intake.codes where deal_id = ${deal}::text
+      union all select 'collaboration' from mirror.collaboration_versions where collab_id = ${collaboration}::text
+      union all select 'collaboration' from intake.codes where collab_id = ${collaboration}::text
+      union all select 'brand' from mirror.brand_versions where brand_id = ${brand}::text
+      union all select 'brand' from intake.codes where brand_id = ${brand}::text) as known
+    where exists (select from mirror.deal_versions) or exists (select from intake.codes)`;
+  if (found === undefined) return [];
+  const known = (await spellingsOf(db, handle)).length > 0 ? [...found.known, 'handle'] : found.known;
+  return Object.entries(owner).flatMap(([kind, id]) =>
+    id === '' || known.includes(kind) ? [] : `${kind} ${id}`,
+  );
 }
 
 /** Revenue of a job's codes without an owner, in one currency. */
@@ -132,11 +147,10 @@ export type UnownedRevenue = {
 
 /** Sums the revenue of codes without an owner, as of the last refresh of the reports. */
 export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
-  const { rows } = await sql<Omit<UnownedRevenue, 'codes' | 'orders'> & { codes: string; orders: string }>`
-    select job, currency, count(distinct code_folded) as codes, sum(orders) as orders, sum(amount) as amount,
+  return rowsOf<UnownedRevenue>(db)`
+    select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders, sum(amount) as amount,
       to_char(min(day_utc), 'YYYY-MM-DD') as since
-    from reporting.code_days group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, codes: Number(row.codes), orders: Number(row.orders) }));
+    from reporting.code_days group by 1, 2 order by 1, 2`;
 }
 
 const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;
@@ -168,7 +182,7 @@ export async function listOwnedCodes(
         and coalesce(o.valid_from, '-infinity') < coalesce(c.valid_to, 'infinity')
         and coalesce(c.valid_from, '-infinity') < coalesce(o.valid_to, 'infinity'))`,
   }[which];
-  const { rows } = await sql<OwnedCode>`
+  return rowsOf<OwnedCode>(db)`
     select c.job, c.code_folded as folded, c.code, c.line_no as line, c.line_no < 0 and exists (
         select from intake.code_assignments a where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
       ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
@@ -178,8 +192,7 @@ export async function listOwnedCodes(
       and (${folded}::text is null or c.code_folded = ${folded}::text)
       and (${after === null} or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text, ${after?.line ?? null}::int))
       and ${only}
-    order by c.job, c.code_folded, c.line_no limit ${limit}`.execute(db);
-  return rows;
+    order by c.job, c.code_folded, c.line_no limit ${limit}`;
 }
 
 /**
@@ -188,14 +201,26 @@ export async function listOwnedCodes(
  */
 export async function listAssignedCodes(
   db: Database,
-  { job = null, folded = null }: { readonly job?: string | null; readonly folded?: string | null } = {},
+  {
+    job = null,
+    folded = null,
+    code = null,
+    after = null,
+    limit,
+  }: CodeFilter & {
+    readonly folded?: string | null;
+    readonly limit: number;
+    /** Key of the last row of the previous page. */
+    readonly after?: { readonly job: string; readonly folded: string } | null;
+  },
 ): Promise<readonly AssignedCode[]> {
-  const { rows } = await sql<AssignedCode>`
+  return rowsOf<AssignedCode>(db)`
     select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
       c.assigned_by as "assignedBy", c.withdrawn_at as "withdrawnAt",
       (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
     from intake.code_assignments c
     where (${job}::text is null or c.job = ${job}) and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
-    order by c.job, c.code_folded, c.assigned_at desc`.execute(db);
-  return rows;
+      and (${code}::text is null or position(upper(${code}::text) in upper(c.code)) > 0)
+      and (${after === null} or (c.job, c.code_folded) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text))
+    order by c.job, c.code_folded, c.assigned_at desc limit ${limit}`;
 }

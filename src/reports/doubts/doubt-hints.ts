@@ -4,7 +4,6 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Commands } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 
-/** Maximum number of commands, each for one doubt. */
 const SHOWN_COMMANDS = 5;
 
 /** Says that a hint is no proof, next to hints. */

@@ -3,7 +3,16 @@ import type { DoubtHint } from '../../core/money/reconciliation.ts';
 import { formatAmounts, formatMoney, type Money } from '../../core/money.ts';
 import type { DoubtDetails, RunReport } from '../../core/report.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
-import { type Block, type Commands, item, type Part, type Section, section } from '../../render/block.ts';
+import {
+  type Block,
+  type Commands,
+  facts,
+  item,
+  type Part,
+  type Section,
+  say,
+  section,
+} from '../../render/block.ts';
 import { formatDuration, plural } from '../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF } from './doubt-hints.ts';
 
@@ -19,8 +28,7 @@ export function describeAllDoubts({
   readonly doubleCredits?: readonly DoubleCredit[];
 }): readonly Block[] {
   const credits = describeDoubleCredits(doubleCredits);
-  if (doubts.length === 0)
-    return credits.length > 0 ? credits : [{ kind: 'text', text: 'No order is in doubt.' }];
+  if (doubts.length === 0) return credits.length > 0 ? credits : [say('No order is in doubt.')];
   const noun = doubts.every(({ effect }) => effect === 'referral') ? 'order' : 'request';
   const why =
     'The service may have credited them, but no answer says so. Look up each order in the service; nothing is sent again automatically.';
@@ -29,7 +37,7 @@ export function describeAllDoubts({
     ...credits,
     ...section(`${plural(doubts.length, noun)} in doubt`, { note: formatAmounts(amountsOf(doubts)), why }),
     ...doubts.map((doubt) => describeInFull(doubt, hints.get(doubt.entryId) ?? null)),
-    ...(hints.size === 0 ? [] : [{ kind: 'text', text: HINT_IS_NO_PROOF } as const]),
+    ...(hints.size === 0 ? [] : [say(HINT_IS_NO_PROOF)]),
     ...section('To settle one', {
       commands: {
         about: `the service shows it${doubts.some(lacksDeal) ? ' (with --deal ID if the deal is unknown)' : ''}`,
@@ -45,7 +53,6 @@ export function describeAllDoubts({
   ];
 }
 
-/** Amounts that are known. */
 function amountsOf(
   of: readonly { readonly amount: string | null; readonly currency: string | null }[],
 ): readonly Money[] {
@@ -133,26 +140,21 @@ function describeInFull(doubt: Doubt, hint: DoubtHint | null): Block {
     ]),
   );
   const since = `${formatInstant(doubt.since)} UTC, ${formatDuration(doubt.ageSeconds)} ago, after ${plural(doubt.attempts, 'attempt')}`;
-  return {
-    kind: 'text',
-    text: `entry ${doubt.entryId}: ${doubt.subject}${amount}`,
+  return say(`entry ${doubt.entryId}: ${doubt.subject}${amount}`, {
     tone: 'bold',
     parts: [
-      {
-        kind: 'facts',
-        facts: [
-          ['for', joinFacts(whose)],
-          ['since', since],
-          ['why', doubt.reason],
-          ['evidence', evidence.join('; ') || 'none'],
-          ['totals', hint === null ? null : describeHint(hint)],
-        ],
-      },
+      facts([
+        ['for', joinFacts(whose)],
+        ['since', since],
+        ['why', doubt.reason],
+        ['evidence', evidence.join('; ') || 'none'],
+        ['totals', hint === null ? null : describeHint(hint)],
+      ]),
     ],
-  };
+  });
 }
 
 /** Joins the facts of one line, leaving out empty ones. */
-export function joinFacts(facts: readonly string[]): string {
-  return facts.filter((fact) => fact !== '').join(', ');
+export function joinFacts(all: readonly string[]): string {
+  return all.filter((fact) => fact !== '').join(', ');
 }

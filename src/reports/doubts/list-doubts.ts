@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DoubleCredit, Doubt, EntryState } from '../../core/ledger.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 import { attemptReference, lacksReference } from '../../ledger/effects/effect.ts';
 import { effects } from '../../ledger/effects/index.ts';
 import { isAbandoned, isDoubt } from '../../rollups/disposition.ts';
@@ -10,8 +11,8 @@ import { entrySubject } from '../lives/entry-lives.ts';
 export type DoubtFilter = {
   readonly job?: string | null;
   readonly entryId?: string | null;
-  /** The exact reason. */
-  readonly reason?: string | null;
+  /** The exact reason, or one of several. */
+  readonly reason?: string | readonly string[] | null;
   readonly dealId?: string | null;
   /** Only doubts that exist since this instant or longer. */
   readonly sinceBefore?: Date | null;
@@ -19,11 +20,6 @@ export type DoubtFilter = {
 
 /** Key with which the next page begins. */
 export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
-
-type Row<More = unknown> = Omit<Doubt, 'ageSeconds' | 'since'> & {
-  readonly since: Date;
-  readonly ageSeconds: string;
-} & More;
 
 /** Lists entries in doubt, oldest first, with what is known about each. */
 export async function listDoubts(
@@ -39,14 +35,13 @@ export async function listDoubts(
       ? sql`true`
       : sql`(${since}, e.entry_id) > (${after.since}::timestamptz(3), ${after.entryId}::bigint)`;
   // First selects the entries, then looks up details for these only.
-  const { rows } = await sql<Row>`
+  return rowsOf<Doubt>(db)`
     select ${doubtColumns}
     from (
       select entry_id from ${doubtsOf(filter, { isBehind, limit })} doubts order by since, entry_id limit ${limit}::bigint) listed
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
     ${withAttribution}
-    order by ${since}, e.entry_id`.execute(db);
-  return rows.map(toDoubt);
+    order by ${since}, e.entry_id`;
 }
 
 /**
@@ -65,15 +60,12 @@ export type OpenEntry = Doubt & {
 
 /** @returns null if there is no such entry. */
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
-  const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt' | 'reference'>>>`
+  const row = await rowOf<OpenEntry>(db)`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt,
       case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
         and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
-    from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(db);
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { state, attempt, reference: text } = row;
-  return { ...toDoubt(row), state, attempt, reference: text };
+    from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`;
+  return row ?? null;
 }
 
 /** Effects whose requests contain a reference. */
@@ -105,11 +97,10 @@ export async function sumDoubts(
   filter: DoubtFilter = {},
   { limit = null }: { readonly limit?: number | null } = {},
 ): Promise<readonly DoubtSum[]> {
-  const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
-    select reason, currency, count(*) as doubts, coalesce(sum(amount), 0) as amount
+  return rowsOf<DoubtSum>(db)`
+    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount
     from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
-    group by 1, 2 order by 3 desc, 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
+    group by 1, 2 order by 3 desc, 1, 2`;
 }
 
 /**
@@ -152,7 +143,8 @@ const doubtColumns = sql`
   e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",
   e.currency, e.amount, ${dealId} as "dealId", ${collabId} as "collabId",
   coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle", ${reason} as reason,
-  e.attempt - e.not_sent as attempts, ${since} as since, extract(epoch from clock_timestamp() - ${since}) as "ageSeconds",
+  e.attempt - e.not_sent as attempts, to_char(${since} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as since,
+  round(extract(epoch from clock_timestamp() - ${since}))::float8 as "ageSeconds",
   coalesce((
     select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
       'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
@@ -167,9 +159,8 @@ const withAttribution = sql`
  * SQL for the doubts that match a filter, as a subquery with the columns entry_id, since, reason, currency and
  * amount.
  *
- * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs
- * as much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps
- * them.
+ * The index `entries_in_doubt` has the doubts in the order of the list, so that a page of 100,000 doubts costs as
+ * much as a page of ten. Entries whose process is gone are few: they become doubts when a process reaps them.
  *
  * @param page.limit reads at most this number of rows of each kind, the oldest ones; null for all.
  */
@@ -197,39 +188,17 @@ function matches({
   const conditions = [
     ...(job === null ? [] : [sql`e.job = ${job}`]),
     ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
-    ...(words === null ? [] : [sql`${reason} = ${words}`]),
+    ...(words === null ? [] : [sql`${reason} = any(${[words].flat()}::text[])`]),
     ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
     ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
   ];
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function toDoubt(row: Row): Doubt {
-  return {
-    entryId: row.entryId,
-    job: row.job,
-    effect: row.effect,
-    subject: row.subject,
-    orderPlatform: row.orderPlatform,
-    orderId: row.orderId,
-    currency: row.currency,
-    amount: row.amount,
-    dealId: row.dealId,
-    collabId: row.collabId,
-    influencerHandle: row.influencerHandle,
-    reason: row.reason,
-    attempts: row.attempts,
-    since: row.since.toISOString(),
-    ageSeconds: Math.round(Number(row.ageSeconds)),
-    evidence: row.evidence,
-  };
-}
-
 /** Counts the doubts of a job. */
 export async function countDoubts(db: Database, job: string): Promise<number> {
-  const { rows } = await sql<{ doubts: string }>`
-    select count(*) as doubts from ledger.entries e where ${isDoubt} and e.job = ${job}`.execute(db);
-  return Number(rows[0]?.doubts ?? 0);
+  return countOf(db)`
+    select count(*) as doubts from ledger.entries e where ${isDoubt} and e.job = ${job}`;
 }
 
 /**
@@ -240,19 +209,17 @@ export async function listDoubleCredits(
   db: Database,
   { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
 ): Promise<readonly DoubleCredit[]> {
-  const { rows } = await sql<Omit<DoubleCredit, 'credits'> & { credits: string }>`
+  return rowsOf<DoubleCredit>(db)`
     select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", ${entrySubject} as subject, e.amount,
-      e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits
+      e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits::float8 as credits
     from ledger.double_credits d join ledger.entries e using (entry_id)
     where (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
-    order by e.entry_id`.execute(db);
-  return rows.map((row) => ({ ...row, credits: Number(row.credits) }));
+    order by e.entry_id`;
 }
 
 /**
- * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person
- * picked, whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount,
- * currency and credits.
+ * SQL that selects double credits to acknowledge together: those of a job, or the entries that a person picked,
+ * whether or not they are credited twice. Its rows have entry_id, job, state, attempt, amount, currency and credits.
  */
 export function selectToAcknowledge(
   chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },
@@ -275,9 +242,8 @@ export type DealOfHandle = {
 
 /** Lists the influencer's deals in the mirror, active ones first. The service may have others. */
 export async function dealsOfHandle(db: Database, handle: string): Promise<readonly DealOfHandle[]> {
-  const { rows } = await sql<DealOfHandle>`
+  return rowsOf<DealOfHandle>(db)`
     select deal_id as "dealId", brand_id as "brandId", is_active as "isActive" from mirror.deal_versions
     where is_latest and is_current and influencer_handle = any(${[...(await spellingsOf(db, handle))]}::text[])
-    order by is_active desc nulls last, deal_id`.execute(db);
-  return rows;
+    order by is_active desc nulls last, deal_id`;
 }

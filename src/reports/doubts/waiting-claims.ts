@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { ClaimSum } from '../../core/ledger.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatCount, plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 export type WaitingClaims = {
   readonly claims: number;
@@ -15,16 +15,17 @@ export type WaitingClaims = {
  * orders either.
  */
 export async function readWaitingClaims(db: Database): Promise<WaitingClaims> {
-  const { rows } = await sql<{ currency: string | null; amount: string; claims: string; accepted: string }>`
-    select l.currency, coalesce(sum(l.amount), 0) as amount, count(*) as claims, count(*) filter (where l.disposition = 'accepted') as accepted
+  const rows = await rowsOf<ClaimSum & { claims: number; accepted: number }>(db)`
+    select l.currency, coalesce(sum(l.amount), 0) as amount, count(*)::float8 as claims,
+      count(*) filter (where l.disposition = 'accepted')::float8 as accepted
     from (
       select distinct on (l.account_id, l.effect, l.key_hash) l.* from ledger.lost_claims l where l.disposition in ('accepted', 'in_doubt')
         and not exists (select from ledger.recovered_claims r where r.lost_claim_id = l.lost_claim_id)
       order by l.account_id, l.effect, l.key_hash, (l.disposition = 'accepted') desc) l
-    group by l.currency order by l.currency`.execute(db);
+    group by l.currency order by l.currency`;
   return {
-    claims: rows.reduce((sum, { claims }) => sum + Number(claims), 0),
-    accepted: rows.reduce((sum, { accepted }) => sum + Number(accepted), 0),
+    claims: rows.reduce((sum, { claims }) => sum + claims, 0),
+    accepted: rows.reduce((sum, { accepted }) => sum + accepted, 0),
     amounts: rows.map(({ currency, amount }) => ({ currency, amount })),
   };
 }

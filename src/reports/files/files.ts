@@ -1,13 +1,12 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FILE_STATES, type SurveyedFile } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
-import { type Block, type Part, section } from '../../render/block.ts';
+import { type Block, item, type Part, section } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 
 export type FilesSection = {
   readonly source: SourceSettings;
   readonly all: readonly SurveyedFile[];
-  /** The files to show. */
   readonly files: readonly SurveyedFile[];
   readonly limit: number;
 };
@@ -39,10 +38,6 @@ function describeFile({ uri, state, why, help, readFor, rows }: SurveyedFile): P
   const of = readFor === null || readFor === 'orders' ? '' : ` (${readFor})`;
   const read = rows === null ? '' : ` ${plural(rows, 'row')}`;
   const reason = why === null ? '' : `: ${why.replaceAll(uri, name)}`;
-  return {
-    kind: 'item',
-    text: `${state.padEnd(9)} ${name}${of}${read}${reason}`,
-    help: help?.replaceAll(uri, name) ?? null,
-    ...(state === 'held' ? { tone: 'yellow' } : {}),
-  };
+  const text = `${state.padEnd(9)} ${name}${of}${read}${reason}`;
+  return item(text, help?.replaceAll(uri, name), state === 'held' ? 'yellow' : undefined);
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FooterRow } from '../../core/record.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 
 /** The last reading of a file name, with the run that read it. */
@@ -52,10 +53,9 @@ export async function countFilesRead(
   db: Database,
   filter: FileFilter,
 ): Promise<readonly { readonly state: string; readonly files: number }[]> {
-  const { rows } = await sql<{ state: string; files: string }>`
-    select ${stateOf} as state, count(*) as files from intake.source_files f
-    where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`.execute(db);
-  return rows.map(({ state, files }) => ({ state, files: Number(files) }));
+  return rowsOf<{ state: string; files: number }>(db)`
+    select ${stateOf} as state, count(*)::float8 as files from intake.source_files f
+    where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`;
 }
 
 /**
@@ -74,15 +74,14 @@ export function selectToDecide(
 }
 
 async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
-  const { rows } = await sql<ListedFile>`
+  return rowsOf<ListedFile>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
       f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage",
       f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
       f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.footer
     from intake.source_files f
     left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
-    where ${condition}`.execute(db);
-  return rows;
+    where ${condition}`;
 }
 
 /**

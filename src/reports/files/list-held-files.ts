@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import type { HeldFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /**
  * Lists the files that are currently held, newest first. A held file is left out if a newer version of the
@@ -12,7 +12,7 @@ export async function listHeldFiles(
   options: { readonly sources?: readonly string[]; readonly readFor?: ReadFor } = {},
 ): Promise<readonly HeldFile[]> {
   const { sources = null, readFor = null } = options;
-  const { rows } = await sql<HeldFile>`
+  return rowsOf<HeldFile>(db)`
     select f.source, f.uri, f.hold_code as code, coalesce(f.hold_message, f.hold_code) as message,
       coalesce(f.hold_help, 'Fix the file and put it back.') as help
     from intake.source_files f
@@ -22,6 +22,5 @@ export async function listHeldFiles(
         select 1 from intake.source_files newer
         where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.source_file_id > f.source_file_id and newer.state <> 'reading'
           and not (newer.state = 'released' and newer.released_by is null))
-    order by f.source_file_id desc`.execute(db);
-  return rows;
+    order by f.source_file_id desc`;
 }

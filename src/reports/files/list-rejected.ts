@@ -1,18 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, rowsOf } from '../../db/statement.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
 export type RejectedFilter = {
   readonly runId?: string;
-  /**
-   * A run: rejected rows of its report, that is its own and those of earlier runs that could not report them.
-   */
+  /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
   readonly reportOf?: string;
   readonly sources?: readonly string[];
   /** Part of the file's address. */
   readonly file?: string;
-  /** Code of the problem. */
   readonly code?: string;
   /** Id of one file, and number of one record in it. */
   readonly sourceFileId?: string;
@@ -26,31 +24,25 @@ export type RejectedFilter = {
   readonly after?: { readonly sourceFileId: string; readonly record: number };
 };
 
-type Row = Omit<RejectedRowInFile, 'line' | 'record'> & { readonly line: string; readonly record: string };
-
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
 export async function listRejected(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedRowInFile[]> {
-  const { rows } = await sql<Row>`
-    select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
+  return rowsOf<RejectedRowInFile>(db)`
+    select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value, r.reason, r.help,
       r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName", (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
       and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no
-    limit ${filter.limit ?? null}::bigint`.execute(db);
-  return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
+    limit ${filter.limit ?? null}::bigint`;
 }
 
 /** Counts the rows of files that match the same filter. With a limit, it counts no more records than that and one. */
 export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
-  const { rows } = await sql<{ rows: string }>`
+  return countOf(db)`
     select coalesce(sum(row_count), 0) as rows
-    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`.execute(
-    db,
-  );
-  return Number(rows[0]?.rows ?? 0);
+    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`;
 }
 
 /** Rejected rows with the same cause. */
@@ -71,10 +63,10 @@ export async function listRejectedCauses(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedCause[]> {
-  const { rows } = await sql<Omit<RejectedCause, 'rows' | 'files'> & { rows: string; files: string }>`
+  return rowsOf<RejectedCause>(db)`
     select c.code, first.reason, first.help, c.rows, c.files
     from (
-      select r.code, sum(r.rows) as rows, count(*) as files, min(array[r.source_file_id, r.record_no]) as first_row
+      select r.code, sum(r.rows)::float8 as rows, count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row
       from (
         select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
         from intake.rejected_rows r where ${isRow(filter)} group by 1, 2) r
@@ -83,8 +75,7 @@ export async function listRejectedCauses(
     cross join lateral (
       select r.reason, r.help from intake.rejected_rows r
       where r.source_file_id = c.first_row[1] and r.record_no = c.first_row[2] limit 1) first
-    order by c.rows desc, c.code`.execute(db);
-  return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
+    order by c.rows desc, c.code`;
 }
 
 /** Lists the sources of rejected rows. Rows of one source can be corrected in one file. */
@@ -92,10 +83,10 @@ export async function listRejectedSources(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ source: string }>`
+  const rows = await rowsOf<{ source: string }>(db)`
     select distinct f.source
     from (select distinct r.source_file_id from intake.rejected_rows r where ${isRow(filter)}) r
-    ${withFile} where ${isInFile(filter)} order by 1`.execute(db);
+    ${withFile} where ${isInFile(filter)} order by 1`;
   return rows.map(({ source }) => source);
 }
 
@@ -103,10 +94,7 @@ function matching(filter: RejectedFilter): RawBuilder<unknown> {
   return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
 }
 
-/**
- * File `f` of row `r`, looked up by key, independent of the planner's statistics (see
- * db/large-statements.ts).
- */
+/** File `f` of row `r`, looked up by key, independent of the planner's statistics (see db/large-statements.ts). */
 const withFile = sql`
   cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
 
@@ -119,7 +107,7 @@ type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
  */
 export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
-  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
+  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
   join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
   where own.source_file_id = r.source_file_id and ((c.source_file_id > r.source_file_id and ${isNotOlder('f')}) or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id

@@ -6,7 +6,7 @@ import { toPrintableLine } from '../../core/text/printable.ts';
 import { type Block, type Fault, item, type Part, type Section, say, section } from '../../render/block.ts';
 import type { RunSummary } from '../../render/report-renderer.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { describeFindings } from '../checks/describe-findings.ts';
+import { describeFindings } from '../checks/render-checks.ts';
 import type { RejectedCause } from './list-rejected.ts';
 
 /** Lists rows whose customer is not submitted: `5 without an address`, `2 refused`. */

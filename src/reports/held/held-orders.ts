@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** Selects held orders. What is null or omitted selects all. */
 export type HeldFilter = {
@@ -77,17 +78,16 @@ const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.sta
 
 /** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
-  const { rows } = await sql<Omit<HeldGroup, 'orders' | 'sent'> & { orders: string; sent: string }>`
-    select job, source, reason, status, currency, count(*) filter (where not is_sent) as orders,
-      coalesce(sum(amount) filter (where not is_sent), 0) as amount, count(*) filter (where is_sent) as sent,
+  return rowsOf<HeldGroup>(db)`
+    select job, source, reason, status, currency, count(*) filter (where not is_sent)::float8 as orders,
+      coalesce(sum(amount) filter (where not is_sent), 0) as amount, count(*) filter (where is_sent)::float8 as sent,
       coalesce(sum(amount) filter (where is_sent), 0) as "sentAmount", min(decided_at) as since
     from (
       select a.*, ${heldStatus} as status, exists (
         select from ledger.entries e
         where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off')) as is_sent
       ${selectHeld(filter)}) h
-    group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders), sent: Number(row.sent) }));
+    group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`;
 }
 
 /** Lists held orders of a filter, by source and id. */
@@ -95,12 +95,11 @@ export async function listHeldOrders(
   db: Database,
   { limit, ...filter }: HeldFilter & { readonly limit: number | null },
 ): Promise<readonly HeldOrder[]> {
-  const { rows } = await sql<Omit<HeldOrder, 'line'> & { line: string }>`
+  return rowsOf<HeldOrder>(db)`
     select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status, a.currency, a.amount,
       reporting.without_addresses(a.matched_value) as carries, coalesce(o.placed_at, o.paid_at) as "placedAt",
-      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri, o.line_no as line,
+      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri, o.line_no::float8 as line,
       o.content_hash as "contentHash"
     ${selectHeld(filter)}
-    order by a.source, a.order_id, a.job limit ${limit}`.execute(db);
-  return rows.map((row) => ({ ...row, line: Number(row.line) }));
+    order by a.source, a.order_id, a.job limit ${limit}`;
 }

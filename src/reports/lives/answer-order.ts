@@ -38,6 +38,15 @@ export type OrderAnswer = Answer & {
     | 'undecided';
 };
 
+function answer(
+  kind: OrderAnswer['kind'],
+  tone: Answer['tone'],
+  text: string,
+  next: Answer['next'] = null,
+): OrderAnswer {
+  return { kind, tone, text, next };
+}
+
 /** Renders an answer for a terminal or a report. */
 export function describeAnswer({ text, tone, next }: Answer): Block {
   return say(
@@ -55,34 +64,29 @@ export function answerOrder(life: OrderLife): OrderAnswer {
   if (decided !== undefined) return answerDecided(decided, life);
   const held = life.versions.find(({ fileState }) => fileState === 'held');
   if (held !== undefined)
-    return {
-      kind: 'file_held',
-      text: `Not read: its file ${fileName(held.uri)} is held, so none of its rows count.`,
-      tone: 'yellow',
-      next: {
+    return answer(
+      'file_held',
+      'yellow',
+      `Not read: its file ${fileName(held.uri)} is held, so none of its rows count.`,
+      {
         label: 'Decide about the file',
         page: `/files?${new URLSearchParams({ state: 'held', file: fileName(held.uri) })}`,
         command: 'npx influencer-sync files --state held',
       },
-    };
+    );
   const rejected = life.rejected.find(({ isSettled }) => !isSettled);
   if (rejected !== undefined)
-    return {
-      kind: 'row_rejected',
-      text: `Not read: line ${rejected.line} of ${fileName(rejected.uri)} could not be used. ${rejected.reason} ${rejected.help}`,
-      tone: 'yellow',
-      next: {
+    return answer(
+      'row_rejected',
+      'yellow',
+      `Not read: line ${rejected.line} of ${fileName(rejected.uri)} could not be used. ${rejected.reason} ${rejected.help}`,
+      {
         label: 'See the row',
         page: `/rejected/${rejected.sourceFileId}/${rejected.record}`,
         command: `npx influencer-sync rejected --file ${shellWord(fileName(rejected.uri))}`,
       },
-    };
-  return {
-    kind: 'undecided',
-    text: 'Not decided yet: the next run of its job decides.',
-    tone: 'dim',
-    next: null,
-  };
+    );
+  return answer('undecided', 'dim', 'Not decided yet: the next run of its job decides.');
 }
 
 /** The entry and the decision that say what became of an order. */
@@ -133,49 +137,37 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
   });
   switch (state) {
     case 'accepted':
-      return {
-        kind: 'credited',
-        text: `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life)}`,
-        tone: 'green',
-        next: null,
-      };
+      return answer('credited', 'green', `Credited to ${whom}${deal} on ${day}${money}.${sayRefunded(life)}`);
     case 'in_doubt':
-      return {
-        kind: 'in_doubt',
-        text: `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
-        tone: 'red',
-        next: settle('Settle it', '--help'),
-      };
+      return answer(
+        'in_doubt',
+        'red',
+        `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
+        settle('Settle it', '--help'),
+      );
     case 'rejected':
-      return {
-        kind: 'refused',
-        text: `Not credited: the service refused it for ${whom}${deal}${reason}. If codes.csv names a wrong deal or handle, correct it: the next run sends it again. If the service was corrected, send it again.`,
-        tone: 'yellow',
-        next: settle('Send it again', "--resend --reason '…'"),
-      };
+      return answer(
+        'refused',
+        'yellow',
+        `Not credited: the service refused it for ${whom}${deal}${reason}. If codes.csv names a wrong deal or handle, correct it: the next run sends it again. If the service was corrected, send it again.`,
+        settle('Send it again', "--resend --reason '…'"),
+      );
     case 'written_off':
-      return {
-        kind: 'written_off',
-        text: `Not known: it was written off on ${day}, so it is never sent again.`,
-        tone: 'dim',
-        next: null,
-      };
+      return answer(
+        'written_off',
+        'dim',
+        `Not known: it was written off on ${day}, so it is never sent again.`,
+      );
     case 'sending':
-      return {
-        kind: 'waiting',
-        text: `It is being sent for ${whom}${deal} now${money}.`,
-        tone: 'dim',
-        next: null,
-      };
+      return answer('waiting', 'dim', `It is being sent for ${whom}${deal} now${money}.`);
     case 'held':
-      return { kind: 'not_sent', text: `Not sent${reason}.`, tone: 'yellow', next: null };
+      return answer('not_sent', 'yellow', `Not sent${reason}.`);
     default:
-      return {
-        kind: 'waiting',
-        text: `Waiting${reason}: the next run sends it for ${whom}${deal}${money}.`,
-        tone: 'yellow',
-        next: null,
-      };
+      return answer(
+        'waiting',
+        'yellow',
+        `Waiting${reason}: the next run sends it for ${whom}${deal}${money}.`,
+      );
   }
 }
 
@@ -196,39 +188,28 @@ function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: O
     why: reason ?? '',
     order: life.orderId,
   });
-  return {
-    kind: 'held',
-    text: `Held${money}: ${what}. ${fix}`,
-    tone: 'yellow',
-    next: {
-      label: 'Decide about it',
-      page: `/held?${query}`,
-      command: `npx influencer-sync review --held --order ${shellWord(life.orderId)}`,
-    },
-  };
+  return answer('held', 'yellow', `Held${money}: ${what}. ${fix}`, {
+    label: 'Decide about it',
+    page: `/held?${query}`,
+    command: `npx influencer-sync review --held --order ${shellWord(life.orderId)}`,
+  });
 }
 
 function answerDecided(decided: OrderAttribution, life: OrderLife): OrderAnswer {
   const reason = decided.reason?.replaceAll('_', ' ') ?? 'the rules of the job say so';
   switch (decided.outcome) {
     case 'organic':
-      return {
-        kind: 'no_code',
-        text: 'Not credited: it carries no code, link or name of a creator.',
-        tone: 'dim',
-        next: null,
-      };
+      return answer('no_code', 'dim', 'Not credited: it carries no code, link or name of a creator.');
     case 'excluded':
-      return { kind: 'excluded', text: `Not credited: it is excluded (${reason}).`, tone: 'dim', next: null };
+      return answer('excluded', 'dim', `Not credited: it is excluded (${reason}).`);
     case 'unattributed':
       return answerUnowned(decided, life);
     default:
-      return {
-        kind: 'waiting',
-        text: `Not sent yet: the next run of ${decided.job} prepares it for ${decided.influencerHandle ?? 'its creator'}.`,
-        tone: 'yellow',
-        next: null,
-      };
+      return answer(
+        'waiting',
+        'yellow',
+        `Not sent yet: the next run of ${decided.job} prepares it for ${decided.influencerHandle ?? 'its creator'}.`,
+      );
   }
 }
 
@@ -238,32 +219,25 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
   const [owner] = owners;
   const code = owner?.code ?? current?.codes[0] ?? null;
   const command = 'npx influencer-sync console --open';
+  const why = reason?.replaceAll('_', ' ');
   if (code === null)
-    return {
-      kind: 'no_owner',
-      text: `Not credited: ${reason?.replaceAll('_', ' ') ?? 'nobody owns what it carries'}.`,
-      tone: 'yellow',
-      next: null,
-    };
+    return answer('no_owner', 'yellow', `Not credited: ${why ?? 'nobody owns what it carries'}.`);
   const page = `/codes/assign?${new URLSearchParams({ job, code })}`;
   const ended = owner === undefined ? null : sayEnd(owner, reason);
-  return ended === null
-    ? {
-        kind: 'no_owner',
-        text: `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${reason.replaceAll('_', ' ')})`}. Add its owner to codes.csv, or assign it in the console.`,
-        tone: 'yellow',
-        next: { label: 'Assign the code', page, command },
-      }
-    : {
-        kind: 'no_owner',
-        text: `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
-        tone: 'yellow',
-        next: {
-          label: 'See the code',
-          page: `/codes?${new URLSearchParams({ show: 'owned', code })}`,
-          command,
-        },
-      };
+  if (ended === null)
+    return answer(
+      'no_owner',
+      'yellow',
+      `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. Add its owner to codes.csv, or assign it in the console.`,
+      { label: 'Assign the code', page, command },
+    );
+  const codes = `/codes?${new URLSearchParams({ show: 'owned', code })}`;
+  return answer(
+    'no_owner',
+    'yellow',
+    `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
+    { label: 'See the code', page: codes, command },
+  );
 }
 
 /** Says that the time of the code was over or had not begun: `SAFFI15 (saffi.paints) ended on 2026-04-15`. */

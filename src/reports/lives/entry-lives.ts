@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { formatMoney, formatNumber } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { effects } from '../../ledger/effects/index.ts';
 
 /**
@@ -72,11 +73,11 @@ export async function readEntryLives(
   db: Database,
   condition: RawBuilder<unknown>,
 ): Promise<readonly EntryLife[]> {
-  const { rows } = await sql<Omit<EntryLife, 'events'>>`
+  const rows = await rowsOf<Omit<EntryLife, 'events'>>(db)`
     select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state, e.state_reason as "stateReason",
       e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency, e.deal_id as "dealId",
       e.collab_id as "collabId", e.body
-    from ledger.entries e where ${condition} order by e.entry_id limit 200`.execute(db);
+    from ledger.entries e where ${condition} order by e.entry_id limit 200`;
   return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
 }
 
@@ -97,7 +98,7 @@ type EventAmounts = {
 };
 
 async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {
-  const { rows } = await sql<EntryEvent & EventAmounts>`
+  const rows = await rowsOf<EntryEvent & EventAmounts>(db)`
     select at, kind, text, detail, amount::text, new_amount::text as "newAmount", currency from (
       select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail,
         null::numeric as amount, null::numeric as new_amount, null as currency
@@ -132,7 +133,7 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       union all
       select noted_at, 6, 'adjusted', kind || ' in run ' || run_id, detail, old_amount, new_amount, currency
       from ledger.adjustments where entry_id = ${entryId}::bigint
-    ) events order by at, step`.execute(db);
+    ) events order by at, step`;
   return rows.map(({ at, kind, text, detail, amount, newAmount, currency }) => ({
     at,
     kind,

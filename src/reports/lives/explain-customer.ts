@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Consent, CustomerHash } from '../../core/customer.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** What is stored about a customer of one brand. Nothing in it identifies the customer. */
 export type CustomerLife = {
@@ -46,7 +46,7 @@ export async function explainCustomer(
   type Row = Omit<CustomerLife, 'lookup'> & {
     [Key in keyof NonNullable<CustomerLife['lookup']>]: NonNullable<CustomerLife['lookup']>[Key] | null;
   };
-  const { rows } = await sql<Row>`
+  const rows = await rowsOf<Row>(db)`
     select c.customer_hash as "customerHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
       c.is_waiting as "isWaiting", c.consent, c.consented_at as "consentedAt", nullif(c.refused_at, 'infinity') as "refusedAt", c.source, c.first_seen_at as "firstSeenAt",
       c.submissions, c.submitted_at as "submittedAt", c.run_id as "runId", c.source_type as "sourceType",
@@ -55,7 +55,7 @@ export async function explainCustomer(
     from intake.customer_states c
     left join intake.lookups l on l.customer_hash = c.customer_hash
     where c.customer_hash = any (${[...hashes]}::uuid[])
-    order by c.brand_id`.execute(db);
+    order by c.brand_id`;
   return rows.map(({ outcome, platform, username, followers, message, lookedUpAt, ...life }) => ({
     ...life,
     lookup:

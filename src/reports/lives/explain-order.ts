@@ -4,6 +4,7 @@ import { foldCode } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { listRejected } from '../files/list-rejected.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
@@ -82,9 +83,8 @@ export type OrderLife = {
 };
 
 /**
- * Reads the history of an order, from the line in the file to the service's answer. Several sources can
- * contain the same id, so there may be several results. Empty if no file contained the order and the ledger
- * does not know it.
+ * Reads the history of an order, from the line in the file to the service's answer. Several sources can contain the
+ * same id, so there may be several results. Empty if no file contained the order and the ledger does not know it.
  *
  * @param options see `findOrders`.
  */
@@ -142,7 +142,7 @@ function spellings(order: string): readonly string[] {
 }
 
 async function findById(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
-  const { rows } = await sql<Found>`
+  return rowsOf<Found>(db)`
     with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
       select o.source, o.order_id, o.order_name from sources s
@@ -153,21 +153,19 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
       ${rejectedWith(sql`r.order_id = any(${spellings(order)}::text[])`)}
     ) known
     where (${source}::text is null or source = ${source}::text)
-    group by source, order_id order by source, order_id limit 20`.execute(db);
-  return rows;
+    group by source, order_id order by source, order_id limit 20`;
 }
 
 async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
   const names = spellings(order).flatMap((each) => [each, `#${each}`]);
-  const { rows } = await sql<Found>`
+  return rowsOf<Found>(db)`
     select source, order_id as "orderId", max(order_name) as "orderName" from (
       select source, order_id, order_name from intake.orders where order_name = any(${names}::text[])
       union all
       ${rejectedWith(sql`r.order_name = any(${names}::text[])`)}
     ) known
     where (${source}::text is null or source = ${source}::text)
-    group by source, order_id order by source, order_id limit 20`.execute(db);
-  return rows;
+    group by source, order_id order by source, order_id limit 20`;
 }
 
 /** SQL for the orders that rejected rows state. */
@@ -205,7 +203,7 @@ async function readVersions(
   { source, orderId }: Of,
 ): Promise<Pick<OrderLife, 'versions' | 'hasPrunedVersions'>> {
   // The current version and those that it replaced, older ones, and versions in files that are being read or held.
-  const { rows } = await sql<OrderVersion & { readonly isPrunedBefore: boolean }>`
+  const rows = await rowsOf<OrderVersion & { readonly isPrunedBefore: boolean }>(db)`
     with recursive versions as (
       select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
       union
@@ -224,7 +222,7 @@ async function readVersions(
       o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)
     where o.order_version_id in (select order_version_id from versions union select order_version_id from others)
-    order by o.order_version_id`.execute(db);
+    order by o.order_version_id`;
   return {
     versions: rows.map(({ isPrunedBefore: _, ...version }) => version),
     hasPrunedVersions: rows.some(({ isPrunedBefore }) => isPrunedBefore),
@@ -232,17 +230,14 @@ async function readVersions(
 }
 
 async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
-  const { rows } = await sql<OrderAttribution>`
+  return rowsOf<OrderAttribution>(db)`
     with recursive ${JOBS}
     select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
       (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
       '{}'::text[] as owners
-    from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`.execute(
-    db,
-  );
-  return rows;
+    from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`;
 }
 
 async function readOwners(
@@ -250,12 +245,9 @@ async function readOwners(
   job: string,
   codes: readonly string[],
 ): Promise<readonly CodeOwner[]> {
-  const { rows } = await sql<CodeOwner>`
+  return rowsOf<CodeOwner>(db)`
     select code, coalesce(influencer_handle, deal_id, collab_id) as owner, valid_from as "validFrom", valid_to as "validTo"
-    from intake.codes where job = ${job} and code_folded = any(${[...codes]}::text[]) order by valid_to desc nulls first`.execute(
-    db,
-  );
-  return rows;
+    from intake.codes where job = ${job} and code_folded = any(${[...codes]}::text[]) order by valid_to desc nulls first`;
 }
 
 async function readEntries(db: Database, { source, orderId }: Of): Promise<readonly EntryLife[]> {

@@ -3,6 +3,7 @@ import { fileName } from '../../core/text/file-name.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { listFilesRead } from '../files/list-files.ts';
 import { findHandles } from '../find-handles.ts';
 import { findRun } from '../runs/list-runs.ts';
@@ -63,10 +64,8 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
   },
   async customer(db, text) {
     if (!/^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text)) return [];
-    const { rows } = await sql<{ id: string }>`
-      select customer_hash::text as id from intake.customer_states where customer_hash = ${text}::uuid limit 1`.execute(
-      db,
-    );
+    const rows = await rowsOf<{ id: string }>(db)`
+      select customer_hash::text as id from intake.customer_states where customer_hash = ${text}::uuid limit 1`;
     return rows.map(({ id }) => ({ id, name: id }));
   },
   async creator(db, text, partsUpTo) {
@@ -76,13 +75,12 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
   async deal(db, text, partsUpTo) {
     const isFound =
       partsUpTo === null ? sql`deal_id = ${text}` : sql`starts_with(upper(deal_id), upper(${text}::text))`;
-    const { rows } = await sql<Pick<Subject, 'id' | 'name' | 'note'>>`
+    return rowsOf<Pick<Subject, 'id' | 'name' | 'note'>>(db)`
       select deal_id as id, deal_id as name, max(handle) as note from (
         select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest and ${isFound}
         union all select deal_id, influencer_handle from intake.codes where ${isFound}
         union all select deal_id, influencer_handle from reporting.deal_days where deal_id = ${text}
-      ) known group by deal_id order by deal_id limit ${partsUpTo}::bigint`.execute(db);
-    return rows;
+      ) known group by deal_id order by deal_id limit ${partsUpTo}::bigint`;
   },
   async code(db, text, partsUpTo) {
     const folded = foldCode(text);
@@ -90,15 +88,14 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     const isFound = (code: RawBuilder<unknown>) =>
       partsUpTo === null ? sql`${code} = ${folded}` : sql`starts_with(${code}, ${folded}::text)`;
     // The codes of code_days are in capitals. Those that SQL cannot fold are in code_use_days as well.
-    const { rows } = await sql<Pick<Subject, 'id' | 'name' | 'note'>>`
+    return rowsOf<Pick<Subject, 'id' | 'name' | 'note'>>(db)`
       select folded as id, coalesce(min(code), folded) as name, min(owner) as note from (
         select code_folded as folded, code, coalesce(influencer_handle, deal_id, collab_id) as owner from intake.codes
         where ${isFound(sql`code_folded`)}
         union all select lower(code_folded), code, null from reporting.code_days
         where carried_as = 'code' and ${isFound(sql`lower(code_folded)`)}
         union all select code_folded, null, null from reporting.code_use_days where ${isFound(sql`code_folded`)}
-      ) known group by folded order by folded limit ${partsUpTo}::bigint`.execute(db);
-    return rows;
+      ) known group by folded order by folded limit ${partsUpTo}::bigint`;
   },
   async file(db, text, partsUpTo) {
     const found = await listFilesRead(db, { name: text, limit: partsUpTo ?? FILES });
@@ -115,6 +112,13 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     return run === null ? [] : [{ id: run.runId, name: `${run.job} ${run.runId}`, note: run.job }];
   },
 };
+
+/** How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is known. */
+export async function spellDeal(db: Database, text: string): Promise<string> {
+  const ofCase = async (partsUpTo: number | null) =>
+    (await FINDERS.deal(db, text, partsUpTo)).find(({ id }) => id.toUpperCase() === text.toUpperCase())?.id;
+  return (await ofCase(null)) ?? (await ofCase(5)) ?? text;
+}
 
 /**
  * Finds everything with an id: an order by its id or name, an entry of the ledger, a customer by the key that stands for the

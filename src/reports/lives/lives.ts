@@ -5,7 +5,7 @@ import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
 import { describeBasis } from '../../core/time/file-age.ts';
 import type { TracedRow } from '../../privacy/trace-customer.ts';
-import { type Block, item, type Part, say, section, type Tone } from '../../render/block.ts';
+import { type Block, facts, item, type Part, say, section, type Tone } from '../../render/block.ts';
 import { formatCount, markLookAlikes, plural } from '../../render/text.ts';
 import { joinFacts } from '../doubts/doubts.ts';
 import { answerOrder, describeAnswer } from './answer-order.ts';
@@ -35,10 +35,8 @@ export function describeOrderLife(life: OrderLife): readonly Block[] {
       ],
     }),
     ...section('Attributed', {
-      parts:
-        life.attributions.length === 0
-          ? [item('not yet')]
-          : life.attributions.flatMap((one) => describeAttribution(one)),
+      parts: life.attributions.map(describeAttribution),
+      otherwise: 'not yet',
     }),
     ...describeEntries(life.entries, describeEntryLife),
   ];
@@ -48,8 +46,8 @@ function describeEntries(
   entries: readonly EntryLife[],
   describe: (entry: EntryLife) => readonly Part[],
 ): readonly Block[] {
-  const none = 'none: nothing was sent for it, and nothing will be unless it changes';
-  return section('Posted', { parts: entries.length === 0 ? [item(none)] : entries.flatMap(describe) });
+  const otherwise = 'none: nothing was sent for it, and nothing will be unless it changes';
+  return section('Posted', { parts: entries.flatMap(describe), otherwise });
 }
 
 function dated(at: Date | null, text: string, detail: string | null = null): Part {
@@ -71,7 +69,7 @@ function describeVersion(version: OrderVersion): Part {
         : isOlder
           ? `older ${describeBasis(version.ageBasis)}: changed nothing`
           : 'replaced';
-  const facts = [
+  const said = [
     named(version.total, (amount) => `total ${formatMoney(amount, currency)}`),
     named(version.subtotal, (amount) => `subtotal ${formatMoney(amount, currency)}`),
     named(version.refunded, (amount) => `refunded ${formatMoney(amount, currency)}`),
@@ -88,15 +86,15 @@ function describeVersion(version: OrderVersion): Part {
     named(version.exclusion, (exclusion) => `marked by the layout: ${exclusion.replaceAll('_', ' ')}`),
   ];
   const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${role})`;
-  return dated(version.firstSeenAt, place, joinFacts(facts));
+  return dated(version.firstSeenAt, place, joinFacts(said));
 }
 
-function describeAttribution(one: OrderAttribution): readonly Part[] {
+function describeAttribution(one: OrderAttribution): Part {
   const why =
     one.matchedBy === null
       ? (one.matchedValue ?? '')
       : `by ${one.matchedBy} ${one.matchedValue ?? ''}`.trim();
-  const facts = joinFacts([
+  const decided = joinFacts([
     why,
     named(one.influencerHandle, (handle) => `influencer ${handle}`),
     named(one.dealId, (id) => `deal ${id}`),
@@ -106,12 +104,12 @@ function describeAttribution(one: OrderAttribution): readonly Part[] {
   ]);
   const { what, fix } = heldReason(one.reason ?? '');
   const details = [
-    facts,
+    decided,
     one.outcome === 'held' && one.reason !== null ? `${what}. ${fix}` : '',
     named(one.claims, (claims) => `evidence for several owners: ${claims}`),
   ].filter((detail) => detail !== '');
   const title = `${one.outcome}${named(one.reason, (reason) => `: ${reason.replaceAll('_', ' ')}`)} (job ${one.job})`;
-  return [dated(one.decidedAt, title, details.length === 0 ? null : details.join('\n'))];
+  return dated(one.decidedAt, title, details.length === 0 ? null : details.join('\n'));
 }
 
 /** Describes a job's explanation of one subject: what files contain, what was decided, what was sent. */
@@ -119,12 +117,7 @@ export function describeExplained({ title, sections, entries }: Explained): read
   return [
     say(`${title}. Times are in UTC.`, { tone: 'bold' }),
     ...sections.flatMap(({ heading, lines, otherwise }) =>
-      section(heading, {
-        parts:
-          lines.length === 0
-            ? [item(otherwise)]
-            : lines.map(({ at, text, detail }) => dated(at, text, detail)),
-      }),
+      section(heading, { parts: lines.map(({ at, text, detail }) => dated(at, text, detail)), otherwise }),
     ),
     ...describeEntries(entries, (entry) => [item(entry.subject), ...describeEntryLife(entry)]),
   ];
@@ -139,8 +132,7 @@ const STATE_TONES: Readonly<Record<string, Tone>> = {
 
 /** Describes the state of a ledger entry and its history. */
 function describeEntryLife(of: EntryLife): readonly Part[] {
-  const tone = STATE_TONES[of.state];
-  const facts = joinFacts([
+  const said = joinFacts([
     named(of.amount, (amount) => formatMoney(amount, of.currency)),
     named(of.dealId, (id) => `deal ${id}`),
     named(of.collabId, (id) => `collaboration ${id}`),
@@ -148,11 +140,7 @@ function describeEntryLife(of: EntryLife): readonly Part[] {
   ]);
   const state = `entry ${of.entryId} is ${of.state.replaceAll('_', ' ')} since ${formatInstant(of.stateChangedAt)}`;
   return [
-    {
-      kind: 'item',
-      text: facts === '' ? state : `${state}\n${facts}`,
-      ...(tone === undefined ? {} : { tone }),
-    },
+    item(said === '' ? state : `${state}\n${said}`, null, STATE_TONES[of.state]),
     ...of.events.map(({ at, kind, text, detail }) =>
       dated(at, `${kind.padEnd(8)} ${text.replaceAll('_', ' ')}`, detail),
     ),
@@ -168,19 +156,14 @@ export function describeCustomerLife(life: CustomerLife): readonly Block[] {
     named(spent, (amount) => `${currency === null ? amount : formatMoney(amount, currency)} spent`),
   ]);
   return section(`Customer of brand ${brandId}`, {
-    parts: [
-      {
-        kind: 'facts',
-        facts: [
-          ['read', `from ${source}, first on ${formatMinute(firstSeenAt)}`],
-          ['stands', describeState(life)],
-          ['consent', describeConsentOf(life)],
-          ['says', says],
-          ['looked up', describeLookup(life)],
-          ['hash', customerHash],
-        ],
-      },
-    ],
+    parts: facts([
+      ['read', `from ${source}, first on ${formatMinute(firstSeenAt)}`],
+      ['stands', describeState(life)],
+      ['consent', describeConsentOf(life)],
+      ['says', says],
+      ['looked up', describeLookup(life)],
+      ['hash', customerHash],
+    ]),
   });
 }
 

@@ -5,12 +5,23 @@ import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import type { Database } from '../../db/connect.ts';
-import { type Block, item, number, say, section, table, whole } from '../../render/block.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
+import {
+  type Block,
+  type Facts,
+  facts,
+  item,
+  number,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { findFileRead } from '../files/list-files.ts';
 import { sayFooterRow } from '../files/read-files.ts';
 import { spellingsOf } from '../find-handles.ts';
-import { findDeal, listDealMonths, listDeals, stateOfDeal } from '../list-deals.ts';
+import { findDeal, type ListedDeal, listDealMonths, listDeals, stateOfDeal } from '../list-deals.ts';
 import { findRun } from '../runs/list-runs.ts';
 import { type DidOfRun, describeRuns } from '../runs/runs.ts';
 import { readEntryLife } from './entry-lives.ts';
@@ -73,19 +84,15 @@ async function describeCreator(db: Database, folded: string, name: string): Prom
     blocks: [
       say(`Creator ${name}.`, { tone: 'bold' }),
       ...section('Deals', {
-        parts:
-          deals.length === 0
-            ? [item('none in the mirror')]
-            : [
-                table(deals, [
-                  whole('deal', ({ dealId }) => dealId),
-                  whole('state', ({ state }) => state),
-                  whole('platform', ({ platform }) => platform),
-                  whole('brand', ({ brand }) => brand),
-                ]),
-              ],
+        otherwise: 'none in the mirror',
+        parts: table(deals, [
+          whole('deal', ({ dealId }) => dealId),
+          whole('state', ({ state }) => state),
+          whole('platform', ({ platform }) => platform),
+          whole('brand', ({ brand }) => brand),
+        ]),
       }),
-      ...section('Codes', { parts: codes.length === 0 ? [item('none')] : [ownerTable(codes)] }),
+      ...section('Codes', { parts: ownerTable(codes), otherwise: 'none' }),
     ],
   };
 }
@@ -99,43 +106,31 @@ async function describeDeal(db: Database, dealId: string): Promise<Life> {
     blocks: [
       say(`Deal ${dealId}${deal === null ? ', which the mirror has not read' : ''}.`, {
         tone: 'bold',
-        ...(deal === null
-          ? {}
-          : {
-              parts: [
-                {
-                  kind: 'facts',
-                  facts: [
-                    ['creator', deal.influencerHandle],
-                    ['platform', deal.platform],
-                    ['brand', deal.brandName ?? deal.brandId],
-                    ['dealflow', deal.dealflowName],
-                    ['state', stateOfDeal(deal)],
-                    [
-                      "the service's count",
-                      deal.totalReferrals === null ? null : `${deal.totalReferrals} orders`,
-                    ],
-                  ],
-                },
-              ],
-            }),
+        parts: deal === null ? [] : [factsOfDeal(deal)],
       }),
       ...section('Orders by month (UTC)', {
-        parts:
-          months.length === 0
-            ? [item('none')]
-            : [
-                table(months, [
-                  whole('month', ({ month }) => month),
-                  number('credited', ({ accepted }) => formatCount(accepted)),
-                  number('not settled', ({ open }) => formatCount(open)),
-                  number('amount', (one) => formatAmounts([one])),
-                ]),
-              ],
+        otherwise: 'none',
+        parts: table(months, [
+          whole('month', ({ month }) => month),
+          number('credited', ({ accepted }) => formatCount(accepted)),
+          number('not settled', ({ open }) => formatCount(open)),
+          number('amount', (one) => formatAmounts([one])),
+        ]),
       }),
-      ...section('Codes', { parts: codes.length === 0 ? [item('none')] : [ownerTable(codes)] }),
+      ...section('Codes', { parts: ownerTable(codes), otherwise: 'none' }),
     ],
   };
+}
+
+function factsOfDeal(deal: ListedDeal): Facts {
+  return facts([
+    ['creator', deal.influencerHandle],
+    ['platform', deal.platform],
+    ['brand', deal.brandName ?? deal.brandId],
+    ['dealflow', deal.dealflowName],
+    ['state', stateOfDeal(deal)],
+    ["the service's count", deal.totalReferrals === null ? null : `${deal.totalReferrals} orders`],
+  ]);
 }
 
 /** A code of a job with its owner, as the last run loaded it. */
@@ -149,12 +144,11 @@ type CodeOwner = {
 };
 
 async function listOwners(db: Database, condition: RawBuilder<unknown>): Promise<readonly CodeOwner[]> {
-  const { rows } = await sql<CodeOwner>`
+  return rowsOf<CodeOwner>(db)`
     select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line, valid_from as "validFrom",
       valid_to as "validTo"
     from intake.codes where code is not null and ${condition}
-    order by job, code_folded, valid_from nulls first, line_no limit 50`.execute(db);
-  return rows;
+    order by job, code_folded, valid_from nulls first, line_no limit 50`;
 }
 
 function ownerTable(owners: readonly CodeOwner[]) {
@@ -168,12 +162,15 @@ function ownerTable(owners: readonly CodeOwner[]) {
   ]);
 }
 
+const ADD_CODE =
+  'Add the code to codes.csv, or assign it in the console. The next run looks at its orders again.';
+
 async function describeCode(db: Database, folded: string, name: string): Promise<Life> {
   const owners = await listOwners(db, sql`code_folded = ${folded}`);
-  const { rows } = await sql<{ orders: string | null; first: string | null; last: string | null }>`
+  const row = await rowOf<{ orders: string | null; first: string | null; last: string | null }>(db)`
     select sum(orders) as orders, to_char(min(day_utc), 'YYYY-MM-DD') as first, to_char(max(day_utc), 'YYYY-MM-DD') as last
-    from reporting.code_use_days where code_folded = ${folded}`.execute(db);
-  const use = rows[0]?.orders == null ? null : rows[0];
+    from reporting.code_use_days where code_folded = ${folded}`;
+  const use = row?.orders == null ? null : row;
   const used =
     use === null
       ? 'in no order that was read'
@@ -183,15 +180,7 @@ async function describeCode(db: Database, folded: string, name: string): Promise
     blocks: [
       say(`Code ${name}, ${used}.`, { tone: 'bold' }),
       ...section('Owners', {
-        parts:
-          owners.length === 0
-            ? [
-                item(
-                  'none',
-                  'Add the code to codes.csv, or assign it in the console. The next run looks at its orders again.',
-                ),
-              ]
-            : [ownerTable(owners)],
+        parts: owners.length === 0 ? item('none', ADD_CODE) : ownerTable(owners),
       }),
     ],
   };
@@ -206,20 +195,17 @@ async function describeFile(db: Database, sourceFileId: string): Promise<Life> {
     blocks: section(`File ${fileName(uri)}`, {
       note: state,
       parts: [
-        {
-          kind: 'facts',
-          facts: [
-            ['address', uri],
-            ['source', `${file.source}, for ${file.readFor}`],
-            ['layout', file.layout],
-            ['rows', rowsRead === null ? null : formatCount(rowsRead)],
-            ['rejected', rejectedRows === null ? null : formatCount(rejectedRows)],
-            ['no records', file.footer?.map(sayFooterRow).join('; ') ?? null],
-            ['first read', `${formatMinute(firstSeenAt)} (UTC)`],
-            ['last read', `by run ${runId}`],
-            ['same as', file.duplicateOf],
-          ],
-        },
+        facts([
+          ['address', uri],
+          ['source', `${file.source}, for ${file.readFor}`],
+          ['layout', file.layout],
+          ['rows', rowsRead === null ? null : formatCount(rowsRead)],
+          ['rejected', rejectedRows === null ? null : formatCount(rejectedRows)],
+          ['no records', file.footer?.map(sayFooterRow).join('; ') ?? null],
+          ['first read', `${formatMinute(firstSeenAt)} (UTC)`],
+          ['last read', `by run ${runId}`],
+          ['same as', file.duplicateOf],
+        ]),
         ...(state === 'held' && holdMessage !== null ? [item(holdMessage, holdHelp)] : []),
       ],
       commands:

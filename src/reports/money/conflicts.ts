@@ -49,12 +49,10 @@ export function describeRuleSums(
   const rules = ['credited', 'first', 'last', 'explicit'] as const;
   return section('Revenue of orders in conflict', {
     why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
-    parts: [
-      table(sums, [
-        column('owner', describeWinner),
-        ...rules.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
-      ]),
-    ],
+    parts: table(sums, [
+      column('owner', describeWinner),
+      ...rules.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+    ]),
     ...more,
   });
 }
@@ -115,11 +113,11 @@ export function describeRuleChanges(
   return [
     ...section(`Orders of ${job} that ${rule} decides otherwise`, {
       why: 'They were not sent. With this rule, the next run posts those that have an owner.',
-      parts: [part(false)],
+      parts: part(false),
     }),
     ...section('Posted orders that it decides otherwise', {
       why: 'The service cannot correct an order: nothing is sent for them. The next run records each as an adjustment, so that you can settle the difference.',
-      parts: [part(true)],
+      parts: part(true),
       tone: 'alarm',
     }),
     say(`Nothing was changed. To use the rule, write attribution: ${rule} under jobs.${job}.`),

@@ -8,7 +8,7 @@ import { loadStatementRules } from '../../money/load-rules.ts';
 import { type CreatorStatement, readCreatorStatement } from '../../money/read-document.ts';
 import { findClosed, refuseContained } from '../../money/read-statement.ts';
 import type { StatementLine, UncountedOrders } from '../../money/statement.ts';
-import { type Block, column, number, type Section, say, section, table } from '../../render/block.ts';
+import { type Block, column, facts, number, type Section, say, section, table } from '../../render/block.ts';
 import { type Letterhead, loadLogo } from '../../render/letterhead.ts';
 import { STATEMENT_TEXTS, type StatementTexts } from './statement-texts.ts';
 
@@ -21,7 +21,6 @@ export type StatementDocument = {
   /** Name of the brand, or of the sender. Null if neither is known. */
   readonly from: string | null;
   readonly addressee: Addressee | null;
-  /** Whether it can still change. */
   readonly isClosed: boolean;
   readonly mail: { readonly subject: string; readonly text: string };
   /** When it was closed; for a draft, a day that is always the same, so that its bytes are, too. */
@@ -149,17 +148,15 @@ function describeBody(
   const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
   return [
     ...(closed === null ? [say(texts.draft, { tone: 'bold' })] : []),
-    {
-      kind: 'facts',
-      facts: [
-        [texts.period, write.period(month)],
-        [texts.closed, closed === null ? null : write.dayOf(closed.at, timeZone)],
-        [texts.brand, brandName],
-        [texts.creator, handle],
-        [texts.deal, dealId],
-        [texts.currency, currencies.join(', ')],
-      ],
-    },
+    facts([
+      [texts.period, write.period(month)],
+      [texts.closed, closed === null ? null : write.dayOf(closed.at, timeZone)],
+      [texts.brand, brandName],
+      [texts.creator, handle],
+      [texts.deal, dealId],
+      [texts.currency, currencies.join(', ')],
+      [texts.terms, termsOf(lines).join('\n')],
+    ]),
     say(texts.explained(returnWindowDays, write.month(month), timeZone)),
     ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),
     ...currencies.flatMap((currency) => {
@@ -170,13 +167,11 @@ function describeBody(
         ...orderLines(ofKind('order'), { of, texts, write, title: `${texts.orders}${title}` }),
         ...corrections(ofKind('correction'), { of, texts, write, title: `${texts.corrections}${title}` }),
         ...section(`${texts.fees}${title}`, {
-          parts: [
-            table(ofKind('fixed_fee'), [
-              column(texts.day, ({ dueOn }) => write.day(dueOn)),
-              column(texts.fees, () => texts.fee),
-              number(texts.toPay, write.money),
-            ]),
-          ],
+          parts: table(ofKind('fixed_fee'), [
+            column(texts.day, ({ dueOn }) => write.day(dueOn)),
+            column(texts.fees, () => texts.fee),
+            number(texts.toPay, write.money),
+          ]),
         }),
       ];
     }),
@@ -199,25 +194,23 @@ function summary(
   const of = (kind: StatementLine['kind']) => (group: Group) =>
     sum(group.filter((line) => line.kind === kind));
   return section(texts.summary, {
-    parts: [
-      table(groups, [
-        number(texts.orders, (group) => write.count(group.filter(({ kind }) => kind === 'order').length)),
-        number(texts.netRevenue, (group) =>
-          sum(
-            group.flatMap(({ kind, netAmount: amount, currency }) =>
-              kind === 'order' && amount !== null ? [{ amount, currency }] : [],
-            ),
+    parts: table(groups, [
+      number(texts.orders, (group) => write.count(group.filter(({ kind }) => kind === 'order').length)),
+      number(texts.netRevenue, (group) =>
+        sum(
+          group.flatMap(({ kind, netAmount: amount, currency }) =>
+            kind === 'order' && amount !== null ? [{ amount, currency }] : [],
           ),
         ),
-        number(texts.commission, of('order')),
-        number(texts.corrections, of('correction')),
-        number(texts.fees, of('fixed_fee')),
-        number(texts.toPay, (group) => {
-          const total = write.money(addUp(group));
-          return isKnown ? total : texts.atLeast(total);
-        }),
-      ]),
-    ],
+      ),
+      number(texts.commission, of('order')),
+      number(texts.corrections, of('correction')),
+      number(texts.fees, of('fixed_fee')),
+      number(texts.toPay, (group) => {
+        const total = write.money(addUp(group));
+        return isKnown ? total : texts.atLeast(total);
+      }),
+    ]),
   });
 }
 
@@ -233,19 +226,24 @@ function orderLines(
 ): readonly Section[] {
   const amount = (value: DecimalText | null, { currency }: StatementLine) =>
     value === null ? null : write.number({ amount: value, currency });
+  const isOne = termsOf(lines).length < 2;
   return section(title, {
     why: texts.linesAbout,
-    parts: [
-      table(lines, [
-        column(texts.day, ({ orderedOn }) => write.day(orderedOn)),
-        column(texts.order, (line) => nameOf(line, { of, texts })),
-        number(texts.netRevenue, (line) => amount(line.netAmount, line)),
-        number(texts.excluded, (line) => amount(line.excludedAmount, line)),
-        number(texts.rate, ({ ratePercent }) => (ratePercent === null ? null : write.percent(ratePercent))),
-        number(texts.earned, write.money),
-      ]),
-    ],
+    parts: table(lines, [
+      column(texts.day, ({ orderedOn }) => write.day(orderedOn)),
+      column(texts.order, (line) => nameOf(line, { of, texts })),
+      number(texts.netRevenue, (line) => amount(line.netAmount, line)),
+      number(texts.excluded, (line) => amount(line.excludedAmount, line)),
+      number(texts.rate, ({ ratePercent }) => (ratePercent === null ? null : write.percent(ratePercent))),
+      column(texts.terms, ({ termsLines }) => (isOne || termsLines === null ? null : termsLines.join(', '))),
+      number(texts.earned, write.money),
+    ]),
   });
+}
+
+/** The rows of the terms that lines name, each once. */
+function termsOf(lines: readonly StatementLine[]): readonly string[] {
+  return [...new Set(lines.flatMap(({ termsText }) => termsText ?? []))].toSorted();
 }
 
 function corrections(
@@ -255,15 +253,13 @@ function corrections(
   const money = (line: StatementLine, amount: DecimalText) => write.number({ ...line, amount });
   return section(title, {
     why: texts.correctionsAbout,
-    parts: [
-      table(lines, [
-        column(texts.order, (line) => nameOf(line, { of, texts })),
-        number(texts.before, (line) => money(line, line.closedBefore)),
-        number(texts.now, (line) => money(line, line.earnedAmount)),
-        number(texts.change, write.money),
-        column(texts.why, (line) => explain(line, { of, texts, write })),
-      ]),
-    ],
+    parts: table(lines, [
+      column(texts.order, (line) => nameOf(line, { of, texts })),
+      number(texts.before, (line) => money(line, line.closedBefore)),
+      number(texts.now, (line) => money(line, line.earnedAmount)),
+      number(texts.change, write.money),
+      column(texts.why, (line) => explain(line, { of, texts, write })),
+    ]),
   });
 }
 
@@ -291,12 +287,10 @@ function uncounted(
     amount === null ? texts.unknown : write.money({ amount, currency });
   return section(title, {
     why: about,
-    parts: [
-      table(orders, [
-        number(texts.orders, ({ orders: count }) => write.count(count)),
-        number(texts.netRevenue, ({ netAmount, currency }) => money(netAmount, currency)),
-        number(texts.wouldEarn, ({ earnedAmount, currency }) => money(earnedAmount, currency)),
-      ]),
-    ],
+    parts: table(orders, [
+      number(texts.orders, ({ orders: count }) => write.count(count)),
+      number(texts.netRevenue, ({ netAmount, currency }) => money(netAmount, currency)),
+      number(texts.wouldEarn, ({ earnedAmount, currency }) => money(earnedAmount, currency)),
+    ]),
   });
 }

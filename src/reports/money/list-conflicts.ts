@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ConflictingOrder, ConflictKind, RuleSum } from '../../core/money/conflicts.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 
 export type ConflictFilter = {
   /** First and last month as `2026-10`, in UTC, both included; null for no limit. */
@@ -21,9 +22,9 @@ export type ConflictKey = {
 
 /** Finds the newest month with an order in conflict, as `2026-10`; null if there is none. */
 export async function findNewestConflict(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ month: string | null }>`
-    select to_char(max(day_utc), 'YYYY-MM') as month from bi.conflicts`.execute(db);
-  return rows[0]?.month ?? null;
+  const row = await rowOf<{ month: string | null }>(db)`
+    select to_char(max(day_utc), 'YYYY-MM') as month from bi.conflicts`;
+  return row?.month ?? null;
 }
 
 /** Lists orders with evidence for more than one owner, newest first. */
@@ -43,7 +44,7 @@ export async function listConflicts(
   const winner = (prefix: string) =>
     sql`jsonb_build_object('target', ${sql.ref(`${prefix}target`)}, 'influencerHandle', ${sql.ref(`${prefix}influencer_handle`)})`;
   // Creators are looked up only for the orders of the page.
-  const { rows } = await sql<ConflictingOrder>`
+  return rowsOf<ConflictingOrder>(db)`
     with page as materialized (
       select job, source, order_id, day_utc from bi.conflicts c where ${matches(filter)} and ${isAfter}
       order by day_utc desc, job, source, order_id limit ${limit}::bigint
@@ -54,8 +55,7 @@ export async function listConflicts(
     from page p
     cross join lateral (
       select c.* from bi.conflicts c where c.job = p.job and c.source = p.source and c.order_id = p.order_id offset 0) c
-    order by p.day_utc desc, p.job, p.source, p.order_id`.execute(db);
-  return rows;
+    order by p.day_utc desc, p.job, p.source, p.order_id`;
 }
 
 /** Sums what each rule would credit to each owner; for each currency, the largest sums first. */
@@ -63,7 +63,7 @@ export async function compareRules(
   db: Database,
   { limit, ...filter }: ConflictFilter & { readonly limit: number },
 ): Promise<readonly RuleSum[]> {
-  const { rows } = await sql<RuleSum>`
+  return rowsOf<RuleSum>(db)`
     with sums as materialized (
       select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited, sum(c.amount) filter (where w.rule = 'first') as first,
         sum(c.amount) filter (where w.rule = 'last') as last, sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
@@ -85,8 +85,7 @@ export async function compareRules(
     select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited, coalesce(s.first, 0)::text as first,
       coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit
     from sums s left join named n using (target)
-    order by s.currency, s.target is null, s.amount desc, s.target`.execute(db);
-  return rows;
+    order by s.currency, s.target is null, s.amount desc, s.target`;
 }
 
 /** Only the conditions that are given, so that the view computes only what they need. */

@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import type { DisputedOrder } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { isOfOthers, wasSent } from './reconcile-deals.ts';
 
-/** Maximum number of orders of each kind. */
 const LISTED = 200;
 
 /**
@@ -15,7 +14,7 @@ export async function listDisputedOrders(
   db: Database,
   { dealId = null, fewerIn }: { readonly dealId?: string | null; readonly fewerIn: readonly string[] },
 ): Promise<readonly DisputedOrder[]> {
-  const { rows } = await sql<DisputedOrder>`
+  return rowsOf<DisputedOrder>(db)`
     with told as materialized (
       select distinct on (ledger.fold_order_id(v.order_id), ledger.fold_platform(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
       from ledger.evidence v
@@ -53,6 +52,5 @@ export async function listDisputedOrders(
     )
     select kind, deal_id as "dealId", order_platform as "orderPlatform", order_id as "orderId", currency, ours_amount::text as "oursAmount",
       theirs_amount::text as "theirsAmount", at
-    from numbered where place <= ${LISTED} order by kind, place`.execute(db);
-  return rows;
+    from numbered where place <= ${LISTED} order by kind, place`;
 }

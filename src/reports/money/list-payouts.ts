@@ -1,16 +1,14 @@
-import { sql } from 'kysely';
 import type { DealPayout } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { accountCurrencyOf, isAmount } from './reconcile-deals.ts';
 
 /**
- * Compares what closed statements say that deals earned with what the service says was paid out, in each
- * currency.
+ * Compares what closed statements say that deals earned with what the service says was paid out, in each currency.
  *
- * The specification of the service has no operation for payouts and no event of a payment. What is left: the
- * total of payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names
- * neither payouts nor months, is in the currency of the account, and includes payouts from before the mirror
- * first read it.
+ * The specification of the service has no operation for payouts and no event of a payment. What is left: the total of
+ * payouts of a deal, if `get_deal_details` contains one, and events of payout requests. A total names neither payouts
+ * nor months, is in the currency of the account, and includes payouts from before the mirror first read it.
  *
  * @param options.limit lists only so many, the largest differences first. Without it, all are listed by deal.
  */
@@ -26,7 +24,7 @@ export async function listPayouts(
     readonly limit?: number | null;
   },
 ): Promise<readonly DealPayout[]> {
-  const { rows } = await sql<DealPayout>`
+  return rowsOf<DealPayout>(db)`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     earned as (
       select deal_id, currency, sum(paid_amount) as amount from reporting.statement_deals
@@ -69,8 +67,5 @@ export async function listPayouts(
       select * from compared
       order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency limit ${limit}::bigint) c
     left join mirror.deal_versions d on d.deal_id = c.deal_id and d.is_latest
-    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`.execute(
-    db,
-  );
-  return rows;
+    order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`;
 }

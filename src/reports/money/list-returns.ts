@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { CustomersWon, ReturnGroup, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 
 /** Filter; `from` and `to` are months as `2026-10`, both included, null for no limit. */
 export type ReturnFilter = {
@@ -62,10 +63,7 @@ const STATED: Amounts = {
   isUnconverted: sql`false`,
 };
 
-/**
- * Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the
- * next run.
- */
+/** Amounts in the reporting currency. Rows that were summed before it was configured are unknown until the next run. */
 function convertedTo(currency: string): Amounts {
   const only = (amount: RawBuilder<unknown>) =>
     sql`case when reporting_currency = ${currency}::text then ${amount} end`;
@@ -106,10 +104,7 @@ export async function listReturns(
     readonly by: ReturnGroup;
     readonly limit: number;
     readonly after?: ReturnKey | null;
-    /**
-     * Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its
-     * own.
-     */
+    /** Currency into which all amounts are converted (statements.reporting_currency); null to keep each in its own. */
     readonly inCurrency?: string | null;
   },
 ): Promise<readonly ReturnSum[]> {
@@ -123,7 +118,7 @@ export async function listReturns(
         ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
         : sql`(currency, -coalesce(net_at_least, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
-  const { rows } = await sql<ReturnSum>`
+  return rowsOf<ReturnSum>(db)`
     with sums as (
       select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
         ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
@@ -146,10 +141,7 @@ export async function listReturns(
       array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end,
         case when unvalued_orders > 0 then 'refunds' end, case when lacks_margin then 'margin' end,
         case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
-    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`.execute(
-    db,
-  );
-  return rows;
+    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`;
 }
 
 /**
@@ -177,14 +169,13 @@ export async function listCustomersWon(
       ? sql`true`
       : sql`(month_utc < ${`${month}-01`}::date or month_utc = ${`${month}-01`}::date
           and (deal_id, coalesce(brand_id, ''), currency) > (${dealId}, ${brandId}, ${currency}))`;
-  const { rows } = await sql<CustomersWon>`
+  return rowsOf<CustomersWon>(db)`
     select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId", influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",
       currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers", net_30_amount::text as "net30",
       net_90_amount::text as "net90", net_365_amount::text as "net365", unknown_orders::float8 as "unknownOrders"
     from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
     order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id, coalesce(brand_id, ''), currency
-    limit ${limit}::bigint`.execute(db);
-  return rows;
+    limit ${limit}::bigint`;
 }
 
 /** Lists credited orders whose customer was identified as the credited influencer, newest first. */
@@ -192,12 +183,11 @@ export async function listSelfPurchases(
   db: Database,
   { limit, days }: { readonly limit: number /** Age of the oldest listed order. */; readonly days: number },
 ): Promise<readonly SelfPurchase[]> {
-  const { rows } = await sql<SelfPurchase>`
+  return rowsOf<SelfPurchase>(db)`
     select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId", influencer_handle as "influencerHandle", currency,
       amount::text as amount
     from bi.self_purchases where day_utc >= current_date - ${days}::integer
-    order by day_utc desc, source, order_id limit ${limit}::bigint`.execute(db);
-  return rows;
+    order by day_utc desc, source, order_id limit ${limit}::bigint`;
 }
 
 /**
@@ -205,10 +195,10 @@ export async function listSelfPurchases(
  * @param until the newest of the months up to this one, if there are any.
  */
 export async function findNewestMonth(db: Database, until: string | null = null): Promise<string | null> {
-  const { rows } = await sql<{ month: string | null }>`
+  const row = await rowOf<{ month: string | null }>(db)`
     select to_char(coalesce(max(month_utc) filter (where month_utc <= (${until}::text || '-01')::date), max(month_utc)), 'YYYY-MM') as month
-    from reporting.return_months`.execute(db);
-  return rows[0]?.month ?? null;
+    from reporting.return_months`;
+  return row?.month ?? null;
 }
 
 function matches({

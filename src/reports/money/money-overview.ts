@@ -2,69 +2,112 @@ import type { PipelineConfig } from '../../config/schema.ts';
 import { isUnexplained } from '../../core/money/reconciliation.ts';
 import { SELF_PURCHASE_DAYS } from '../../core/money/returns.ts';
 import { formatMoney } from '../../core/money.ts';
+import { monthsUntil } from '../../core/time/month.ts';
+import type { Database } from '../../db/connect.ts';
 import { type Block, column, more, number, say, section, table, whole } from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
 import { describeRuleSums } from './conflicts.ts';
-import type { FoundInfluencer } from './read-customers.ts';
-import type { FirstRows, MoneyOverview } from './read-money-overview.ts';
+import { compareRules } from './list-conflicts.ts';
+import { listPayouts } from './list-payouts.ts';
+import { findNewestMonth, listCustomersWon, listReturns, listSelfPurchases } from './list-returns.ts';
+import { type FoundInfluencer, listInfluencers } from './read-customers.ts';
+import { listReconciled } from './reconcile-deals.ts';
 import { describeCompared, describePayouts } from './reconciliation.ts';
 import { describeCohorts, describeMonths, describeReturns, describeSelfPurchases } from './returns.ts';
 
-export type MoneyContext = {
-  readonly settings: PipelineConfig['reconcile'];
-  /** The job that reads the totals of the service; null if none is configured. */
-  readonly mirrorJob: string | null;
-};
+const SHOWN_ROWS = 10;
+const MONTHS_OF_A_YEAR = 12;
 
 /**
  * Describes returns, customers won, influencers among customers, the comparisons with the service, and conflicts,
- * for the page of a run. Each part is what its command prints, and names that command for the rest.
+ * for the page of a run, from sums of the last refresh. Each part is the beginning of what its command prints, and names
+ * that command for the rest. It is left out if runs of this kind do not change it.
+ *
+ * @param options.fills what runs of the kind fill (`JobKind.fills`).
+ * @param options.mirrorJob the job that reads the totals of the service; null if none is configured.
  */
-export function describeMoney(overview: MoneyOverview, context: MoneyContext): readonly Block[] {
-  const { month, returns, wonFrom, won, selfPurchases, influencers, reconciled, payouts, conflicts } =
-    overview;
-  const { settings, mirrorJob } = context;
+export async function describeMoney(
+  db: Database,
+  {
+    fills,
+    settings,
+    mirrorJob,
+    now,
+  }: {
+    readonly fills: readonly string[];
+    readonly settings: PipelineConfig['reconcile'];
+    readonly mirrorJob: string | null;
+    readonly now: Date;
+  },
+): Promise<readonly Block[]> {
+  const month = (await findNewestMonth(db)) ?? now.toISOString().slice(0, 7);
+  const [wonFrom = month] = monthsUntil(month, MONTHS_OF_A_YEAR);
+  const ofMonth = { from: month, to: month };
+  const { accountCurrency } = settings;
+  const limit = SHOWN_ROWS + 1;
   const command = (words: string) => ({ lines: [`npx influencer-sync ${words}`] });
-  return [
-    ...described(returns, (rows, hasMore) =>
+  const blocks: Block[] = [];
+  // One at a time, because a run may have a single connection.
+  async function add<Row>(
+    views: readonly string[],
+    read: () => Promise<readonly Row[]>,
+    describe: (rows: readonly Row[], hasMore: boolean) => readonly Block[],
+  ): Promise<void> {
+    if (!views.some((view) => fills.includes(view))) return;
+    const rows = await read();
+    blocks.push(...describe(rows.slice(0, SHOWN_ROWS), rows.length > SHOWN_ROWS));
+  }
+  await add(
+    ['bi.returns_monthly'],
+    () => listReturns(db, { by: 'deal', ...ofMonth, limit }),
+    (rows, hasMore) =>
       describeReturns(rows, {
         ...{ by: 'deal', months: month, hasMore },
         commands: command(`returns --from ${month} --to ${month}`),
       }),
-    ),
-    ...described(won, (rows, hasMore) =>
+  );
+  await add(
+    ['bi.customer_cohorts'],
+    () => listCustomersWon(db, { from: wonFrom, to: month, areMostFirst: true, limit }),
+    (rows, hasMore) =>
       describeCohorts(rows, {
         ...{ months: describeMonths({ from: wonFrom, to: month }), hasMore },
         commands: command(`returns customers --from ${wonFrom} --to ${month}`),
       }),
-    ),
-    ...described(selfPurchases, (rows, hasMore) =>
-      describeSelfPurchases(rows, { days: SELF_PURCHASE_DAYS, hasMore }),
-    ),
-    ...described(influencers, describeInfluencers),
-    ...described(reconciled, (deals, hasMore) =>
-      describeCompared({
-        ...{ deals, hasMore, mirrorJob },
-        unexplained: deals.filter((deal) => isUnexplained(deal, settings)),
-      }),
-    ),
-    ...described(payouts, describePayouts),
-    ...described(conflicts, (rows, hasMore) =>
+  );
+  await add(
+    ['bi.self_purchases'],
+    () => listSelfPurchases(db, { days: SELF_PURCHASE_DAYS, limit }),
+    (rows, hasMore) => describeSelfPurchases(rows, { days: SELF_PURCHASE_DAYS, hasMore }),
+  );
+  await add(
+    ['bi.influencers_among_customers'],
+    () => listInfluencers(db, { limit, isWithoutDeal: true }),
+    describeInfluencers,
+  );
+  // A run changes one of its two sides: the posted orders, or the totals of the service.
+  await add(
+    ['bi.orders_attributed', 'bi.reconciliation'],
+    () => listReconciled(db, { limit }),
+    (deals, hasMore) => {
+      const unexplained = deals.filter((deal) => isUnexplained(deal, settings));
+      return describeCompared({ deals, hasMore, mirrorJob, unexplained });
+    },
+  );
+  // The other side changes when a person closes a statement.
+  await add(['bi.reconciliation'], () => listPayouts(db, { accountCurrency, limit }), describePayouts);
+  await add(
+    ['bi.conflicts'],
+    () => compareRules(db, { ...ofMonth, limit }),
+    (rows, hasMore) =>
       rows.length === 0
         ? [say(`No order of ${month} has evidence for more than one owner.`)]
         : describeRuleSums(rows, {
             note: hasMore ? `${month}; the owners with the most revenue` : month,
             commands: command(`conflicts --from ${month} --to ${month}`),
           }),
-    ),
-  ];
-}
-
-function described<Row>(
-  first: FirstRows<Row> | null,
-  describe: (rows: readonly Row[], hasMore: boolean) => readonly Block[],
-): readonly Block[] {
-  return first === null ? [] : describe(first.rows, first.hasMore);
+  );
+  return blocks;
 }
 
 /** Describes influencers among the customers who have no deal yet. Nothing if there are none. */

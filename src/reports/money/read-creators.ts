@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
 export type CreatorMonth = {
@@ -15,14 +15,13 @@ export async function listCreatorMonths(
   db: Database,
   options: { readonly creators: readonly string[]; readonly from: string | null },
 ): Promise<readonly CreatorMonth[]> {
-  const { rows } = await sql<CreatorMonth>`
+  return rowsOf<CreatorMonth>(db)`
     select lower(influencer_handle) as creator, to_char(month_utc, 'YYYY-MM') as month, currency,
       coalesce(sum(net_at_least_amount), 0)::text as net
     from bi.returns_monthly
     where lower(influencer_handle) = any(${[...options.creators]}::text[])
       and (${options.from}::text is null or month_utc >= (${options.from}::text || '-01')::date)
-    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
-  return rows;
+    group by 1, 2, 3 order by 1, 2, 3`;
 }
 
 /** Lists the deals of which credited orders name a creator, whether or not the mirror knows them. */
@@ -30,17 +29,14 @@ export async function listCreatorDeals(
   db: Database,
   { spellings, limit }: { readonly spellings: readonly string[]; readonly limit: number },
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ dealId: string }>`
+  const rows = await rowsOf<{ dealId: string }>(db)`
     select distinct deal_id as "dealId" from reporting.return_months
-    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> '' order by 1 limit ${limit}::bigint`.execute(
-    db,
-  );
+    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> '' order by 1 limit ${limit}::bigint`;
   return rows.map(({ dealId }) => dealId);
 }
 
 /** What one deal of a creator brings them in the statement of one month. */
 export type CreatorStatement = {
-  /** Month of the statement. */
   readonly month: string;
   /** Empty if unknown. */
   readonly dealId: string;
@@ -73,8 +69,8 @@ export async function listCreatorStatements(
     readonly limit: number;
   },
 ): Promise<readonly CreatorStatement[]> {
-  const { rows } = await sql<Omit<CreatorStatement, 'orders'> & { orders: string }>`
-    select to_char(due_month, 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders) as orders,
+  return rowsOf<CreatorStatement>(db)`
+    select to_char(due_month, 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders)::float8 as orders,
       sum(earned_amount - closed_amount)::text as amount, null::timestamptz as "closedAt"
     from reporting.deal_earnings
     where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
@@ -85,8 +81,7 @@ export async function listCreatorStatements(
     join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
       and l.deal_id = any(${[...deals]}::text[])
     group by 1, 2, 3, s.closed_at
-    order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`.execute(db);
-  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+    order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
 
 /** A code of a creator, with the time in which it is theirs. */
@@ -106,9 +101,8 @@ export async function listCreatorCodes(
     limit,
   }: { readonly creator: string; readonly deals: readonly string[]; readonly limit: number },
 ): Promise<readonly CreatorCode[]> {
-  const { rows } = await sql<CreatorCode>`
+  return rowsOf<CreatorCode>(db)`
     select code, job, valid_from as "validFrom", valid_to as "validTo" from intake.codes
     where code is not null and (handle_folded = ${creator} or deal_id = any(${[...deals]}::text[]))
-    order by code, job, valid_from limit ${limit}`.execute(db);
-  return rows;
+    order by code, job, valid_from limit ${limit}`;
 }

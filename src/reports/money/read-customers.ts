@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** An influencer among the customers of a brand: the public profile, without an e-mail address. */
 export type FoundInfluencer = {
@@ -27,11 +27,10 @@ export type Lookups = {
 };
 
 export async function readLookups(db: Database): Promise<readonly Lookups[]> {
-  const { rows } = await sql<Lookups>`
+  return rowsOf<Lookups>(db)`
     select brand_id as "brandId", count(*) filter (where outcome = 'influencer')::float8 as influencers,
       count(*) filter (where outcome = 'no_match')::float8 as "noMatch", count(*) filter (where outcome = 'refused')::float8 as refused
-    from intake.lookups group by 1 order by 1`.execute(db);
-  return rows;
+    from intake.lookups group by 1 order by 1`;
 }
 
 /** Lists reasons for refusals, the most frequent first. */
@@ -39,13 +38,10 @@ export async function listRefusals(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly Refusal[]> {
-  const { rows } = await sql<Omit<Refusal, 'customers'> & { customers: string }>`
+  return rowsOf<Refusal>(db)`
     select b.brand_id as "brandId", reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,
-      sum(b.customers) as customers
-    from intake.identify_batches b where b.state = 'refused' group by 1, 2 order by 3 desc, 1, 2 limit ${limit}`.execute(
-    db,
-  );
-  return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
+      sum(b.customers)::float8 as customers
+    from intake.identify_batches b where b.state = 'refused' group by 1, 2 order by 3 desc, 1, 2 limit ${limit}`;
 }
 
 /** Key with which the next page of influencers begins. */
@@ -70,7 +66,7 @@ export async function listInfluencers(
   },
 ): Promise<readonly (FoundInfluencer & { readonly key: InfluencerKey })[]> {
   const { limit, after = null, brand = null, isWithoutDeal = false } = options;
-  const { rows } = await sql<FoundInfluencer & { readonly key: InfluencerKey }>`
+  return rowsOf<FoundInfluencer & { readonly key: InfluencerKey }>(db)`
     select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency, i."dealId", i."lookedUpAt",
       jsonb_build_object('followers', i.rank::text, 'platform', i.place, 'userId', i.who, 'brandId', i."brandId") as key
     from (
@@ -81,6 +77,5 @@ export async function listInfluencers(
     ) i
     where (${brand}::text is null or i."brandId" = ${brand}) and (not ${isWithoutDeal} or i."dealId" is null)
       and (${after === null} or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint, ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
-    order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`.execute(db);
-  return rows;
+    order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`;
 }

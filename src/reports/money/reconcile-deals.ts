@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 
 /**
  * Compares the orders that this project posted with those that the service counts, deal by deal.
@@ -18,7 +19,7 @@ export async function reconcileDeals(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly dealId?: string | null },
 ): Promise<readonly ReconciledDeal[]> {
-  const { rows } = await sql<ReconciledDeal>`
+  return rowsOf<ReconciledDeal>(db)`
     ${comparison(options)}
     select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt", read_at as "readAt",
       theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others, doubts::integer as doubts,
@@ -28,31 +29,27 @@ export async function reconcileDeals(
       unexplained_amount::numeric(24,4)::text as "unexplainedAmount", paid_amount::text as "paidAmount",
       unproven::float8 as unproven, unproven_amount::numeric(24,4)::text as "unprovenAmount", doubts_amount::numeric(24,4)::text as "doubtsAmount",
       doubt_ids::text[] as "doubtIds"
-    from compared order by abs(unexplained) desc nulls last, deal_id`.execute(db);
-  return rows;
+    from compared order by abs(unexplained) desc nulls last, deal_id`;
 }
 
-/**
- * Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals.
- */
+/** Stores the comparison of all deals for notices and `bi.reconciliation`, after the mirror published totals. */
 export async function keepReconciliation(
   db: Database,
   options: { readonly accountCurrency: string | null; readonly runId: string },
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql`lock table reporting.reconciliation in share row exclusive mode`.execute(trx);
-    await sql`delete from reporting.reconciliation`.execute(trx);
-    await sql`
+    await execute(trx)`lock table reporting.reconciliation in share row exclusive mode`;
+    await execute(trx)`delete from reporting.reconciliation`;
+    await execute(trx)`
       ${comparison(options)}
-      insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
-        credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven,
-        unproven_amount, doubts_amount, doubt_ids, run_id)
-      select deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards,
-        unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
-        doubts_amount, doubt_ids, ${options.runId}::bigint
-      from compared`.execute(trx);
+      insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint from compared`;
   });
 }
+
+const KEPT = sql.raw(`
+  deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards, unexplained,
+  account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, unproven, unproven_amount,
+  doubts_amount, doubt_ids`);
 
 /** Key of a deal, with which the next page begins. */
 export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
@@ -82,7 +79,7 @@ export async function listReconciled(
     after === null
       ? sql`true`
       : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
-  const { rows } = await sql<ReconciledDeal>`
+  return rowsOf<ReconciledDeal>(db)`
     select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", r.first_read_at as "firstReadAt",
       r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others,
       r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
@@ -98,29 +95,21 @@ export async function listReconciled(
         and (not ${isOpen} or r.unexplained <> 0 or r.unexplained_amount <> 0)
       order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
-    order by -coalesce(abs(r.unexplained), -1), r.deal_id`.execute(db);
-  return rows;
+    order by -coalesce(abs(r.unexplained), -1), r.deal_id`;
 }
 
+type KeptDifference = Pick<
+  ReconciledDeal,
+  'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
+> & { readonly job: string };
+
 /** Lists the unexplained differences that were stored when the mirror last published. */
-export async function listKeptReconciliation(db: Database): Promise<
-  readonly (Pick<
-    ReconciledDeal,
-    'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
-  > & {
-    readonly job: string;
-  })[]
-> {
-  const { rows } = await sql<
-    Pick<ReconciledDeal, 'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'> & {
-      job: string;
-    }
-  >`
+export async function listKeptReconciliation(db: Database): Promise<readonly KeptDifference[]> {
+  return rowsOf<KeptDifference>(db)`
     select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
       r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
     from reporting.reconciliation r join ops.runs u using (run_id)
-    where r.unexplained <> 0 or r.unexplained_amount <> 0 order by r.deal_id`.execute(db);
-  return rows;
+    where r.unexplained <> 0 or r.unexplained_amount <> 0 order by r.deal_id`;
 }
 
 /** Returns the currency of the account: the configured one, or that of the last event about an order. */
@@ -148,9 +137,7 @@ export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
   select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
     and ledger.is_platform(v.order_platform, e.order_platform))`;
 
-/**
- * Common table expressions; `compared` has a row for each deal with orders of this project or of the service.
- */
+/** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
 function comparison({
   accountCurrency,
   dealId = null,

@@ -149,17 +149,15 @@ function describeAmounts(deals: readonly ReconciledDeal[]): readonly Block[] {
   if (currency === null) return [say(unknown, { tone: 'dim' })];
   const money = (amount: string | null) => (amount === null ? 'unknown' : formatMoney(amount, currency));
   return section('Amounts', {
-    parts: [
-      table(deals, [
-        whole('deal', ({ dealId }) => dealId),
-        number('counted', ({ theirsAmount }) => money(theirsAmount)),
-        number('posted', ({ oursAmount }) => money(oursAmount)),
-        number('other currency', ({ otherCurrency }) =>
-          otherCurrency === 0 ? null : plural(otherCurrency, 'order'),
-        ),
-        number('unexplained', ({ unexplainedAmount }) => money(unexplainedAmount)),
-      ]),
-    ],
+    parts: table(deals, [
+      whole('deal', ({ dealId }) => dealId),
+      number('counted', ({ theirsAmount }) => money(theirsAmount)),
+      number('posted', ({ oursAmount }) => money(oursAmount)),
+      number('other currency', ({ otherCurrency }) =>
+        otherCurrency === 0 ? null : plural(otherCurrency, 'order'),
+      ),
+      number('unexplained', ({ unexplainedAmount }) => money(unexplainedAmount)),
+    ]),
   });
 }
 

@@ -25,29 +25,34 @@ export function describeReplay(
   return [
     ...section(`What counts from ${from} to ${to}`, {
       why: 'Orders as they are known now, under the terms of today and under the draft. Nothing was changed.',
-      parts: [
-        table(
-          [...deals, ...totals],
-          [
-            whole('deal', ({ dealId, code }) => dealId ?? (code === null ? null : `code ${code}`)),
-            column('influencer', ({ influencerHandle }) => influencerHandle),
-            number('orders', ({ orders }) => formatCount(orders)),
-            number('today', ({ today, currency }) => earned(today, currency)),
-            number('draft', ({ draft, currency }) => earned(draft, currency)),
-            number('difference', ({ today, draft, currency }) =>
-              today.unknown + draft.unknown > 0
-                ? 'unknown'
-                : formatMoney(subtractMoney(draft.amount, today.amount), currency),
-            ),
-          ],
-        ),
-      ],
+      parts: table(
+        [...deals, ...totals],
+        [
+          whole('deal', ({ dealId, code }) => dealId ?? (code === null ? null : `code ${code}`)),
+          column('influencer', ({ influencerHandle }) => influencerHandle),
+          number('orders', ({ orders }) => formatCount(orders)),
+          number('today', ({ today, currency }) => earned(today, currency)),
+          number('draft', ({ draft, currency }) => earned(draft, currency)),
+          number('difference', differenceOf),
+        ],
+      ),
       help: 'A difference is unknown if one of the two does not say what some orders earn, because a rate or the products are unknown.',
     }),
   ];
 }
 
-function earned({ amount, unknown }: ReplayedDeal['today'], currency: string): string {
+/** What a draft changes; unknown if one of the two does not say what some orders earn. */
+export function differenceOf({
+  today,
+  draft,
+  currency,
+}: Pick<ReplayedDeal, 'today' | 'draft' | 'currency'>): string {
+  return today.unknown + draft.unknown > 0
+    ? 'unknown'
+    : formatMoney(subtractMoney(draft.amount, today.amount), currency);
+}
+
+export function earned({ amount, unknown }: ReplayedDeal['today'], currency: string): string {
   const isNothingKnown = unknown > 0 && !isMore(amount, '0');
   return formatAtLeast(isNothingKnown ? '' : formatMoney(amount, currency), unknown);
 }

@@ -114,10 +114,7 @@ export function explainUnknown(sums: readonly ReturnSum[]): string | null {
 
 const NAMED_DEALS = 5;
 
-/**
- * Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of
- * them.
- */
+/** Formats the figures of customers won. The revenue of a period is `not over` until it has ended for all of them. */
 export function describeCustomersWon(won: CustomersWon) {
   const worth = (amount: DecimalText | null): string =>
     amount === null ? 'not over' : formatMoney(amount, won.currency);

@@ -24,6 +24,7 @@ export type StatementTexts = {
   readonly order: string;
   readonly excluded: string;
   readonly rate: string;
+  readonly terms: string;
   readonly earned: string;
   readonly linesAbout: string;
   readonly before: string;
@@ -79,6 +80,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     order: 'Order',
     excluded: 'Excluded',
     rate: 'Rate',
+    terms: 'Terms',
     earned: 'Commission',
     linesAbout:
       'Net revenue is what is left of the order after refunds and cancellations. Excluded products earn no commission.',
@@ -131,6 +133,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     order: 'Bestellung',
     excluded: 'Ausgenommen',
     rate: 'Satz',
+    terms: 'Konditionen',
     earned: 'Provision',
     linesAbout:
       'Nettoumsatz ist, was nach Erstattungen und Stornierungen von der Bestellung bleibt. Ausgenommene Produkte bringen keine Provision.',
@@ -184,6 +187,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     order: 'Commande',
     excluded: 'Exclu',
     rate: 'Taux',
+    terms: 'Conditions',
     earned: 'Commission',
     linesAbout:
       'Le revenu net est ce qui reste de la commande après remboursements et annulations. Les produits exclus ne donnent pas de commission.',
@@ -237,6 +241,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     order: 'Pedido',
     excluded: 'Excluido',
     rate: 'Tasa',
+    terms: 'Condiciones',
     earned: 'Comisión',
     linesAbout:
       'Los ingresos netos son lo que queda del pedido tras reembolsos y cancelaciones. Los productos excluidos no generan comisión.',
@@ -289,6 +294,7 @@ export const STATEMENT_TEXTS: Readonly<Record<Language, StatementTexts>> = {
     order: 'Bestelling',
     excluded: 'Uitgesloten',
     rate: 'Percentage',
+    terms: 'Voorwaarden',
     earned: 'Commissie',
     linesAbout:
       'Netto-omzet is wat er van de bestelling overblijft na terugbetalingen en annuleringen. Uitgesloten producten leveren geen commissie op.',

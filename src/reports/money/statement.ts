@@ -45,11 +45,11 @@ export function describeStatement(
       ? [say('No order counts in this month, and there is nothing to correct.', { tone: 'dim' })]
       : section('To pay', {
           note: describeToPay(lines, statement),
-          parts: [dealsTable(lines)],
+          parts: dealsTable(lines),
           help: 'Commission is a share of the revenue net of refunds, cancellations and excluded products. A correction is the difference to what an earlier statement said about an order.',
         })),
     ...(total !== null && lines.length > 0 ? [say(describeTotal(total))] : []),
-    ...(showsLines ? section('Lines', { count: lines.length, parts: [linesTable(lines)] }) : []),
+    ...(showsLines ? section('Lines', { count: lines.length, parts: linesTable(lines) }) : []),
     ...describeLeftOut(statement),
     ...(closed === null && lines.length > 0
       ? [say('To freeze the statement once the month is over:', { tone: 'dim', commands: close })]
@@ -74,8 +74,29 @@ const UNCOUNTED: readonly {
     why: 'unknown_lines',
     title: 'Products unknown',
     text: () =>
-      'Your terms exclude products, and it is unknown what was bought in these orders, so they are in no statement.',
+      'Your terms depend on products, and it is unknown what was bought in these orders, so they are in no statement.',
     help: 'Set order_lines: true on the source, and export these orders again with their SKUs. The next statement then includes them.',
+  },
+  {
+    why: 'unknown_customer',
+    title: 'Customer unknown',
+    text: () =>
+      'Your terms depend on whether a customer is new, and that is unknown for these orders, so they are in no statement: they name no customer or no time, or older orders of the customer may be missing.',
+    help: 'Set customer_key: true on the source, say in statements.customers_since since when its exports have every order, and export the months again in which most orders have no customer. Or end the condition of the row in statements.terms.',
+  },
+  {
+    why: 'unknown_start',
+    title: 'Begin of the deal unknown',
+    text: () =>
+      'Your terms have a row for the first days of a deal, and the service does not say when the deal began, so these orders are in no statement.',
+    help: 'Write the days of the row as valid_from and valid_to, instead of first_days. Or run the mirror: it shows which deals are older.',
+  },
+  {
+    why: 'unknown_currency',
+    title: 'Amount in another currency',
+    text: () =>
+      'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
+    help: 'Add a row with an amount in their currency to statements.terms, or give them a rate.',
   },
   {
     why: 'unknown_net',
@@ -125,7 +146,6 @@ export function describeToPay(
   return formatAtLeast(formatAmounts(amounts), unknown, unknownFees.length);
 }
 
-/** Counts the orders of groups of them. */
 function countOrders(groups: readonly { readonly orders: number }[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
@@ -180,25 +200,21 @@ export function describeLeftOut(
       ...UNKNOWN_FEES,
       tone: 'alarm',
       note: plural(unknownFees.length, 'fee'),
-      parts: [
-        table(unknownFees, [
-          whole('deal or code', ({ dealId, code }) => dealId ?? `code ${code ?? ''}`),
-          column('owed from', ({ dueOn }) => dueOn),
-          number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
-        ]),
-      ],
+      parts: table(unknownFees, [
+        whole('deal or code', ({ dealId, code }) => dealId ?? `code ${code ?? ''}`),
+        column('owed from', ({ dueOn }) => dueOn),
+        number('fee', ({ amount, currency }) => formatMoney(amount, currency)),
+      ]),
     }),
     ...section(HELD.title, {
       ...HELD,
       tone: 'alarm',
       note: plural(countOrders(held), 'order'),
-      parts: [
-        table(held, [
-          whole('deal', ({ dealId }) => dealId),
-          number('orders', ({ orders }) => formatCount(orders)),
-          number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
-        ]),
-      ],
+      parts: table(held, [
+        whole('deal', ({ dealId }) => dealId),
+        number('orders', ({ orders }) => formatCount(orders)),
+        number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
+      ]),
     }),
   ];
 }
@@ -261,6 +277,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
     number('net revenue', (line) => numberOf(line.netAmount, line)),
     number('excluded', (line) => numberOf(line.excludedAmount, line)),
     number('rate', ({ ratePercent }) => (ratePercent === null ? null : `${ratePercent} %`)),
+    column('terms', ({ termsText }) => termsText),
     number('earned', (line) => numberOf(line.earnedAmount, line)),
     number('before', (line) => numberOf(line.closedBefore, line)),
     number('adds', ({ amount, currency }) => formatMoney(amount, currency)),
@@ -293,6 +310,7 @@ const CSV_COLUMNS = [
   ['excluded_amount', 'excludedAmount'],
   ['rate_percent', 'ratePercent'],
   ['rate_from', 'rateFrom'],
+  ['terms', 'termsText'],
   ['earned_amount', 'earnedAmount'],
   ['closed_before', 'closedBefore'],
   ['amount', 'amount'],

@@ -1,7 +1,11 @@
-import { sql } from 'kysely';
+import { formatAmounts } from '../../core/money.ts';
 import type { Amount, NoticeEvent, Problem, Severity } from '../../core/notify/notice.ts';
 import type { InstantText } from '../../core/order.ts';
+import { formatMinute } from '../../core/text/format-instant.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
+import { type Block, item, say, section } from '../../render/block.ts';
+import { clause, plural } from '../../render/text.ts';
 
 /** An open problem, as in its last or next notice. */
 export type OpenProblem = Problem & { readonly problemId: string };
@@ -11,10 +15,9 @@ export type OpenProblem = Problem & { readonly problemId: string };
  * for problems then.
  */
 export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
-  const { rows } = await sql<OpenProblem>`
+  return rowsOf<OpenProblem>(db)`
     select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
-    from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`.execute(db);
-  return rows;
+    from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`;
 }
 
 /**
@@ -25,9 +28,8 @@ export async function lastObservations(
   db: Database,
   kind: string,
 ): Promise<readonly { readonly job: string | null; readonly at: Date }[]> {
-  const { rows } = await sql<{ job: string | null; at: Date }>`
-    select job, max(observed_at) as at from ops.problems where kind = ${kind} group by job`.execute(db);
-  return rows;
+  return rowsOf<{ job: string | null; at: Date }>(db)`
+    select job, max(observed_at) as at from ops.problems where kind = ${kind} group by job`;
 }
 
 export type ListedNotice = {
@@ -39,7 +41,6 @@ export type ListedNotice = {
   readonly severity: Severity;
   readonly amounts: readonly Amount[];
   readonly summary: string;
-  /** The deliveries of the notice, sent or pending. */
   readonly deliveries: readonly {
     readonly channel: string;
     readonly state: 'pending' | 'sent' | 'given_up';
@@ -59,7 +60,7 @@ export async function listNotices(
   options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
 ): Promise<readonly ListedNotice[]> {
   const { limit, after = null, problem = null } = options;
-  const { rows } = await sql<ListedNotice>`
+  return rowsOf<ListedNotice>(db)`
     select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
       n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
       coalesce((
@@ -68,8 +69,7 @@ export async function listNotices(
         from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
     from ops.notices n
     where (${after}::bigint is null or n.notice_id < ${after}::bigint) and (${problem}::text is null or n.message ->> 'problem' = ${problem})
-    order by n.notice_id desc limit ${limit}`.execute(db);
-  return rows;
+    order by n.notice_id desc limit ${limit}`;
 }
 
 /** A channel that does not accept notices. */
@@ -86,16 +86,59 @@ export type ChannelTrouble = {
 
 /** Lists channels that do not accept notices. A channel that has accepted a later notice works again. */
 export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
-  const { rows } = await sql<
-    Omit<ChannelTrouble, 'failing' | 'givenUp'> & { failing: string; givenUp: string }
-  >`
-    select d.channel, count(*) filter (where d.state = 'pending') as failing, count(*) filter (where d.state = 'given_up') as "givenUp",
+  return rowsOf<ChannelTrouble>(db)`
+    select d.channel, count(*) filter (where d.state = 'pending')::float8 as failing, count(*) filter (where d.state = 'given_up')::float8 as "givenUp",
       (array_agg(d.last_error order by d.notice_id desc))[1] as "lastError", min(d.due_at) as since
     from ops.notice_deliveries d
     where ((d.state = 'pending' and d.last_error is not null)
         or (d.state = 'given_up' and d.due_at > clock_timestamp() - interval '7 days'))
       and not exists (
         select from ops.notice_deliveries s where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
-    group by d.channel order by d.channel`.execute(db);
-  return rows.map((row) => ({ ...row, failing: Number(row.failing), givenUp: Number(row.givenUp) }));
+    group by d.channel order by d.channel`;
+}
+
+/** Describes notices with their deliveries, newest first. */
+export function describeNotices(notices: readonly ListedNotice[]): readonly Block[] {
+  if (notices.length === 0) return [say('No notice was sent yet.')];
+  return notices.flatMap(({ createdAt, event, problem, job, severity, amounts, summary, deliveries }) => {
+    const tone = event === 'resolved' ? 'green' : severity === 'error' ? 'red' : 'yellow';
+    const money = amounts.length === 0 ? '' : ` ${formatAmounts(amounts)}.`;
+    const fates = deliveries.map(({ channel, state, attempts, lastError, notBefore }) => {
+      const why = lastError === null ? '' : ` (${lastError}, ${plural(attempts, 'attempt')})`;
+      const when = state === 'pending' ? `, not before ${formatMinute(notBefore)} UTC` : '';
+      return `${channel} ${state.replace('_', ' ')}${why}${when}`;
+    });
+    return section(`${formatMinute(createdAt)}  ${event}`, {
+      note: `${problem}${job === null ? '' : ` ${job}`}`,
+      tone,
+      parts: [item(`${summary}${money}`), item(fates.join(', ') || 'no channel')],
+    });
+  });
+}
+
+/** Describes open problems that `status` shows nowhere else, and channels that do not accept notices. */
+export function describeNotified(
+  problems: readonly OpenProblem[],
+  troubles: readonly ChannelTrouble[],
+): readonly Block[] {
+  return [
+    ...section('Open problems', {
+      tone: 'yellow',
+      parts: problems.map(({ summary, command, since }) =>
+        item(`${summary} Since ${formatMinute(since)} UTC. ${command}`),
+      ),
+    }),
+    ...section('Channels that do not accept notices', {
+      tone: 'yellow',
+      parts: troubles.map(({ channel, failing, givenUp, lastError, since }) => {
+        const counts = [
+          ...clause(failing, 'notice waiting', 'notices waiting'),
+          ...clause(givenUp, 'given up', 'given up'),
+        ];
+        return item(
+          `${channel}: ${counts.join(', ')} since ${formatMinute(since)} UTC (${lastError}). npx influencer-sync notify test ${channel}`,
+        );
+      }),
+    }),
+  ];
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { unreportedRuns } from './unreported-runs.ts';
 
 export type RunFile = {
@@ -23,8 +24,7 @@ export type RunFiles = {
 };
 
 /**
- * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a
- * report.
+ * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a report.
  *
  * @param options.isReported whether the run stored its counts; otherwise only its own files are listed.
  */
@@ -33,11 +33,11 @@ export async function listRunFiles(
   options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
-  const { rows } = await sql<RunFile & { total: number }>`
+  const rows = await rowsOf<RunFile & { total: number }>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read::float8 as rows,
       f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
-    order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`.execute(db);
+    order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;
   return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RunAmount } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
-import { jobsOf } from './jobs-of.ts';
+import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -47,7 +47,6 @@ const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "started
   r.exit_code as "exitCode", r.counts, r.amounts, split_part(r.problem, E'\\n', 1) as problem, nullif(split_part(r.problem, E'\\n', 2), '') as help, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
 
-/** The last run of each job. */
 const LAST_OF_EACH_JOB = sql`(
   select l.* from ${jobsOf('ops.runs')} j cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
 ) r`;
@@ -67,12 +66,11 @@ export async function listRuns(
   } = {},
 ): Promise<readonly ListedRun[]> {
   const { limit = null, perJob = false, after = null, ...filter } = options;
-  const { rows } = await sql<ListedRun>`
+  return rowsOf<ListedRun>(db)`
     select ${columns} from ${perJob ? LAST_OF_EACH_JOB : sql`ops.runs r`}
     where ${matches(filter)} and (${after}::bigint is null or r.run_id < ${after}::bigint)
     order by r.run_id desc
-    limit ${limit}::bigint`.execute(db);
-  return rows;
+    limit ${limit}::bigint`;
 }
 
 /** Counts the matching runs, up to `limit` + 1. */
@@ -80,18 +78,14 @@ export async function countRuns(
   db: Database,
   { limit, ...filter }: RunFilter & { readonly limit: number },
 ): Promise<number> {
-  const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  return countOf(db)`
+    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`;
 }
 
 /** @returns null if there is no such run. */
 export async function findRun(db: Database, runId: string): Promise<ListedRun | null> {
-  const { rows } =
-    await sql<ListedRun>`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`.execute(db);
-  return rows[0] ?? null;
+  const row = await rowOf<ListedRun>(db)`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`;
+  return row ?? null;
 }
 
 /** Finds the previous run of the same job; null for the first run. */
@@ -108,4 +102,42 @@ function matches(filter: RunFilter): RawBuilder<boolean> {
   return sql`(${job}::text is null or r.job = ${job}) and (${wanted}::text is null or ${status} = ${wanted})
     and (${from}::date is null or r.started_at >= ${from}::date::timestamp at time zone 'UTC')
     and (${to}::date is null or r.started_at < (${to}::date + 1)::timestamp at time zone 'UTC')`;
+}
+
+/**
+ * SQL for the jobs that have rows in a table, as rows with `job`. Jumps from job to job in an index that begins with it:
+ * `distinct` would read every row.
+ */
+export function jobsOf(table: 'ops.runs' | 'ops.slots'): RawBuilder<unknown> {
+  return sql`(
+    with recursive jobs as (
+      (select job from ${sql.table(table)} order by job limit 1)
+      union all
+      select (select n.job from ${sql.table(table)} n where n.job > j.job order by n.job limit 1) from jobs j where j.job is not null
+    )
+    select job from jobs where job is not null
+  )`;
+}
+
+/** A backfill that was approved and is neither finished nor cancelled. */
+export type UnfinishedBackfill = {
+  readonly backfillId: string;
+  readonly job: string;
+  /** Why it stopped; null if it runs, its process died, or a person paused it. */
+  readonly problem: string | null;
+  readonly isPaused: boolean;
+  /** Orders that it still has to post, by currency, with their revenue. */
+  readonly left: readonly { readonly currency: string; readonly orders: number; readonly amount: string }[];
+};
+
+/** Lists the backfills that are running or paused, at most one for each job. */
+export async function listUnfinishedBackfills(db: Database): Promise<readonly UnfinishedBackfill[]> {
+  return rowsOf<UnfinishedBackfill>(db)`
+    select b.backfill_id as "backfillId", b.job, b.problem, b.state = 'paused' as "isPaused", coalesce((
+      select json_agg(json_build_object('currency', currency, 'orders', orders, 'amount', amount::text) order by currency)
+      from (
+        select e.currency, count(*) as orders, sum(e.amount) as amount from ledger.entries e
+        where e.backfill_id = b.backfill_id and not e.is_settled and e.state in ('ready', 'sending') group by 1) s
+    ), '[]') as left
+    from ops.backfills b where b.state in ('running', 'paused') order by b.job`;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { jobsOf } from './jobs-of.ts';
+import { finds, rowsOf } from '../../db/statement.ts';
+import { jobsOf } from './list-runs.ts';
 
 export type ListedSlot = {
   readonly job: string;
@@ -51,14 +52,13 @@ export async function listSlots(
   },
 ): Promise<readonly ListedSlot[]> {
   const { job = null, state = null, from = null, to = null, after = null, limit } = options;
-  const { rows } = await sql<ListedSlot>`
+  return rowsOf<ListedSlot>(db)`
     select s.job, s.slot, ${shownState} as state, s.reason, s.run_id as "runId", s.requested_by as "requestedBy" from ops.slots s
     where (${job}::text is null or s.job = ${job}) and (${state}::text is null or ${shownState} = ${state})
       and (${from}::date is null or s.slot >= ${from}::date::timestamp at time zone 'UTC')
       and (${to}::date is null or s.slot < (${to}::date + 1)::timestamp at time zone 'UTC')
       ${after === null ? sql`` : sql`and (s.slot, s.job) < (${after[0]}::timestamptz, ${after[1]}::text)`}
-    order by s.slot desc, s.job desc limit ${limit}`.execute(db);
-  return rows;
+    order by s.slot desc, s.job desc limit ${limit}`;
 }
 
 /** A job whose slots are skipped until a person resumes it. */
@@ -70,11 +70,8 @@ export type PausedJob = {
 };
 
 export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]> {
-  const { rows } = await sql<PausedJob>`
-    select job, paused_by as "pausedBy", reason, paused_at as "pausedAt" from ops.paused_jobs order by job`.execute(
-    db,
-  );
-  return rows;
+  return rowsOf<PausedJob>(db)`
+    select job, paused_by as "pausedBy", reason, paused_at as "pausedAt" from ops.paused_jobs order by job`;
 }
 
 /** Late or missed slots of one job. */
@@ -96,11 +93,11 @@ export async function listUnrunSlots(
   db: Database,
   told: readonly { readonly job: string | null; readonly at: Date }[],
 ): Promise<readonly SlotTrouble[]> {
-  const { rows } = await sql<Omit<SlotTrouble, 'slots'> & { slots: string }>`
+  return rowsOf<SlotTrouble>(db)`
     with told as (
       select t.job, t.at from jsonb_to_recordset(${JSON.stringify(told)}::jsonb) as t(job text, at timestamptz)
     )
-    select s.job, ${shownState} as kind, count(*) as slots, min(s.slot) as since
+    select s.job, ${shownState} as kind, count(*)::float8 as slots, min(s.slot) as since
     from ops.slots s
     where s.slot > clock_timestamp() - interval '7 days'
       and ((${shownState} = 'late' and greatest(s.created_at, s.not_before) < clock_timestamp() - ${LATE_AFTER}::interval)
@@ -109,17 +106,13 @@ export async function listUnrunSlots(
         or s.slot > coalesce((
           select r.finished_at from ops.runs r where r.job = s.job and r.status in ('ok', 'issues')
           order by r.run_id desc limit 1), '-infinity'))))
-    group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
+    group by 1, 2 order by 1, 2`;
 }
 
 /** @returns true if a process currently runs jobs on schedule. */
 export async function isServed(db: Database): Promise<boolean> {
-  const { rows } = await sql`
-    select from ops.leases where starts_with(name, 'serve:') and expires_at > clock_timestamp() limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+  return finds(db)`
+    select from ops.leases where starts_with(name, 'serve:') and expires_at > clock_timestamp() limit 1`;
 }
 
 /** Lists slots that failed, were skipped or were missed, newest first. */
@@ -128,16 +121,15 @@ export async function listSlotTroubles(
   options: { readonly job?: string; readonly limit: number },
 ): Promise<readonly ListedSlot[]> {
   const { job = null, limit } = options;
-  const { rows } = await sql<ListedSlot>`
+  return rowsOf<ListedSlot>(db)`
     select ${columns} from ops.slots s
     where s.state in ('failed', 'skipped', 'missed') and (${job}::text is null or s.job = ${job})
-    order by s.slot desc, s.job limit ${limit}::bigint`.execute(db);
-  return rows;
+    order by s.slot desc, s.job limit ${limit}::bigint`;
 }
 
 /** Summarises the slots of each job. Jobs without any slot are left out. */
 export async function summariseSlots(db: Database): Promise<readonly SlotSummary[]> {
-  const { rows } = await sql<ListedSlot & Omit<SlotSummary, 'job' | 'last'>>`
+  const rows = await rowsOf<ListedSlot & Omit<SlotSummary, 'job' | 'last'>>(db)`
     select ${columns}, week.missed, week.skipped, week.failed
     from ${jobsOf('ops.slots')} jobs
     cross join lateral (select * from ops.slots l where l.job = jobs.job order by l.slot desc limit 1) s
@@ -146,7 +138,7 @@ export async function summariseSlots(db: Database): Promise<readonly SlotSummary
         count(*) filter (where w.state = 'skipped')::float8 as skipped, count(*) filter (where w.state = 'failed')::float8 as failed
       from ops.slots w where w.job = jobs.job and w.slot > clock_timestamp() - interval '7 days'
     ) week
-    order by s.job`.execute(db);
+    order by s.job`;
   return rows.map(({ missed, skipped, failed, ...last }) => ({
     job: last.job,
     last,

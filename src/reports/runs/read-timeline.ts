@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { shownState } from './list-slots.ts';
 
 /** Slots of one job in one span with the same state. */
@@ -30,16 +30,15 @@ export async function readTimeline(
   },
 ): Promise<readonly SlotGroup[]> {
   const { jobs, from, until, spanSeconds } = options;
-  const { rows } = await sql<Omit<SlotGroup, 'slots'> & { slots: string }>`
+  return rowsOf<SlotGroup>(db)`
     select g.job, (extract(epoch from g.begins - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span, g.state, g.slots, g."runId"
     from (
       select s.job, date_bin(make_interval(secs => ${spanSeconds}::integer), s.slot, ${from}::timestamptz) as begins, ${shownState} as state,
-        count(*) as slots, max(s.run_id) as "runId"
+        count(*)::float8 as slots, max(s.run_id) as "runId"
       from ops.slots s
       where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz and s.slot < ${until}::timestamptz
       group by 1, 2, 3) g
-    order by 1, 2, 3`.execute(db);
-  return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
+    order by 1, 2, 3`;
 }
 
 /** The slot for which a run was started. */
@@ -51,9 +50,7 @@ export type SlotOfRun = {
 
 /** @returns null for a run that was started by hand. */
 export async function findSlotOfRun(db: Database, runId: string): Promise<SlotOfRun | null> {
-  const { rows } = await sql<SlotOfRun>`
-    select s.slot, s.attempts, s.requested_by as "requestedBy" from ops.slots s where s.run_id = ${runId}::bigint limit 1`.execute(
-    db,
-  );
-  return rows[0] ?? null;
+  const row = await rowOf<SlotOfRun>(db)`
+    select s.slot, s.attempts, s.requested_by as "requestedBy" from ops.slots s where s.run_id = ${runId}::bigint limit 1`;
+  return row ?? null;
 }

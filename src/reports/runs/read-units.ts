@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
-import { GONE_AFTER, type UnitSubject, type WorkerSeen } from '../../core/work.ts';
+import { type GivenUpUnit, GONE_AFTER, type UnitSubject, type WorkerSeen } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** A unit that a worker has begun. */
 export type UnitInHand = UnitSubject & {
@@ -19,7 +19,6 @@ export type RegisteredWorker = WorkerSeen & {
   readonly inHand: readonly UnitInHand[];
 };
 
-/** Number of units that are listed for each worker. */
 const SHOWN_UNITS = 5;
 
 /** Lists workers, the live ones first, and the longest running first. */
@@ -27,7 +26,7 @@ export async function listRegisteredWorkers(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly RegisteredWorker[]> {
-  const { rows } = await sql<RegisteredWorker>`
+  return rowsOf<RegisteredWorker>(db)`
     select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt", w.seen_at as "seenAt",
       w.draining_since as "drainingSince", w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval as "isAlive",
       coalesce(u.units, 0)::float8 as units, coalesce(u.in_hand, '[]') as "inHand"
@@ -39,8 +38,7 @@ export async function listRegisteredWorkers(
         select *, count(*) over () as units from ops.work_units
         where state = 'open' and worker_id = w.worker_id order by begun_at limit ${SHOWN_UNITS}::int) a
     ) u on true
-    order by "isAlive" desc, w.started_at, w.worker_id limit ${limit}::int`.execute(db);
-  return rows;
+    order by "isAlive" desc, w.started_at, w.worker_id limit ${limit}::int`;
 }
 
 /** The units of one kind. */
@@ -59,7 +57,7 @@ export type UnitQueue = {
 
 /** Reads the state of the queue of each kind, in the order of `kinds`. */
 export async function readUnitQueues(db: Database, kinds: readonly string[]): Promise<readonly UnitQueue[]> {
-  const { rows } = await sql<UnitQueue>`
+  return rowsOf<UnitQueue>(db)`
     with current as (
       select kind, created_at, worker_id is null or state = 'returned' or seen_at < clock_timestamp() - ${GONE_AFTER}::interval as is_waiting
       from ops.work_units u
@@ -73,8 +71,7 @@ export async function readUnitQueues(db: Database, kinds: readonly string[]): Pr
       (select min(c.created_at) from current c where c.kind = k.kind and c.is_waiting) as oldest,
       (select count(*)::float8 from current c where c.kind = k.kind and not c.is_waiting) as active,
       (select count(*)::float8 from ops.work_units u where u.kind = k.kind and u.state in ('failed', 'given_up')) as failed
-    from unnest(${[...kinds]}::text[]) with ordinality as k (kind, position) order by k.position`.execute(db);
-  return rows;
+    from unnest(${[...kinds]}::text[]) with ordinality as k (kind, position) order by k.position`;
 }
 
 /** Failed units of a run that have the same kind and cause. */
@@ -101,7 +98,7 @@ export async function listFailedUnits(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly FailedUnits[]> {
-  const { rows } = await sql<FailedUnits>`
+  return rowsOf<FailedUnits>(db)`
     select f.*, case when later.run_id > f."runId" then later.run_id::text end as "laterRunId", w.host, w.pid, f."runId"::text as "runId"
     from (
       select job, kind, run_id as "runId", state, payload ->> 'source' as source, payload ->> 'backfillId' as "backfillId",
@@ -115,8 +112,7 @@ export async function listFailedUnits(
     left join lateral (
       select max(r.run_id) as run_id from ops.runs r where r.job = (select g.job from ops.runs g where g.run_id = f."runId")
     ) later on true
-    order by f.at desc, f."runId" desc, f.kind`.execute(db);
-  return rows;
+    order by f.at desc, f."runId" desc, f.kind`;
 }
 
 /** The units of one kind that a run has handed out. */
@@ -136,15 +132,35 @@ export type RunUnits = {
 
 /** Adds up the units that a run has handed out. Empty if it did all of its work itself, and a week later. */
 export async function readRunUnits(db: Database, runId: string): Promise<readonly RunUnits[]> {
-  const { rows } = await sql<RunUnits>`
+  return rowsOf<RunUnits>(db)`
     select kind, count(*)::float8 as units, sum(done)::float8 as counted,
       count(*) filter (where state = 'returned' or (state = 'open' and worker_id is null))::float8 as waiting,
       count(*) filter (where state = 'open' and worker_id is not null)::float8 as active,
       count(*) filter (where state = 'done')::float8 as done,
       count(*) filter (where state in ('failed', 'given_up'))::float8 as failed,
       count(*) filter (where state = 'cancelled')::float8 as cancelled
-    from ops.work_units where run_id = ${runId}::bigint group by kind order by min(created_at), kind`.execute(
-    db,
-  );
-  return rows;
+    from ops.work_units where run_id = ${runId}::bigint group by kind order by min(created_at), kind`;
+}
+
+/** Lists live workers, the longest running first. */
+export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
+  return rowsOf<WorkerSeen>(db)`
+    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt", w.seen_at as "seenAt",
+      w.draining_since as "drainingSince",
+      (select count(*) from ops.work_units u where u.state = 'open' and u.worker_id = w.worker_id)::float8 as units
+    from ops.workers w where w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval
+    order by w.started_at, w.worker_id`;
+}
+
+/**
+ * Lists units that no worker could complete, of the last run and the last backfill of each job. What an
+ * earlier one left undone, the last one has done.
+ */
+export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
+  return rowsOf<GivenUpUnit>(db)`
+    select u.job, u.run_id as "runId", u.kind, u.payload ->> 'source' as source, u.payload ->> 'backfillId' as "backfillId", u.ended_at as at
+    from ops.work_units u
+    where u.state = 'given_up' and u.run_id = (
+      select max(r.run_id) from ops.runs r where r.job = (select g.job from ops.runs g where g.run_id = u.run_id))
+    order by u.job, u.ended_at, u.unit_id`;
 }

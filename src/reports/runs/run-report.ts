@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import type { DoubtDetails, FileCounts, FileDetails, FooterRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
+import { countsOf, rowsOf } from '../../db/statement.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { listHeldFiles } from '../files/list-held-files.ts';
@@ -29,7 +30,6 @@ export type RunFiles = {
   readonly passedOver: Readonly<Record<string, number>>;
   /** Whether rows were rejected or files are held. */
   readonly needAttention: boolean;
-  /** Whether every row is accounted for. */
   readonly addUp: boolean;
 };
 
@@ -47,35 +47,34 @@ export async function readRunFiles(
 ): Promise<RunFiles> {
   const { runId, ...held } = options;
   const ofRun = sql`f.run_id in ${unreportedRuns(runId, 'reported')}`;
-  const { rows } = await sql<Record<Count, string>>`
+  const sums = await countsOf<Count>(db)`
     select count(*) filter (where f.state = 'sealed') as files, count(*) filter (where f.state = 'duplicate') as duplicates,
       coalesce(sum(f.rows_read) filter (where f.state = 'sealed'), 0) as rows,
       coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'customers' then f.customer_rows else f.other_rows end)
         filter (where f.state = 'sealed'), 0) as used,
       coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed'), 0) as rejected
-    from intake.source_files f where ${ofRun}`.execute(db);
-  const { rows: passed } = await sql<{ why: string; rows: string }>`
-    select p.key as why, sum(p.value::bigint) as rows from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
-    where ${ofRun} and f.state = 'sealed' group by p.key order by p.key`.execute(db);
-  const { rows: footerRows } = await sql<FooterRowInFile>`
+    from intake.source_files f where ${ofRun}`;
+  const passed = await rowsOf<{ why: string; rows: number }>(db)`
+    select p.key as why, sum(p.value::bigint)::float8 as rows from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
+    where ${ofRun} and f.state = 'sealed' group by p.key order by p.key`;
+  const footerRows = await rowsOf<FooterRowInFile>(db)`
     select f.source, f.uri, (r ->> 'line')::float8 as line, r ->> 'text' as text, r ->> 'by' as by
     from intake.source_files f cross join lateral jsonb_array_elements(f.footer) r
-    where ${ofRun} and f.state = 'sealed' and f.footer is not null order by f.source, f.uri, 3`.execute(db);
-  const of = (key: Count) => Number(rows[0]?.[key] ?? 0);
+    where ${ofRun} and f.state = 'sealed' and f.footer is not null order by f.source, f.uri, 3`;
   const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, held);
   return {
-    counts: { files: of('files'), rows: of('rows'), rejected_rows: of('rejected') },
+    counts: { files: sums.files, rows: sums.rows, rejected_rows: sums.rejected },
     details: {
-      duplicateFiles: of('duplicates'),
+      duplicateFiles: sums.duplicates,
       rejectedRows,
       footerRows,
       heldFiles,
       warnings: await listFindings(db, { reportOf: runId }),
     },
-    passedOver: Object.fromEntries(passed.map((row) => [row.why, Number(row.rows)])),
+    passedOver: Object.fromEntries(passed.map((row) => [row.why, row.rows])),
     needAttention: rejectedRows.length > 0 || heldFiles.length > 0,
-    addUp: of('rows') === of('used') + of('rejected'),
+    addUp: sums.rows === sums.used + sums.rejected,
   };
 }
 
@@ -106,8 +105,7 @@ export function isOfRun(runId: string, entry = 'e'): RawBuilder<boolean> {
 export type AdjustmentGroup = { readonly kind: string; readonly entries: number };
 
 export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
-  const { rows } = await sql<{ kind: string; entries: string }>`
-    select kind, count(distinct entry_id) as entries from ledger.adjustments where run_id = ${runId}::bigint
-    group by kind order by kind`.execute(db);
-  return rows.map(({ kind, entries }) => ({ kind, entries: Number(entries) }));
+  return rowsOf<AdjustmentGroup>(db)`
+    select kind, count(distinct entry_id)::float8 as entries from ledger.adjustments where run_id = ${runId}::bigint
+    group by kind order by kind`;
 }

@@ -10,8 +10,7 @@ import type { ListedRun } from './list-runs.ts';
 import type { ListedSlot, PausedJob, SlotSummary } from './list-slots.ts';
 
 /**
- * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer
- * exists.
+ * Describes what a run did in a few words, from its kind and counts: `32 posted`. Empty if the kind no longer exists.
  */
 export type DidOfRun = (kind: string, counts: object) => string;
 
@@ -36,8 +35,7 @@ export function describeRuns(runs: readonly ListedRun[], did: DidOfRun): readonl
 }
 
 /**
- * What a run did, with its accepted amounts: `32 posted, 880.80 EUR, 267.52 GBP`. Empty if the run stored no
- * counts.
+ * What a run did, with its accepted amounts: `32 posted, 880.80 EUR, 267.52 GBP`. Empty if the run stored no counts.
  */
 export function describeDid(run: Pick<ListedRun, 'kind' | 'counts' | 'amounts'>, did: DidOfRun): string {
   if (run.counts === null) return '';
@@ -181,17 +179,15 @@ export function describeSchedule(
         whole('was', ({ last }) => last?.state ?? null),
       ]),
       ...pausedJobs.map(({ job, pausedBy, reason, pausedAt }) =>
-        warning(
+        item(
           `${job}: paused since ${formatMinute(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it with npx influencer-sync jobs resume, or in the console.`,
+          null,
+          'yellow',
         ),
       ),
       ...slots.flatMap(describeTrouble),
     ],
   });
-}
-
-function warning(text: string): Part {
-  return { kind: 'item', text, tone: 'yellow' };
 }
 
 function whenOf({ schedule, timeZone, after }: NextSlot): string {
@@ -205,7 +201,7 @@ function describeTrouble({ job, last, ...counts }: SlotSummary): readonly Part[]
   );
   if (parts.length === 0) return [];
   const why = last.reason === null || last.state === 'due' ? '' : ` The last one: ${last.reason}`;
-  return [warning(`${job}: ${parts.join(', ')} in the last 7 days.${why}`)];
+  return [item(`${job}: ${parts.join(', ')} in the last 7 days.${why}`, null, 'yellow')];
 }
 
 /** Describes slots that did not run or did not complete, each with its reason. Empty if there are none. */

@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
 import { GONE_AFTER } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
-import { jobsOf } from '../runs/jobs-of.ts';
+import { rowOf } from '../../db/statement.ts';
+import { jobsOf } from '../runs/list-runs.ts';
 
 /** Returns a text that changes whenever data on a page of the console changes. Costs a few index look-ups. */
 export async function readChangeVersion(db: Database): Promise<string> {
-  const { rows } = await sql<{ version: string }>`
+  const row = await rowOf<{ version: string }>(db)`
     select concat_ws('/',
       (select run_id || status from ops.runs order by run_id desc limit 1),
       (select count(*) from (select status from ops.runs order by run_id desc limit 50) r where r.status <> 'running'),
@@ -22,6 +22,6 @@ export async function readChangeVersion(db: Database): Promise<string> {
         where r.status = 'running'),
       (select string_agg(s.job || s.slot || s.state, ',' order by s.job) from ${jobsOf('ops.slots')} j
         cross join lateral (select job, slot, state from ops.slots l where l.job = j.job order by l.slot desc limit 1) s)
-    ) as version`.execute(db);
-  return rows[0]?.version ?? '';
+    ) as version`;
+  return row?.version ?? '';
 }

@@ -1,18 +1,188 @@
 import type { PipelineConfig } from '../../config/schema.ts';
+import type { CheckFinding } from '../../core/checks/check-result.ts';
+import type { ReadFor } from '../../core/layout.ts';
+import type { DoubleCredit, Doubt } from '../../core/ledger.ts';
 import { formatMoney } from '../../core/money.ts';
+import type { HeldFile } from '../../core/report.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
+import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
+import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
-import { type Block, column, item, more, number, say, section, table, whole } from '../../render/block.ts';
+import {
+  type Block,
+  column,
+  facts,
+  item,
+  more,
+  number,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { formatCount } from '../../render/text.ts';
-import { describeFindings } from '../checks/describe-findings.ts';
+import { type Backlog, readBacklog } from '../../rollups/backlog.ts';
+import { listFindings } from '../checks/read-checks.ts';
+import { describeFindings } from '../checks/render-checks.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
-import { describeWaitingClaims } from '../doubts/waiting-claims.ts';
+import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
+import { describeWaitingClaims, readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
+import { listHeldFiles } from '../files/list-held-files.ts';
+import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.ts';
 import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
-import { describeNotified } from '../notices/notices.ts';
+import { type HeldGroup, listHeldGroups } from '../held/held-orders.ts';
+import {
+  type ChannelTrouble,
+  describeNotified,
+  listChannelTroubles,
+  listOpenProblems,
+  type OpenProblem,
+} from '../notices/list-notices.ts';
+import { type ListedRun, listRuns } from '../runs/list-runs.ts';
+import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from '../runs/list-slots.ts';
+import { listGivenUpUnits, listWorkers } from '../runs/read-units.ts';
 import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
 import { commandOfUnit, describeUnit } from '../runs/units.ts';
-import type { Status } from './read-status.ts';
+
+export type LiveLease = {
+  readonly name: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly secondsLeft: number;
+};
+
+export type Status = {
+  readonly account: string | null;
+  readonly backlog: readonly Backlog[];
+  readonly customers: readonly CustomerGroup[];
+  readonly doubts: readonly Doubt[];
+  /** Orders that the service has accepted more than once, until a person acknowledges them. */
+  readonly doubleCredits: readonly DoubleCredit[];
+  /** Claims that the database lost and whose orders no file has contained since. */
+  readonly waitingClaims: WaitingClaims;
+  readonly lastRuns: readonly ListedRun[];
+  readonly heldFiles: readonly HeldFile[];
+  /** Rejected rows that no later file has settled, by their cause. */
+  readonly rejected: readonly RejectedCause[];
+  /** Orders that are held because something about them is not known, by reason. */
+  readonly heldOrders: readonly HeldGroup[];
+  /** Recent unacknowledged warnings of checks about files that count nevertheless. */
+  readonly warnings: readonly CheckFinding[];
+  /** Queues that announce new files. */
+  readonly queues: readonly QueueState[];
+  readonly leases: readonly LiveLease[];
+  readonly workers: readonly WorkerSeen[];
+  readonly givenUpUnits: readonly GivenUpUnit[];
+  readonly slots: readonly SlotSummary[];
+  readonly pausedJobs: readonly PausedJob[];
+  /** Open problems, as in notices; empty if no channel is configured. */
+  readonly problems: readonly OpenProblem[];
+  readonly channelTroubles: readonly ChannelTrouble[];
+};
+
+const SHOWN_DOUBTS = 5;
+
+/**
+ * Restricts held files and warnings to these sources, so that those of a renamed source, for example, are
+ * omitted. Without `sources`, all are included.
+ */
+export type StatusOf = { readonly sources?: readonly string[] };
+
+/**
+ * Reads the current state of all jobs.
+ *
+ * @param of.queued sources whose new files a queue announces.
+ * @param of.limit counts at most this number of open entries of each job, backfill and state; all if omitted.
+ */
+export async function readStatus(
+  db: Database,
+  {
+    queued = [],
+    limit = Number.MAX_SAFE_INTEGER,
+    ...of
+  }: StatusOf & { readonly queued?: readonly string[]; readonly limit?: number } = {},
+): Promise<Status> {
+  // In a session of its own, because it takes about as long as all others together.
+  const [backlog, rest] = await Promise.all([readBacklog(db, limit), readRest(db, { ...of, queued })]);
+  return { ...rest, backlog };
+}
+
+async function readRest(
+  db: Database,
+  { queued, ...of }: StatusOf & { readonly queued: readonly string[] },
+): Promise<Omit<Status, 'backlog'>> {
+  const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
+  return {
+    account: account?.account_id ?? null,
+    doubleCredits: await listDoubleCredits(db),
+    waitingClaims: await readWaitingClaims(db),
+    heldFiles: await listHeldFiles(db, of),
+    rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
+    heldOrders: await listHeldGroups(db),
+    customers: await countCustomers(db),
+    warnings: (await listFindings(db, of)).filter(({ verdict }) => verdict === 'warn'),
+    queues: queued.length === 0 ? [] : await listQueues(db, queued),
+    doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
+    lastRuns: await listRuns(db, { perJob: true }),
+    leases: await readLeases(db),
+    workers: await listWorkers(db),
+    givenUpUnits: await listGivenUpUnits(db),
+    slots: await summariseSlots(db),
+    pausedJobs: await listPausedJobs(db),
+    problems: await listOpenProblems(db),
+    channelTroubles: await listChannelTroubles(db),
+  };
+}
+
+async function readLeases(db: Database): Promise<readonly LiveLease[]> {
+  return rowsOf<LiveLease>(db)`
+    select name, host, pid, round(extract(epoch from expires_at - clock_timestamp()))::float8 as "secondsLeft"
+    from ops.leases where expires_at > clock_timestamp() order by name`;
+}
+
+/**
+ * Customers of a brand in the same state. `staged` customers wait to be submitted; their addresses are still stored.
+ */
+export type CustomerGroup = {
+  readonly brandId: string;
+  readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
+  readonly customers: number;
+  /** When the first of these customers was read. */
+  readonly oldest: Date;
+};
+
+/** Counts the customers of each brand by state. Customers of files that do not count yet are left out. */
+export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
+  return rowsOf<CustomerGroup>(db)`
+    select c.brand_id as "brandId", c.state, sum(c.customers)::float8 as customers, min(c.first_seen_at) as oldest
+    from intake.customer_counts c group by 1, 2 order by 1, 2`;
+}
+
+/** What is known of the files that the queue of a source announces. */
+type QueueState = {
+  readonly source: string;
+  readonly readFor: ReadFor;
+  /** Announced files that no run has dealt with yet. */
+  readonly announced: number;
+  /** When the oldest of them was announced. Null if there are none. */
+  readonly oldest: Date | null;
+  /** When all names were last listed, which finds files that were never announced. Null if never. */
+  readonly listedAt: Date | null;
+};
+
+/** Lists what is known of the queues of these sources. A source that no run has read yet is left out. */
+async function listQueues(db: Database, sources: readonly string[]): Promise<readonly QueueState[]> {
+  return rowsOf<QueueState>(db)`
+    select l.source, l.read_for as "readFor", count(a.uri)::float8 as announced, min(a.announced_at) as oldest,
+      case when l.names_hash <> '' then l.listed_at end as "listedAt"
+    from intake.listings l
+    left join intake.announced_files a on a.source = l.source and a.read_for = l.read_for
+    where l.source = any(${[...sources]}::text[])
+    group by l.source, l.read_for
+    order by l.source, l.read_for`;
+}
 
 export type StatusInput = {
   readonly status: Status;
@@ -44,14 +214,11 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
   const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
   const waitingClaims = describeWaitingClaims(status.waitingClaims);
   return [
-    {
-      kind: 'facts',
-      facts: [
-        ['service', api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url],
-        ['account', status.account ?? 'unknown before the first run'],
-        ['database', place],
-      ],
-    },
+    facts([
+      ['service', api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url],
+      ['account', status.account ?? 'unknown before the first run'],
+      ['database', place],
+    ]),
     ...section('Last run of each job', {
       parts: [
         ...describeRuns(status.lastRuns, did),
@@ -61,25 +228,21 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
     ...describeSchedule(next, status),
     ...describeBacklog(status),
     ...section('Customers', {
-      parts: [
-        table(status.customers, [
-          column('brand', ({ brandId }) => brandId),
-          whole('state', ({ state }) => (state === 'staged' ? 'to be submitted' : state)),
-          number('customers', ({ customers }) => formatCount(customers)),
-          whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
-        ]),
-      ],
+      parts: table(status.customers, [
+        column('brand', ({ brandId }) => brandId),
+        whole('state', ({ state }) => (state === 'staged' ? 'to be submitted' : state)),
+        number('customers', ({ customers }) => formatCount(customers)),
+        whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
+      ]),
     }),
     // Which files queues have announced, and when all names were last listed.
     ...section('Queues of S3 events', {
-      parts: [
-        table(status.queues, [
-          column('source', ({ source }) => source),
-          number('announced files to read', ({ announced }) => formatCount(announced)),
-          whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
-          whole('all names listed (UTC)', ({ listedAt }) => formatMinute(listedAt) || 'not yet'),
-        ]),
-      ],
+      parts: table(status.queues, [
+        column('source', ({ source }) => source),
+        number('announced files to read', ({ announced }) => formatCount(announced)),
+        whole('oldest (UTC)', ({ oldest }) => formatMinute(oldest)),
+        whole('all names listed (UTC)', ({ listedAt }) => formatMinute(listedAt) || 'not yet'),
+      ]),
     }),
     ...describeWork(status),
     ...describeNotified(
@@ -129,7 +292,7 @@ function describeBacklog({ backlog }: Status): readonly Block[] {
 function describeWork({ leases, workers, givenUpUnits }: Status): readonly Block[] {
   // Units of work are shown with their worker.
   const shown = leases.filter(({ name }) => !name.startsWith('unit:'));
-  const facts = shown.map(
+  const holders = shown.map(
     ({ name, host, pid, secondsLeft }) =>
       [
         name.replace(/^serve:.*/, 'serve'),
@@ -137,21 +300,18 @@ function describeWork({ leases, workers, givenUpUnits }: Status): readonly Block
       ] as const,
   );
   return [
-    ...section('At work now', { parts: facts.length === 0 ? [] : [{ kind: 'facts', facts }] }),
+    ...section('At work now', { parts: holders.length === 0 ? [] : facts(holders) }),
     ...section('Workers', {
-      parts: [
-        table(workers, [
-          column('worker', ({ host, pid }) => `pid ${pid} on ${host}`),
-          whole('version', ({ version }) => version),
-          column('takes', ({ kinds }) => kinds.join(', ')),
-          number(
-            'doing now',
-            ({ units, drainingSince }) =>
-              `${formatCount(units)}${drainingSince === null ? '' : ', stopping'}`,
-          ),
-          whole('since (UTC)', ({ startedAt }) => formatMinute(startedAt)),
-        ]),
-      ],
+      parts: table(workers, [
+        column('worker', ({ host, pid }) => `pid ${pid} on ${host}`),
+        whole('version', ({ version }) => version),
+        column('takes', ({ kinds }) => kinds.join(', ')),
+        number(
+          'doing now',
+          ({ units, drainingSince }) => `${formatCount(units)}${drainingSince === null ? '' : ', stopping'}`,
+        ),
+        whole('since (UTC)', ({ startedAt }) => formatMinute(startedAt)),
+      ]),
     }),
     ...section('Work that no worker could do', {
       count: givenUpUnits.length,

@@ -9,6 +9,7 @@ import {
   type UnitResult,
 } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** How long ended units are kept. They are useful only as long as their run is of interest. */
@@ -31,7 +32,7 @@ export async function addUnits(
   { runId, owner, job }: UnitsOf,
   { kind, payloads }: { readonly kind: UnitKind; readonly payloads: readonly UnitPayload[] },
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ unit_id: string }>`
+  const rows = await rowsOf<{ unit_id: string }>(trx)`
     with given as materialized (
       select gen_random_uuid() as unit_id, payload, position
       from jsonb_array_elements(${JSON.stringify(payloads)}::jsonb) with ordinality as p(payload, position)
@@ -40,7 +41,7 @@ export async function addUnits(
       insert into ops.work_units (unit_id, run_id, run_owner, job, kind, payload)
       select unit_id, ${runId}::bigint, ${owner}::uuid, ${job}, ${kind}, payload from given
     )
-    select unit_id from given order by position`.execute(trx);
+    select unit_id from given order by position`;
   return rows.map(({ unit_id: unitId }) => unitId);
 }
 
@@ -61,7 +62,7 @@ export async function beginUnit(
   db: Database,
   { unitId, workerId }: { readonly unitId: string; readonly workerId: string },
 ): Promise<BegunUnit | null> {
-  const { rows } = await sql<{
+  const row = await rowOf<{
     run_id: string;
     job: string;
     kind: UnitKind;
@@ -69,16 +70,13 @@ export async function beginUnit(
     attempt: number;
     state: string;
     run_lease_ms: string;
-  }>`
+  }>(db)`
     update ops.work_units u
     set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(), seen_at = clock_timestamp(),
       state = case when u.attempt < ${ATTEMPTS_AT_MOST} then 'open' else 'given_up' end,
       ended_at = case when u.attempt < ${ATTEMPTS_AT_MOST} then null else clock_timestamp() end
     where u.unit_id = ${unitId}::uuid and u.state in ('open', 'returned') and u.is_wanted and ${isRunAlive}
-    returning u.run_id, u.job, u.kind, u.payload, u.attempt, u.state, ${runLeaseMs} as run_lease_ms`.execute(
-    db,
-  );
-  const [row] = rows;
+    returning u.run_id, u.job, u.kind, u.payload, u.attempt, u.state, ${runLeaseMs} as run_lease_ms`;
   if (row === undefined || row.state !== 'open') return null;
   const { run_id: runId, job, kind, payload, attempt, run_lease_ms: leaseMs } = row;
   return { unit: { unitId, runId, job, kind, payload }, attempt, runLeaseMs: Number(leaseMs) };
@@ -106,11 +104,10 @@ export async function keepUnit(
   db: Database,
   { unitId, attempt, done }: UnitAttempt & { readonly done: number },
 ): Promise<number | null> {
-  const { rows } = await sql<{ is_wanted: boolean; run_lease_ms: string | null }>`
+  const row = await rowOf<{ is_wanted: boolean; run_lease_ms: string | null }>(db)`
     update ops.work_units u set done = ${done}::bigint, seen_at = clock_timestamp()
     where u.unit_id = ${unitId}::uuid and u.attempt = ${attempt} and u.state = 'open' and ${isRunAlive}
-    returning u.is_wanted, ${runLeaseMs} as run_lease_ms`.execute(db);
-  const [row] = rows;
+    returning u.is_wanted, ${runLeaseMs} as run_lease_ms`;
   return row?.is_wanted === true && row.run_lease_ms !== null ? Number(row.run_lease_ms) : null;
 }
 
@@ -126,11 +123,11 @@ export async function endUnit(
   db: Database,
   { unitId, attempt, done, state, outcome }: UnitAttempt & UnitOutcome & { readonly done: number },
 ): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.work_units
     set state = ${state}, done = ${done}::bigint, result = ${outcome === null ? null : JSON.stringify(outcome)}::jsonb,
       attempt = attempt - case when ${state} = 'returned' then 1 else 0 end, ended_at = clock_timestamp()
-    where unit_id = ${unitId}::uuid and attempt = ${attempt} and state = 'open'`.execute(db);
+    where unit_id = ${unitId}::uuid and attempt = ${attempt} and state = 'open'`;
 }
 
 /** The state of a unit, as seen by the run that handed it out. */
@@ -148,7 +145,7 @@ export type SeenUnit = {
 
 /** Reads the state of units. */
 export async function readUnits(db: Database, unitIds: readonly string[]): Promise<readonly SeenUnit[]> {
-  const { rows } = await sql<{
+  const rows = await rowsOf<{
     unit_id: string;
     state: string;
     attempt: number;
@@ -156,11 +153,11 @@ export async function readUnits(db: Database, unitIds: readonly string[]): Promi
     outcome: unknown;
     wanted: boolean;
     gone: boolean;
-  }>`
+  }>(db)`
     select unit_id, state, attempt, done, result as outcome, is_wanted as wanted,
       coalesce(seen_at < clock_timestamp() - ${GONE_AFTER}::interval, true) as gone
     from ops.work_units
-    where unit_id = any(${[...unitIds]}::uuid[])`.execute(db);
+    where unit_id = any(${[...unitIds]}::uuid[])`;
   return rows.map(({ unit_id: unitId, state, attempt, done, outcome, wanted, gone }) => ({
     unitId,
     attempt,
@@ -186,10 +183,10 @@ export async function reopenUnits(
   trx: Transaction<DB>,
   unitIds: readonly string[],
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ unit_id: string }>`
+  const rows = await rowsOf<{ unit_id: string }>(trx)`
     update ops.work_units set state = 'open', worker_id = null, ended_at = null
     where unit_id = any(${[...unitIds]}::uuid[]) and state = 'returned' and is_wanted
-    returning unit_id`.execute(trx);
+    returning unit_id`;
   return rows.map(({ unit_id: unitId }) => unitId);
 }
 
@@ -198,19 +195,19 @@ export async function reopenUnits(
  * noticed, within a second or two, and has finished its requests in flight.
  */
 export async function cancelUnits(db: Database, unitIds: readonly string[]): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.work_units
     set is_wanted = false,
       state = case when worker_id is null or state = 'returned' then 'cancelled' else state end,
       ended_at = case when worker_id is null or state = 'returned' then clock_timestamp() else ended_at end
-    where unit_id = any(${[...unitIds]}::uuid[]) and state in ('open', 'returned')`.execute(db);
+    where unit_id = any(${[...unitIds]}::uuid[]) and state in ('open', 'returned')`;
 }
 
 /** Cancels units of runs whose process is gone, and deletes units that ended long ago. */
 export async function clearUnits(db: Database): Promise<void> {
-  await sql`
+  await execute(db)`
     update ops.work_units u set state = 'cancelled', ended_at = clock_timestamp()
-    where u.state in ('open', 'returned') and not ${isRunAlive}`.execute(db);
-  await sql`
-    delete from ops.work_units where ended_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(db);
+    where u.state in ('open', 'returned') and not ${isRunAlive}`;
+  await execute(db)`
+    delete from ops.work_units where ended_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { GONE_AFTER, type UnitKind } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
+import { countOf, execute } from '../../db/statement.ts';
 
 /** How often a worker gives a sign of life. */
 export const SIGN_OF_LIFE_MS = 5_000;
@@ -19,33 +19,29 @@ export type WorkerIdentity = {
 /** Adds a worker to the registry, or records its sign of life. */
 export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<void> {
   const { workerId, host, pid, version, kinds, concurrency } = worker;
-  await sql`
+  await execute(db)`
     with forgotten as (
       delete from ops.workers where seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval and worker_id <> ${workerId}::uuid
     )
     insert into ops.workers as w (worker_id, host, pid, version, kinds, concurrency)
     values (${workerId}::uuid, ${host}, ${pid}, ${version}, ${[...kinds]}::text[], ${concurrency})
-    on conflict (worker_id) do update set seen_at = clock_timestamp()`.execute(db);
+    on conflict (worker_id) do update set seen_at = clock_timestamp()`;
 }
 
 /** Records that a worker stops and begins no more units, so that no run counts on it. */
 export async function drainWorker(db: Database, workerId: string): Promise<void> {
-  await sql`update ops.workers set draining_since = clock_timestamp() where worker_id = ${workerId}::uuid`.execute(
-    db,
-  );
+  await execute(db)`
+    update ops.workers set draining_since = clock_timestamp() where worker_id = ${workerId}::uuid`;
 }
 
 /** Removes a worker that ends from the registry. */
 export async function removeWorker(db: Database, workerId: string): Promise<void> {
-  await sql`delete from ops.workers where worker_id = ${workerId}::uuid`.execute(db);
+  await execute(db)`delete from ops.workers where worker_id = ${workerId}::uuid`;
 }
 
 /** Number of units of a kind that all live workers together can do at a time. */
 export async function countWorkerConcurrency(db: Database, kind: UnitKind): Promise<number> {
-  const { rows } = await sql<{ places: string }>`
+  return countOf(db)`
     select coalesce(sum(concurrency), 0) as places from ops.workers
-    where ${kind} = any(kinds) and draining_since is null and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`.execute(
-    db,
-  );
-  return Number(rows[0]?.places ?? 0);
+    where ${kind} = any(kinds) and draining_since is null and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`;
 }

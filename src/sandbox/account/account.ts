@@ -21,7 +21,6 @@ export type Collaboration = {
   details: Readonly<Record<string, unknown>>;
   /** Whether the influencer's posts are captured. */
   capturesPosts: boolean;
-  /** Number of posts captured so far. */
   capturedPosts: number;
   clicks: number;
   referrals: number;
@@ -82,7 +81,6 @@ export type Webhook = { readonly webhook_url: string; readonly webhook_type: str
 /** The whole state of one account. Accounts never see each other's state. */
 export type Account = {
   readonly id: string;
-  /** The seed of the ids that the account creates. */
   readonly seed: string;
   readonly stateStore: StateStore | null;
   readonly brands: Map<number, Brand>;

@@ -18,7 +18,6 @@ export type Tenant = {
   readonly keys: readonly string[];
   /** Secret that signs the account's events. */
   readonly webhookSecret: string;
-  /** Sessions by key. */
   readonly sessions: ReadonlyMap<string, Session>;
   /** Creates the headers of an event that is sent now. */
   readonly signEvent: (body: string) => Readonly<Record<string, string>>;

@@ -16,7 +16,6 @@ export type Poster = {
 };
 
 export type PosterOptions = {
-  /** Secret of the signature. */
   readonly secret: string;
   /** How the service signs. */
   readonly description: EventDescription;

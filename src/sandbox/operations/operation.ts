@@ -54,7 +54,6 @@ export type Answer = {
   readonly unknownMembers?: readonly UnknownMember[];
   /** Headers in addition to the usual ones. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Value of `Retry-After`. */
   readonly retryAfterSeconds?: number;
 };
 

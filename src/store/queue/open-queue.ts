@@ -18,7 +18,6 @@ export type Queue = {
   readonly region: string;
   /** The AWS profile with the credentials. Null if none is named. */
   readonly profile: AwsProfile | null;
-  /** Closes all connections. */
   readonly close: () => void;
 };
 

@@ -146,7 +146,6 @@ async function ask<Answer>(request: QueueRequest, send: () => Promise<Answer>): 
 
 type Explanation = { readonly message: string; readonly help: string };
 
-/** A failed request to a queue. */
 type QueueRequest = {
   readonly queue: Pick<Queue, 'url' | 'region' | 'profile'>;
   /** The permission that the request needs, as policies name it. */

@@ -217,7 +217,6 @@ type PinnedObject = {
   readonly sizeBytes: number;
 };
 
-/** The body of one answer. */
 type S3Body = {
   readonly answer: GetObjectCommandOutput;
   /**

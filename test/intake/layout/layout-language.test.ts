@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Layout } from '../../../src/core/layout.ts';
 import { parseCsv } from '../../../src/intake/csv/parse-csv.ts';
 import { toParseOptions } from '../../../src/intake/csv/parse-options.ts';
 import { layoutSchema } from '../../../src/intake/layout/layout-schema.ts';
+import type { Layout } from '../../../src/intake/layout/to-layout.ts';
 import { toLayout } from '../../../src/intake/layout/to-layout.ts';
 import { holdReason, inPieces } from '../csv/parse-text.ts';
 import { type Mapped, mapText, onlyFault } from '../orders/map/map-text.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
-import type { Layout } from '../../../src/core/layout.ts';
 import type { StagedOrder } from '../../../src/core/order.ts';
 import { foldHeader } from '../../../src/core/text/fold.ts';
 import { layoutFor } from '../../../src/intake/layout/layout-for.ts';
 import { layoutSchema } from '../../../src/intake/layout/layout-schema.ts';
 import { loadLayouts } from '../../../src/intake/layout/load-layout.ts';
 import { loweringColumns, mayLackStatus } from '../../../src/intake/layout/lowering-columns.ts';
+import type { Layout } from '../../../src/intake/layout/to-layout.ts';
 import { toLayout } from '../../../src/intake/layout/to-layout.ts';
 import { type ExampleRow, exampleRow } from '../../support/example-row.ts';
 import { mapText } from '../orders/map/map-text.ts';

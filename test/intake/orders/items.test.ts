@@ -61,7 +61,7 @@ describe('items of orders', () => {
       sums,
     );
     expect(sealed).toMatchObject({ rejectedRows: 2 });
-    expect(await statesOf(shop)).toEqual(['1 51.0000 - x,y,z']);
+    expect(await statesOf(shop)).toEqual(['1 51.0000 newer_row_rejected x,y,z']);
   });
 
   test('that are known, and occur in two places of a file, are the same', async () => {

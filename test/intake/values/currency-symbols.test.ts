@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { MoneyFormat } from '../../../src/core/layout.ts';
 import { maxDecimals } from '../../../src/core/money.ts';
+import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
 import { SYMBOLS } from '../../../src/intake/values/currency-symbols.ts';
 import { currencyParser, isCurrency } from '../../../src/intake/values/parse-currency.ts';
 import { parseMoneyIn, readMoney, statedCurrency } from '../../../src/intake/values/parse-money.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
-import type { Layout } from '../../../src/core/layout.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../src/intake/layout/to-layout.ts';
 import { type DateOrder, watchDates } from '../../../src/intake/values/date-order.ts';
 import { mapText } from '../orders/map/map-text.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
-import type { Layout, MoneyFormat } from '../../../src/core/layout.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import type { Layout, MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
 import { watchMarks } from '../../../src/intake/values/decimal-mark.ts';
 import { mapText } from '../orders/map/map-text.ts';
 

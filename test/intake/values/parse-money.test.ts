@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { MoneyFormat } from '../../../src/core/layout.ts';
+import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
 import { fromUnits, toUnits } from '../../../src/intake/values/add-money.ts';
 import { isPlain, isZero, parseMoney, statedCurrency } from '../../../src/intake/values/parse-money.ts';
 

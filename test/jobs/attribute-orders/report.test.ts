@@ -6,7 +6,7 @@ import { listDoubts } from '../../../src/reports/doubts/list-doubts.ts';
 import { countRejected, listRejected } from '../../../src/reports/files/list-rejected.ts';
 import { explainOrder } from '../../../src/reports/lives/explain-order.ts';
 import { listRuns } from '../../../src/reports/runs/list-runs.ts';
-import { readStatus } from '../../../src/reports/status/read-status.ts';
+import { readStatus } from '../../../src/reports/status/status.ts';
 import { refreshReporting } from '../../../src/rollups/refresh-reporting.ts';
 import { FILE, JOB, SOURCE, seedRuns } from '../../reports/seed.ts';
 import { setup, setupEmbedded } from '../../support/setup.ts';

@@ -23,6 +23,21 @@ async function held({ db }: ClickShop): Promise<readonly string[]> {
   return rows.map(({ said }) => said);
 }
 
+it('clicks of a day after their export are held until a newer file states the day, beside those of other days', async () => {
+  const shop = await openClickShop();
+  const write = (name: string, modifiedAt: string, days: readonly string[]) => {
+    shop.drop(name, clicksCsv(days.map((day, at) => [day, 'bit.ly/MIA10', 5 + at] as const)));
+    utimesSync(join(shop.folder, 'exports', name), new Date(modifiedAt), new Date(modifiedAt));
+  };
+  // The first day begins at 22:00 UTC. 26 hours are allowed for zones and clocks.
+  write('may.csv', '2026-05-10T21:00:00Z', ['2026-05-11', '2026-05-12', '2026-11-10']);
+  expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { held: 7, posted: 11 } });
+  expect((await shop.cli('explain', 'clicks', 'MIA10')).stdout).toContain('held: after export');
+  write('november.csv', '2026-11-11T00:00:00Z', ['2026-11-10']);
+  expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { held: 0, posted: 5 } });
+  expect(await shop.totals()).toEqual({ DEALMIA: 16 });
+});
+
 describe('two files of clicks of which nothing says which is newer', () => {
   it('post nothing of the days about which they differ, whichever was read first, until a newer file states them', async () => {
     const shop = await openClickShop();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readClicks } from '../../../jobs/post-clicks/read-clicks.ts';
-import type { MoneyFormat } from '../../../src/core/layout.ts';
 import { parseCsv } from '../../../src/intake/csv/parse-csv.ts';
 import { loadLayout } from '../../../src/intake/layout/load-layout.ts';
+import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
 import { mapRows } from '../../../src/intake/map/map-rows.ts';
 import { inPieces, PARSE_OPTIONS } from '../../intake/csv/parse-text.ts';
 

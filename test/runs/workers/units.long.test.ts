@@ -5,7 +5,7 @@ import type { UnitEnd, UnitPayload } from '../../../src/core/work.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { acquireLease } from '../../../src/ops/lease.ts';
 import { beginRun } from '../../../src/ops/run-record.ts';
-import { listGivenUpUnits, listWorkers } from '../../../src/reports/runs/list-workers.ts';
+import { listGivenUpUnits, listWorkers } from '../../../src/reports/runs/read-units.ts';
 import { createSpread } from '../../../src/runs/workers/spread-units.ts';
 import {
   type StartedWorker,

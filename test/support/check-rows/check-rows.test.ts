@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { rowOf, rowsOf } from '../../../src/db/statement.ts';
 import { setup } from '../setup.ts';
 import { checkRows } from './check-rows.ts';
 import { readRowTypes } from './read-row-types.ts';
@@ -22,10 +23,17 @@ const EXAMPLES: readonly (readonly [type: string, statement: string, problem: st
 it('a statement whose rows are not of its type fails, with the column and what the database returned', async () => {
   const { db } = await setup();
   for (const [type, statement, problem] of EXAMPLES) {
-    const source = `type Row = { readonly n: number; readonly names: readonly string[] };\nsql<${type}>\`${statement}\`;`;
-    const row = readRowTypes('example.ts', source)[0]?.row ?? {};
-    const executed = checkRows('example.ts:2', row, sql.raw(statement)).execute(db);
-    if (problem === null) await executed;
-    else await expect(executed, type).rejects.toThrow(problem);
+    const made = (tag: string) => {
+      const source = `type Row = { readonly n: number; readonly names: readonly string[] };\n${tag}\`${statement}\`;`;
+      return readRowTypes('example.ts', source)[0]?.row ?? {};
+    };
+    for (const executed of [
+      () => checkRows('example.ts:2', made(`sql<${type}>`), sql.raw(statement)).execute(db),
+      () => checkRows('example.ts:2', made(`rowsOf<${type}>(db)`), rowsOf(db)`${sql.raw(statement)}`),
+      () => checkRows('example.ts:2', made(`rowOf<${type}>(db)`), rowOf(db)`${sql.raw(statement)}`),
+    ]) {
+      if (problem === null) await executed();
+      else await expect(executed(), type).rejects.toThrow(problem);
+    }
   }
 });

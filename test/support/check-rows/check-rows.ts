@@ -9,28 +9,38 @@ const LOOKED_AT = 5;
  * server knows better: a `bigint` is a string, a left join has nulls.
  *
  * @param place of the statement, for example `src/ledger/claim.ts:12`.
+ * @param statement or its rows, or its first row, if a tag of `src/db/statement.ts` executes it.
  */
-export function checkRows<Builder extends RawBuilder<unknown>>(
+export function checkRows<Statement extends RawBuilder<unknown> | Promise<unknown>>(
   place: string,
   row: RowType,
-  statement: Builder,
-): Builder {
+  statement: Statement,
+): Statement {
+  if (statement instanceof Promise)
+    return statement.then((found) => {
+      look(found === undefined ? [] : [found].flat());
+      return found;
+    }) as Statement;
   const execute = statement.execute.bind(statement);
   return Object.assign(statement, {
     async execute(...on: Parameters<typeof execute>) {
       const result = await execute(...on);
-      for (const found of [...result.rows.slice(0, LOOKED_AT), ...result.rows.slice(-LOOKED_AT)]) {
-        for (const [column, kinds] of Object.entries(row)) {
-          const value = (found as Record<string, unknown>)[column];
-          if (kinds.some((kind) => isOf(kind, value))) continue;
-          throw new TypeError(
-            `${place}: the type of its rows says that ${column} is ${kinds.join(' | ')}; the database returned ${kindOf(value)} (${JSON.stringify(value)?.slice(0, 60)})`,
-          );
-        }
-      }
+      look(result.rows);
       return result;
     },
   });
+
+  function look(rows: readonly unknown[]): void {
+    for (const found of [...rows.slice(0, LOOKED_AT), ...rows.slice(-LOOKED_AT)]) {
+      for (const [column, kinds] of Object.entries(row)) {
+        const value = (found as Record<string, unknown>)[column];
+        if (kinds.some((kind) => isOf(kind, value))) continue;
+        throw new TypeError(
+          `${place}: the type of its rows says that ${column} is ${kinds.join(' | ')}; the database returned ${kindOf(value)} (${JSON.stringify(value)?.slice(0, 60)})`,
+        );
+      }
+    }
+  }
 }
 
 function isOf(kind: string, value: unknown): boolean {

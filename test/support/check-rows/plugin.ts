@@ -11,7 +11,7 @@ export function checkRowsPlugin(): Plugin {
     enforce: 'pre',
     transform(source, id) {
       const path = relative(ROOT, id);
-      if (!/^(src|jobs)\/.*\.ts$/.test(path) || !source.includes('sql<')) return null;
+      if (!/^(src|jobs)\/.*\.ts$/.test(path) || !/\b(sql|rowsOf|rowOf)</.test(source)) return null;
       let code = source;
       for (const { start, end, row } of readRowTypes(id, source).toReversed()) {
         const place = `${path}:${source.slice(0, start).split('\n').length}`;

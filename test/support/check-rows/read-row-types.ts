@@ -19,20 +19,28 @@ export type Kinds = readonly string[];
 export type RowType = Readonly<Record<string, Kinds>>;
 
 type TypedStatement = {
-  /** Offsets of the whole expression `sql<Row>\`…\``. */
+  /** Offsets of the whole expression. */
   readonly start: number;
   readonly end: number;
   readonly row: RowType;
 };
 
-/** Every `sql<Row>\`…\`` of a module whose type is that of a row. */
+/** Those of a part of a statement, and of a statement whose rows are awaited (`src/db/statement.ts`). */
+const TYPED_TAGS = new Set(['sql', 'rowsOf', 'rowOf']);
+
+/** Every `sql<Row>\`…\``, `rowsOf<Row>(db)\`…\`` and `rowOf<Row>(db)\`…\`` of a module whose type is that of a row. */
 export function readRowTypes(path: string, source: string): readonly TypedStatement[] {
   const { program } = parseSync(path, source);
   const found: TypedStatement[] = [];
   new Visitor({
-    TaggedTemplateExpression({ tag, typeArguments, start, end }) {
+    TaggedTemplateExpression(statement) {
+      const { start, end } = statement;
+      const { tag, typeArguments } =
+        statement.tag.type === 'CallExpression'
+          ? { tag: statement.tag.callee, typeArguments: statement.tag.typeArguments }
+          : statement;
       const asserted = typeArguments?.params[0];
-      if (tag.type !== 'Identifier' || tag.name !== 'sql' || asserted === undefined) return;
+      if (tag.type !== 'Identifier' || !TYPED_TAGS.has(tag.name) || asserted === undefined) return;
       const row = columnsOf(asserted, { path, program });
       if (row !== null) found.push({ start, end, row });
     },

@@ -1,5 +1,6 @@
-import type { Layout, LayoutField } from '../../../core/layout.ts';
+import type { LayoutField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
 

@@ -1,8 +1,9 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, LayoutField, MoneyFormat } from '../../../core/layout.ts';
+import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
+import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { type DateOrder, watchDates, withDateOrder } from '../../../intake/values/date-order.ts';

@@ -7,8 +7,8 @@ import {
   type PassedOverCounts,
 } from '../../../core/customer.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout } from '../../../core/layout.ts';
 import { mapCustomers } from '../../../intake/customers/map/map-customers.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './recognise-file.ts';
 

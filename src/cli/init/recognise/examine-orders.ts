@@ -1,12 +1,12 @@
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, MoneyFormat } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { missingColumns } from '../../../intake/layout/lowering-columns.ts';
 import { type ResolvedHeader, resolveHeader } from '../../../intake/layout/resolve-header.ts';
+import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import {
   Cells,
   codeSeparatorsOf,

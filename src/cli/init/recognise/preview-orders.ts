@@ -1,8 +1,7 @@
-import { exportedAtMs } from '../../../../jobs/attribute-orders/decide/conditions.ts';
 import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, StatusRules } from '../../../core/layout.ts';
+import type { StatusRules } from '../../../core/layout.ts';
 import { type Money, sumMoney } from '../../../core/money.ts';
 import {
   type DecimalText,
@@ -15,7 +14,9 @@ import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
 import { zoneClock } from '../../../core/time/zone-clock.ts';
+import { exportedAtMs } from '../../../intake/files/exported-at.ts';
 import { statusRules } from '../../../intake/layout/status-rules.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { mapOrders } from '../../../intake/orders/map/map-orders.ts';
 import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
@@ -126,6 +127,7 @@ export async function previewOrders(
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   const ageOf = createAgeOf(source);
   const stated: StatedOrders = new Map();
+  const lost = new Map<string, FileAge>();
   const heldFiles: { readonly why: string; readonly orders: readonly StagedOrder[] }[] = [];
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
@@ -143,6 +145,7 @@ export async function previewOrders(
     // Whether a file is held, or an order of it lacks a row, is known only at its end.
     const orders: StagedOrder[] = [];
     const missing: MissingRow[] = [];
+    const age = ageOf(file);
     try {
       const mapping = {
         ...{ layout, source: given, dates, marks, anyStatus: job.include === 'any' },
@@ -154,7 +157,11 @@ export async function previewOrders(
       for await (const batch of mapOrders(watchHeader(chunks), mapping)) {
         orders.push(...batch.orders);
         missing.push(...batch.missing);
-        for (const row of batch.rejected) collected.takeRejected(row);
+        for (const row of batch.rejected) {
+          collected.takeRejected(row);
+          const order = row.orderId ?? row.orderName ?? '';
+          if (compareAges(age, lost.get(order) ?? age) >= 0) lost.set(order, age);
+        }
         collected.rows += batch.rowsRead;
         if (collected.rows >= maxRows) break;
       }
@@ -162,14 +169,18 @@ export async function previewOrders(
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
       state(stated, isSummed ? withDoubts(orders, missing) : orders, {
-        ...{ age: ageOf(file), isSummed, writtenMs },
+        ...{ age, isSummed, writtenMs },
       });
     } catch (error) {
       if (!(error instanceof FileHeld)) throw error;
       heldFiles.push({ why: error.message, orders });
     }
   }
-  for (const { order, writtenMs } of stated.values()) collected.takeOrder(order, writtenMs);
+  for (const { order, age, writtenMs } of stated.values()) {
+    const rejected = lost.get(order.orderId) ?? lost.get(order.orderName ?? order.groupKey) ?? age;
+    const isOutdated = rejected !== age && order.doubt === null && compareAges(rejected, age) >= 0;
+    collected.takeOrder(isOutdated ? { ...order, doubt: 'newer_row_rejected' } : order, writtenMs);
+  }
   for (const { why, orders } of heldFiles) {
     const others = orders.filter(({ orderId }) => !stated.has(orderId));
     state(stated, others, { age: NO_AGE, isSummed: false, writtenMs: Number.POSITIVE_INFINITY });

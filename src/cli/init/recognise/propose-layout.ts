@@ -3,14 +3,13 @@ import {
   COLUMN_ROLES,
   type ColumnRole,
   CUSTOMER_ROLES,
-  type Layout,
   type LayoutField,
-  type MoneyFormat,
   type StatedRoles,
 } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
+import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
 import { toUnits } from '../../../intake/values/add-money.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, LayoutField, ReadFor } from '../../../core/layout.ts';
+import type { LayoutField, ReadFor } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
@@ -12,6 +12,7 @@ import { openFile } from '../../../intake/decode/open-file.ts';
 import { peek } from '../../../intake/decode/peek.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { refuseNotOrders } from '../../../intake/layout/not-orders.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
 import type { UnclearColumn } from './assign-columns.ts';

@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { Layout, StatedRoles } from '../../../core/layout.ts';
+import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { parseSourceUri } from '../../../store/parse-source-uri.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';

@@ -34,10 +34,10 @@ import {
   filterForm,
   instant,
   missing,
-  pager,
+  pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { idOf, optionOf, PAGE_ROWS } from '../../read-query.ts';
 
 /** The outcome of an entry or file in words; a null outcome means that it waits. */
 function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {
@@ -51,6 +51,8 @@ function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 's
   );
 }
 
+const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
+
 /** One bulk action: the frozen selection, the form that confirms it, its progress, and its results. */
 export const bulkPage: ConsolePage = {
   path: '/bulk/:bulk',
@@ -60,8 +62,7 @@ export const bulkPage: ConsolePage = {
     const { bulk: id = '' } = visit.params;
     const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
     if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
-    const path = `/bulk/${bulk.bulkId}`;
-    const outcome = textOf(visit, 'outcome');
+    const outcome = optionOf(visit, 'outcome', OUTCOMES);
     const [process, sums, items] = await Promise.all([
       findBulkProcess(visit.db, bulk.bulkId),
       sumBulkItems(visit.db, bulk.bulkId),
@@ -79,9 +80,8 @@ ${facts(bulk, visit)}
 ${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
-${filterForm(visit, path, [{ name: 'outcome', label: 'Result', options: ['waiting', ...BULK_OUTCOMES] }])}
-${itemTable(items.slice(0, PAGE_ROWS), { bulk, visit })}
-${pager(visit, path, { after: nextKey(items, ({ subjectId }) => subjectId) })}`,
+${filterForm(visit, [{ name: 'outcome', label: 'Result', options: OUTCOMES }])}
+${itemTable(items, { bulk, visit })}`,
     };
   },
 };
@@ -190,8 +190,9 @@ ${table(
 }
 
 function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
+  const keyOf = ({ subjectId }: ListedBulkItem) => subjectId;
   if (isAboutFiles(bulk.decision))
-    return table(
+    return pagedTable(
       items,
       [
         column('File', ({ subjectId, subject }) =>
@@ -200,9 +201,9 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
         column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
         column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
       ],
-      { about: 'Files of the bulk action', none: 'No file matches.' },
+      { visit, about: 'Files of the bulk action', none: 'No file was chosen.', keyOf },
     );
-  return table(
+  return pagedTable(
     items,
     [
       column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
@@ -212,6 +213,6 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],
-    { about: 'Entries of the bulk action', none: 'No entry matches.' },
+    { visit, about: 'Entries of the bulk action', none: 'No entry was chosen.', keyOf },
   );
 }

@@ -15,8 +15,8 @@ import {
 import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../reports/checks/render-checks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { anchor, badge, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/checks';
 
@@ -43,10 +43,9 @@ export const checksPage: ConsolePage = {
     return {
       title: 'Unusual files',
       content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
-${filterForm(visit, PATH, [{ name: 'source', label: 'Source', options: names }])}
+${filterForm(visit, [{ name: 'source', label: 'Source', options: names }])}
 <h2>Findings</h2>
-${findingTable(findings.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(findings, ({ findingId }) => findingId) })}
+${findingTable(findings, visit)}
 <h2>Freshness</h2>
 ${freshnessTable(arrivals.filter((one) => wanted.includes(one.source)).map(toFreshnessLine), visit)}
 <h2>Latest files</h2>
@@ -61,7 +60,7 @@ ${expectForm(visit, names)}`,
 };
 
 function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     findings,
     [
       column('Finding', ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId)),
@@ -72,7 +71,7 @@ function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
       column('File', ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>`),
       column('Found', ({ foundAt }) => instant(foundAt, visit)),
     ],
-    { about: 'What is unusual', none: 'Nothing is unusual.' },
+    { visit, about: 'What is unusual', none: 'Nothing is unusual.', keyOf: ({ findingId }) => findingId },
   );
 }
 

@@ -1,9 +1,14 @@
+import { basename } from 'node:path';
+import { KnownError } from '../../../core/known-error.ts';
 import type { LeakedCode } from '../../../core/money/leak.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { findLeaks } from '../../../money/find-leaks.ts';
+import { isDay } from '../../../core/time/day.ts';
+import { findLeaks } from '../../../money/leaks/find-leaks.ts';
+import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column } from '../../../render/block.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { plural } from '../../../render/text.ts';
 import {
@@ -15,7 +20,7 @@ import {
   type OwnedCode,
 } from '../../../reports/codes/list-codes.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
-import { describeLeak } from '../../../reports/money/leaks.ts';
+import { describeLeak, describeStart, describeVoid } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
@@ -42,7 +47,7 @@ export const assignCodePage: ConsolePage = {
     const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
       listUnownedCodes(db, { job, folded: code, limit: 20 }),
       listOrders(db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
-      listAssignedCodes(db, { job, folded }),
+      listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
       listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
       listCodeUse(db, { folded, days: SHOWN_DAYS }),
       findLeaks(db, { now, code: folded }),
@@ -60,8 +65,9 @@ export const assignCodePage: ConsolePage = {
           : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
       } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
 ${leakEvidence(leak, visit)}
+${await voidPart(leak, { code: folded, visit })}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
-${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, visit)}
+${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { visit, leak })}
 ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
@@ -82,7 +88,7 @@ ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in
 ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
-<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if the mirror does not know the deal or handle, because it may be new.</label></p>`,
+<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
         reasonLabel: 'Why',
         button: 'Assign',
       });
@@ -118,12 +124,62 @@ ${
 `;
 }
 
+/**
+ * What it would change if the code earned nothing any more: a form that asks for the day, and for the day of the address
+ * (`void`) the preview, with the form that decides exactly this.
+ */
+async function voidPart(
+  leak: LeakedCode | undefined,
+  { code, visit }: { readonly code: string; readonly visit: Visit },
+): Promise<Html | null> {
+  const asked = textOf(visit, 'void');
+  if (leak === undefined && asked === null) return null;
+  const day = asked !== null && isDay(asked) ? asked : null;
+  const form = html`<section><h2>Let it earn nothing from a day on</h2>
+<form class="filter" method="get" action="${visit.link(visit.path)}">${[...visit.query].map(([name, value]) => (name === 'void' || name === 'done' ? null : html`<input type="hidden" name="${name}" value="${value}">`))}
+<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button type="submit">Show what it would change</button></form>
+`;
+  if (day === null)
+    return html`${form}</section>
+`;
+  try {
+    const { statements } = visit.config;
+    const preview = await previewVoid(visit.db, {
+      settings: statements,
+      code,
+      day,
+      reason: '',
+      now: visit.now,
+    });
+    const orders = (link: string): Html =>
+      anchor(visit.link('/orders', { code, from: day, link }), html`orders ${link} a link`);
+    return html`${form}${describeVoid(preview, leak ?? null).map(blockMarkup)}
+<p>See the ${orders('with')} and the ${orders('without')} since then.</p>
+${actionForm(visit, '/codes/void', {
+  hidden: { code, day, shown: preview.seal },
+  reasonLabel: 'Why, as the terms and the audit keep it',
+  button: `Write it into ${preview.file === null ? 'the terms' : basename(preview.file)}`,
+})}</section>
+`;
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { message, help } = error.details;
+    return html`${form}<p class="notice red" role="alert">${message} ${help}</p></section>
+`;
+  }
+}
+
 /** Orders of each day; the part with a link stands below the part without one. */
-function useChart(use: Awaited<ReturnType<typeof listCodeUse>>, visit: Visit): Html {
+function useChart(
+  use: Awaited<ReturnType<typeof listCodeUse>>,
+  { visit, leak }: { readonly visit: Visit; readonly leak: LeakedCode | undefined },
+): Html {
   const last = Date.parse(use.at(-1)?.day ?? '');
   const days = Array.from({ length: SHOWN_DAYS }, (_, index) =>
     new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
   );
+  const [from = -1, to = -1] = [leak?.began?.from, leak?.began?.to].map((day) => days.indexOf(day ?? ''));
+  const band = leak === undefined || from < 0 || to < 0 ? null : { from, to, name: describeStart(leak) };
   return barChart(
     days.map((day, index) => {
       const { orders = 0, withoutLink = 0 } = use.find((one) => one.day === day) ?? {};
@@ -135,7 +191,7 @@ function useChart(use: Awaited<ReturnType<typeof listCodeUse>>, visit: Visit): H
         href: visit.link('/orders', { from: day, to: day }),
       };
     }),
-    { label: 'Orders with the code by day' },
+    { label: 'Orders with the code by day', band },
   );
 }
 

@@ -5,8 +5,8 @@ import { formatCount, markLookAlikes } from '../../../render/text.ts';
 import { listAssignedCodes, listOwnedCodes, listUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { amountList, anchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { amountList, anchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { ownerOf } from './owner-of.ts';
 
 const PATH = '/codes';
@@ -29,13 +29,12 @@ export const codesPage: ConsolePage = {
   place: 'Creators',
   tab: 'Codes',
   async show(visit) {
-    const asked = textOf(visit, 'show');
-    const view = VIEWS.find((one) => one === asked) ?? 'unowned';
+    const view = optionOf(visit, 'show', VIEWS) ?? 'unowned';
     const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
     const job = textOf(visit, 'job');
     return {
       title: 'Codes',
-      content: html`${filterForm(visit, PATH, [
+      content: html`${filterForm(visit, [
         { name: 'show', label: 'Show', options: VIEWS, required: true },
         { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
         { name: 'code', label: 'Code' },
@@ -47,15 +46,13 @@ ${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assign
   },
 };
 
-const MOST_UNOWNED = 100;
-
 async function unowned(visit: Visit): Promise<Html> {
   const rows = await listUnownedCodes(visit.db, {
     job: textOf(visit, 'job'),
     code: textOf(visit, 'code'),
-    limit: MOST_UNOWNED,
+    limit: PAGE_ROWS,
   });
-  return html`${table(
+  return html`${pagedTable(
     rows,
     [
       column('Code', ({ code, folded, job, carriedAs }) =>
@@ -68,13 +65,17 @@ async function unowned(visit: Visit): Promise<Html> {
       column('Last order', ({ lastDay }) => lastDay),
       column('Job', ({ job }) => job),
     ],
-    { about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
-  )}${rows.length === MOST_UNOWNED ? html`<p class="dim">These are the first ${MOST_UNOWNED}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
+    { visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
+  )}${rows.length === PAGE_ROWS ? html`<p class="dim">These are the first ${PAGE_ROWS}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
 }
 
 async function assigned(visit: Visit): Promise<Html> {
-  const rows = await listAssignedCodes(visit.db, { job: textOf(visit, 'job') });
-  return table(
+  const [job = '', folded = ''] = keyOf(visit, 2) ?? [];
+  const rows = await listAssignedCodes(visit.db, {
+    ...{ job: textOf(visit, 'job'), code: textOf(visit, 'code'), limit: PAGE_ROWS + 1 },
+    after: folded === '' ? null : { job, folded },
+  });
+  return pagedTable(
     rows,
     [
       column('Code', ({ code, folded, job }) =>
@@ -98,7 +99,10 @@ async function assigned(visit: Visit): Promise<Html> {
         }),
       ),
     ],
-    { about: 'Assigned codes', none: 'No code was assigned in the console.' },
+    {
+      ...{ visit, about: 'Assigned codes', none: 'No code was assigned in the console.' },
+      keyOf: (row) => writeKey(row.job, row.folded),
+    },
   );
 }
 
@@ -111,7 +115,7 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     limit: PAGE_ROWS + 1,
     after: /^-?\d{1,9}$/.test(line) ? { job, folded, line: Number(line) } : null,
   });
-  return html`${pagedTable(
+  return pagedTable(
     rows,
     [
       column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
@@ -132,5 +136,5 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
       none: 'There are none.',
       keyOf: (row) => writeKey(row.job, row.folded, String(row.line)),
     },
-  )}`;
+  );
 }

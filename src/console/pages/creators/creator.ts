@@ -24,6 +24,7 @@ import {
   badge,
   dealAnchor,
   figure,
+  foldedTable,
   instant,
   missing,
   orderColumns,
@@ -35,6 +36,8 @@ const SHOWN = 100;
 /** Deals whose newest orders are shown. */
 const DEALS_OF_ORDERS = 5;
 const SHOWN_ORDERS = 10;
+/** Months, statements and deals in view; older ones are folded. */
+const SHOWN_MONTHS = 6;
 
 /** One creator: what they earned, what is pending and paid, by month; their statements, codes, orders and deals. */
 export const creatorPage: ConsolePage = {
@@ -73,9 +76,11 @@ export const creatorPage: ConsolePage = {
       title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
       content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
-${monthChart(months, visit)}
-${table(
-  months.map((sum) => ({ sum, said: describeReturn(sum) })),
+${monthChart(months, { creator, visit })}
+${foldedTable(
+  months
+    .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
+    .map((sum) => ({ sum, said: describeReturn(sum) })),
   [
     column('Month', ({ sum }) =>
       anchor(visit.link('/money', { by: 'deal', handle: creator, from: sum.key, to: sum.key }), sum.key),
@@ -86,7 +91,7 @@ ${table(
     number('New customers', ({ said }) => said.newCustomers),
     column('Not known', ({ said }) => said.why),
   ],
-  { about: 'By month', none: 'No order was credited yet.' },
+  { about: 'By month', none: 'No order was credited yet.', shown: SHOWN_MONTHS },
 )}
 <h2>Statements</h2>
 ${statementTable(statements, visit)}
@@ -104,7 +109,7 @@ ${table(
   ],
   { about: 'Codes', none: 'No code names this creator or one of their deals.' },
 )}
-<h2>Newest orders</h2>
+<h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
 ${table(newest, orderColumns(visit), { about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' })}
 <h2>Deals</h2>
 ${dealTable(deals, visit)}`,
@@ -153,7 +158,10 @@ function readiness(
 }
 
 /** Net revenue by month, one picture for each currency. */
-function monthChart(months: Awaited<ReturnType<typeof listReturns>>, visit: Visit): Html {
+function monthChart(
+  months: Awaited<ReturnType<typeof listReturns>>,
+  { creator, visit }: { readonly creator: string; readonly visit: Visit },
+): Html {
   return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) =>
     sums.length < 2
       ? null
@@ -162,7 +170,12 @@ function monthChart(months: Awaited<ReturnType<typeof listReturns>>, visit: Visi
             label: labelOf(key, { index, count: sums.length }),
             value: Number(netAtLeast ?? 0),
             name: `${key}: ${describeReturn({ key, netAtLeast, ...sum }).net}`,
-            href: visit.link('/orders', { outcome: 'credited', from: `${key}-01`, to: lastDayOf(key) }),
+            href: visit.link('/orders', {
+              outcome: 'credited',
+              creator,
+              from: `${key}-01`,
+              to: lastDayOf(key),
+            }),
           })),
           { label: `Net revenue in ${currency} by month` },
         ),
@@ -176,7 +189,7 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
     const before = statements[index - 1];
     return { ...one, isFirst: before?.month !== one.month || before.dealId !== one.dealId };
   });
-  return table(
+  return foldedTable(
     rows,
     [
       column('Month', ({ month, dealId }) =>
@@ -198,12 +211,16 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
           : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
       ),
     ],
-    { about: 'Statements', none: 'Nothing counts in any statement yet, or no rate is known.' },
+    {
+      about: 'Statements',
+      none: 'Nothing counts in any statement yet, or no rate is known.',
+      shown: SHOWN_MONTHS,
+    },
   );
 }
 
 function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
-  return table(
+  return foldedTable(
     deals,
     [
       column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
@@ -216,6 +233,6 @@ function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
           html`${anchor(visit.link('/orders', { deal: dealId }), 'orders')}, ${anchor(visit.link('/money/conflicts', { deal: dealId }), 'conflicts')}, ${anchor(visit.link('/money/reconciliation', { deal: dealId }), 'reconciliation')}`,
       ),
     ],
-    { about: 'Deals', none: 'The mirror knows no deal of this creator.' },
+    { about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS },
   );
 }

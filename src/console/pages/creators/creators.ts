@@ -33,7 +33,7 @@ export const creatorsPage: ConsolePage = {
     return {
       title: 'Creators',
       content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'handle', label: 'Creator' },
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },

@@ -4,7 +4,7 @@ import { formatCount, formatDuration } from '../../../render/text.ts';
 import { listDeals, readCoverage, stateOfDeal } from '../../../reports/list-deals.ts';
 import type { ConsolePage } from '../../console-page.ts';
 import { badge, dealAnchor, filterForm, instant, pagedTable, table } from '../../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../../read-query.ts';
+import { optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
@@ -15,21 +15,20 @@ export const dealsPage: ConsolePage = {
   place: 'Creators',
   tab: 'Deals',
   async show(visit) {
-    const state = textOf(visit, 'state');
     const [rows, coverage] = await Promise.all([
       listDeals(visit.db, {
         limit: PAGE_ROWS + 1,
         after: textOf(visit, 'after'),
         handle: textOf(visit, 'handle'),
         brand: textOf(visit, 'brand'),
-        state: STATES.find((one) => one === state) ?? null,
+        state: optionOf(visit, 'state', STATES),
       }),
       readCoverage(visit.db),
     ]);
     return {
       title: 'Deals',
       content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'handle', label: 'Creator' },
   { name: 'brand', label: 'Brand' },
   { name: 'state', label: 'State', options: STATES },

@@ -1,6 +1,6 @@
 import type { DoubtFilter } from '../../../reports/doubts/list-doubts.ts';
 import type { Visit } from '../../console-page.ts';
-import { textOf } from '../../read-query.ts';
+import { optionOf, textOf } from '../../read-query.ts';
 
 /** Options for how long an entry has been in doubt, in milliseconds. */
 export const AGES: Readonly<Record<string, number>> = {
@@ -13,7 +13,7 @@ export type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId
 
 /** Reads the filter from the address. Ages are counted back from `visit.now`. */
 export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
-  const age = AGES[textOf(visit, 'older') ?? ''];
+  const age = AGES[optionOf(visit, 'older', Object.keys(AGES)) ?? ''];
   return {
     job: textOf(visit, 'job'),
     reason: textOf(visit, 'reason'),

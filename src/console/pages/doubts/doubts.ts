@@ -20,15 +20,14 @@ import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import {
   anchor,
   countUpTo,
-  emptyText,
   filterForm,
   instant,
   isFiltered,
   orderLink,
-  pager,
+  pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { COUNT_LIMIT, idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
 import { acknowledgeManyForm, creditBox, entryBox, settleManyForm } from './settle-many.ts';
@@ -63,14 +62,13 @@ async function showList(visit: Visit): Promise<Shown> {
     title: 'Unclear',
     content: html`${summary(found, isFiltered(visit))}
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
   { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
   { name: 'deal', label: 'Deal' },
 ])}
-${doubtTable(doubts.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(doubts, ({ since, entryId }) => `${since} ${entryId}`) })}
+${doubtTable(doubts, visit)}
 ${settleManyForm(visit, { filter, ...found })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
 ${lostClaims(waitingClaims)}`,
@@ -98,7 +96,7 @@ function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     doubts,
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
@@ -123,7 +121,10 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
         evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
       ),
     ],
-    { about: 'Unclear entries', none: emptyText(visit, 'There are none.') },
+    {
+      ...{ visit, about: 'Unclear entries', none: 'There are none.' },
+      keyOf: ({ since, entryId }) => `${since} ${entryId}`,
+    },
   );
 }
 
@@ -131,8 +132,8 @@ function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null,
   if (credits.length === 0) return null;
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
-${table(
-  credits,
+${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(credits.length)} are shown.</p>` : null}${table(
+  credits.slice(0, PAGE_ROWS),
   [
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),

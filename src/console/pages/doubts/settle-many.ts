@@ -31,7 +31,16 @@ export function creditBox(entry: Entry): Html {
 /** A form that previews the acknowledgement of the ticked double credits, or of all of a job. */
 export function acknowledgeManyForm(
   visit: Visit,
-  { job, credits }: { readonly job: string | null; readonly credits: number },
+  {
+    job,
+    credits,
+    entryIds = null,
+  }: {
+    readonly job: string | null;
+    readonly credits: number;
+    /** Those that were chosen before. Null: they are ticked on this page. */
+    readonly entryIds?: readonly string[] | null;
+  },
 ): Html | null {
   if (credits === 0) return null;
   return chooseForm(visit, {
@@ -39,8 +48,9 @@ export function acknowledgeManyForm(
     path: '/bulk/preview-credits',
     title: 'Acknowledge many',
     about: 'You see a preview first.',
-    hidden: { filter_job: job ?? '' },
-    chosen: 'double credits',
+    hidden: { filter_job: job ?? '', entry: entryIds ?? [] },
+    chosen: entryIds === null ? 'double credits' : null,
+    scope: 'selected',
     all: plural(credits, 'double credit'),
   });
 }
@@ -56,12 +66,15 @@ export function settleManyForm(
     doubts,
     count,
     amounts,
+    isChosen = false,
   }: {
     readonly filter: ChosenDoubts;
     readonly doubts: number;
     /** The number of doubts in words. */
     readonly count: string;
     readonly amounts: string;
+    /** Whether the filter is what was chosen before. Otherwise, entries of this page can be ticked. */
+    readonly isChosen?: boolean;
   },
 ): Html | null {
   if (doubts === 0) return null;
@@ -82,7 +95,7 @@ export function settleManyForm(
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
 ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
 </fieldset>`,
-    chosen: 'entries',
-    all: `${count} that match${amounts === '' ? '' : `: ${amounts}`}`,
+    chosen: isChosen ? null : 'entries',
+    all: `${count}${isChosen ? '' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
   });
 }

@@ -12,7 +12,7 @@ import {
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { chooseBox, chooseForm } from '../../markup/choose.ts';
 import { anchor, badge, filterForm, instant, pagedTable } from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -25,7 +25,7 @@ export const filesPage: ConsolePage = {
   async show(visit) {
     const filter = {
       source: textOf(visit, 'source'),
-      state: textOf(visit, 'state'),
+      state: optionOf(visit, 'state', STATES),
       layout: textOf(visit, 'layout'),
       name: textOf(visit, 'file'),
     };
@@ -45,7 +45,7 @@ export const filesPage: ConsolePage = {
             })
       }</p>
 <p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'state', label: 'State', options: STATES },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
   { name: 'layout', label: 'Layout' },
@@ -77,9 +77,9 @@ ${pagedTable(
         html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
     ),
   ],
-  { visit, about: 'Files', none: 'No file matches the filter.', keyOf: ({ sourceFileId }) => sourceFileId },
+  { visit, about: 'Files', none: 'No run has seen a file yet.', keyOf: ({ sourceFileId }) => sourceFileId },
 )}
-${decideManyForm(visit, { filter, counts })}`,
+${decideManyForm(visit, { filter, files: counts.reduce((sum, { state, files: count }) => (filter.state === null || state === filter.state ? sum + count : sum), 0) })}`,
     };
   },
 };
@@ -119,40 +119,35 @@ export function rejectedLink(
 const FORM = 'decide-many';
 
 /**
- * A form that previews one decision about the ticked files, or about all that match the filter. The filter is
- * submitted as shown.
+ * A form that previews one decision about the ticked files, or about all that match the filter, which is submitted as
+ * shown; or about those that were chosen before.
  */
-function decideManyForm(
+export function decideManyForm(
   visit: Visit,
-  {
-    filter,
-    counts,
-  }: {
-    readonly filter: FileFilter;
-    readonly counts: readonly { readonly state: string; readonly files: number }[];
-  },
+  of: { readonly filter: FileFilter; readonly files: number } | { readonly fileIds: readonly string[] },
 ): Html | null {
-  const found = counts.reduce(
-    (sum, { state, files }) => (filter.state == null || state === filter.state ? sum + files : sum),
-    0,
-  );
+  const isChosen = 'fileIds' in of;
+  const found = isChosen ? of.fileIds.length : of.files;
   if (found === 0) return null;
   return chooseForm(visit, {
     id: FORM,
     path: '/bulk/preview-files',
     title: 'Decide about many',
     about: 'You see a preview first: which files, and which of them are left out.',
-    hidden: {
-      filter_source: filter.source ?? '',
-      filter_state: filter.state ?? '',
-      filter_layout: filter.layout ?? '',
-      filter_name: filter.name ?? '',
-    },
+    hidden: isChosen
+      ? { file: of.fileIds }
+      : {
+          filter_source: of.filter.source ?? '',
+          filter_state: of.filter.state ?? '',
+          filter_layout: of.filter.layout ?? '',
+          filter_name: of.filter.name ?? '',
+        },
     fields: html`<fieldset><legend>What should happen?</legend>
 <p><label><input type="radio" name="decision" value="release" required> Discard the rows of held files: nobody needs them. A run still reads a new version under a name.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
 </fieldset>`,
-    chosen: 'files',
-    all: `${plural(found, 'file')} that match`,
+    chosen: isChosen ? null : 'files',
+    scope: 'selected',
+    all: `${plural(found, 'file')}${isChosen ? '' : ' that match'}`,
   });
 }

@@ -14,8 +14,8 @@ import {
   type RejectedFilter,
 } from '../../../reports/files/list-rejected.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, emptyText, factList, filterForm, isFiltered, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { anchor, factList, filterForm, isFiltered, pagedTable } from '../../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { withinLimit } from '../../within-limit.ts';
 
 const PATH = '/rejected';
@@ -49,7 +49,7 @@ export const rejectedPage: ConsolePage = {
           : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
 ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
       }
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
   { name: 'file', label: 'File contains' },
@@ -59,14 +59,13 @@ ${filterForm(visit, PATH, [
 ${causeTable(causes, visit)}
 ${await fixEffect(visit, filter)}
 <h2>Rows</h2>
-${rowTable(rows.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, { after: nextKey(rows, ({ sourceFileId, record }) => `${sourceFileId}-${record}`) })}`,
+${rowTable(rows, visit)}`,
     };
   },
 };
 
 function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     causes,
     [
       column('Cause', ({ code }) =>
@@ -83,12 +82,12 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
         ),
       ),
     ],
-    { about: 'Causes', none: emptyText(visit, 'There are none.') },
+    { visit, about: 'Causes', none: 'There are none.' },
   );
 }
 
 function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     rows,
     [
       column('Row', ({ uri, line, sourceFileId, record }) =>
@@ -108,7 +107,10 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
     ],
-    { about: 'Rejected rows', none: emptyText(visit, 'There are none.') },
+    {
+      ...{ visit, about: 'Rejected rows', none: 'There are none.' },
+      keyOf: ({ sourceFileId, record }) => `${sourceFileId}-${record}`,
+    },
   );
 }
 

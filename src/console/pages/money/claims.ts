@@ -18,7 +18,7 @@ import {
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, creatorLink, filterForm, pagedTable, table } from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { idOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/claims';
 
@@ -30,7 +30,7 @@ export const claimsPage: ConsolePage = {
   async show(visit) {
     const [creator, format] = [textOf(visit, 'creator'), textOf(visit, 'reply')];
     if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
-    const state = CLAIM_STATES.find((one) => one === textOf(visit, 'state')) ?? null;
+    const state = optionOf(visit, 'state', CLAIM_STATES);
     const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
     const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
     const shown = rows.slice(0, PAGE_ROWS);
@@ -39,7 +39,7 @@ export const claimsPage: ConsolePage = {
     return {
       title: 'Claims of creators',
       content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'state', label: 'State', options: CLAIM_STATES },
   { name: 'creator', label: 'Creator' },
 ])}

@@ -7,7 +7,7 @@ import { compareRules, findNewestConflict, listConflicts } from '../../../report
 import { describeMonths } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
-import { dayOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 import { readMonths } from './return-filter.ts';
 
 const PATH = '/money/conflicts';
@@ -20,7 +20,7 @@ export const conflictsPage: ConsolePage = {
   place: 'Orders',
   tab: 'Conflicts',
   async show(visit) {
-    const kind = CONFLICT_KINDS.find((one) => one === textOf(visit, 'kind')) ?? null;
+    const kind = optionOf(visit, 'kind', CONFLICT_KINDS);
     const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
     const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
     const [sums, orders] = await Promise.all([
@@ -30,7 +30,7 @@ export const conflictsPage: ConsolePage = {
     return {
       title: 'Orders with evidence for several creators',
       content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },

@@ -6,8 +6,8 @@ import { html } from '../../../render/html/html.ts';
 import { listCustomersWon, listSelfPurchases } from '../../../reports/money/list-returns.ts';
 import { describeCustomersWon } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
-import { anchor, dealAnchor, filterForm, orderLink, pager, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { anchor, dealAnchor, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
+import { keyOf, optionOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 
 const PATH = '/money/customers';
@@ -20,18 +20,18 @@ export const customersWonPage: ConsolePage = {
   tab: 'Customers won',
   async show(visit) {
     const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
-    const isReview = textOf(visit, 'show') === 'own';
+    const isReview = optionOf(visit, 'show', ['own']) !== null;
     const [rows, own] = await Promise.all([
       listCustomersWon(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
       // Shown on request, because all customers who are influencers are compared with their orders.
       isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
     ]);
-    const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
+    const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
     return {
       title: 'Customers won',
       content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
-${filterForm(visit, PATH, RETURN_FIELDS)}
-${table(
+${filterForm(visit, RETURN_FIELDS)}
+${pagedTable(
   described,
   [
     column('Month', ({ won }) => won.month),
@@ -44,13 +44,11 @@ ${table(
     number('After 365 days', ({ said }) => said.worth365),
   ],
   {
-    about: 'Customers won',
+    ...{ visit, about: 'Customers won' },
+    keyOf: ({ won: { month, dealId, brandId, currency } }) => writeKey(month, dealId, brandId, currency),
     none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
   },
 )}
-${pager(visit, PATH, {
-  after: nextKey(rows, ({ month, dealId, brandId, currency }) => writeKey(month, dealId, brandId, currency)),
-})}
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
 <h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
 <p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>

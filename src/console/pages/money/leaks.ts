@@ -1,5 +1,5 @@
 import type { LeakedCode } from '../../../core/money/leak.ts';
-import { findLeaks } from '../../../money/find-leaks.ts';
+import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
@@ -7,7 +7,7 @@ import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../../read-query.ts';
+import { optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/leaks';
 const STATES = ['open', 'acknowledged'] as const;
@@ -18,7 +18,7 @@ export const leaksPage: ConsolePage = {
   place: 'Creators',
   tab: 'Leaked codes',
   async show(visit) {
-    const state = STATES.find((one) => one === textOf(visit, 'state')) ?? null;
+    const state = optionOf(visit, 'state', STATES);
     const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
       ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
     );
@@ -29,7 +29,7 @@ export const leaksPage: ConsolePage = {
     return {
       title: 'Codes that may have leaked',
       content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
-${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
+${filterForm(visit, [{ name: 'state', label: 'State', options: STATES }])}
 ${pagedTable(
   rows,
   [

@@ -23,10 +23,10 @@ import {
   filterForm,
   instant,
   orderLink,
-  pager,
+  pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
 const SHOWN = ['unexplained'] as const;
@@ -50,28 +50,23 @@ async function showDeals(visit: Visit) {
     limit: PAGE_ROWS + 1,
     after: readKey(visit),
     handle: textOf(visit, 'handle'),
-    isOpen: textOf(visit, 'show') === 'unexplained',
+    isOpen: optionOf(visit, 'show', SHOWN) !== null,
   });
   return {
     title: 'Posted orders compared with those that the service counts',
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'show', label: 'Only', options: SHOWN },
   { name: 'deal', label: 'Deal' },
   { name: 'handle', label: 'Creator' },
 ])}
-${dealTable(rows.slice(0, PAGE_ROWS), visit)}
-${pager(visit, PATH, {
-  after: nextKey(rows, ({ unexplained, dealId }) =>
-    writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
-  ),
-})}
+${dealTable(rows, visit)}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
 function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
-  return table(
+  return pagedTable(
     rows,
     [
       column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
@@ -91,8 +86,12 @@ function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
       ),
     ],
     {
-      about: 'Posted orders compared with those that the service counts',
-      none: 'There is nothing to compare: the mirror has published no totals yet, or the filter leaves nothing.',
+      ...{ visit, about: 'Posted orders compared with those that the service counts' },
+      none: visit.query.has('show')
+        ? 'Every difference is explained.'
+        : 'There is nothing to compare: the mirror has published no totals yet.',
+      keyOf: ({ unexplained, dealId }) =>
+        writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
     },
   );
 }

@@ -8,17 +8,8 @@ import { listReturns } from '../../../reports/money/list-returns.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { barChart, labelOf } from '../../markup/bars.ts';
-import {
-  anchor,
-  creatorLink,
-  dealLink,
-  facet,
-  figure,
-  filterForm,
-  pager,
-  table,
-} from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
+import { anchor, creatorLink, dealLink, facet, figure, filterForm, pagedTable } from '../../markup/parts.ts';
+import { keyOf, optionOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
 import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 
 const PATH = '/money';
@@ -33,15 +24,13 @@ export const returnsPage: ConsolePage = {
   place: 'Money',
   tab: 'Returns',
   async show(visit) {
-    const chosen = textOf(visit, 'by');
-    const by = GROUPS.find((group) => group === chosen) ?? 'creator';
+    const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
     const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
     const last = filter.to ?? filter.from;
     const over = monthBefore(visit.now, visit.config.statements.timeZone);
     const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
     const { reportingCurrency } = visit.config.statements;
-    const inCurrency =
-      reportingCurrency !== null && textOf(visit, 'in') === reportingCurrency ? reportingCurrency : null;
+    const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
     const [trend, rows] = await Promise.all([
       listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
       listReturns(visit.db, {
@@ -60,7 +49,7 @@ export const returnsPage: ConsolePage = {
 <p><a class="button" href="${visit.link(`/statements/${over}`)}">Statement of ${over}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
-${filterForm(visit, PATH, [
+${filterForm(visit, [
   { name: 'by', label: '', type: 'hidden' },
   ...RETURN_FIELDS,
   ...(reportingCurrency === null
@@ -68,8 +57,7 @@ ${filterForm(visit, PATH, [
     : [{ name: 'in', label: 'Convert into', options: [reportingCurrency] }]),
 ])}
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
-${returnTable(rows.slice(0, PAGE_ROWS), { by, visit })}
-${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKey(currency, rank, key)) })}
+${returnTable(rows, { by, visit })}
 <p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${explainUnknown(rows)}</p>`,
     };
   },
@@ -133,7 +121,7 @@ function returnTable(
   { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
 ): Html {
   const described = rows.map((sum) => ({ sum, said: describeReturn(sum) }));
-  return table(
+  return pagedTable(
     described,
     [
       column(`${by.charAt(0).toUpperCase()}${by.slice(1)}`, ({ sum }) => nameOf(sum, { by, visit })),
@@ -148,7 +136,14 @@ function returnTable(
       number('Cost per new customer', ({ said }) => said.perNewCustomer),
       column('Not known', ({ said }) => said.why),
     ],
-    { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
+    {
+      ...{
+        visit,
+        about: `What each ${by} brought and cost`,
+        none: 'No order was credited, and no fee is owed.',
+      },
+      keyOf: ({ sum: { currency, rank, key } }) => writeKey(currency, rank, key),
+    },
   );
 }
 

@@ -61,6 +61,7 @@ ${pagedTable(
     number('Rate', ({ ratePercent, rateFrom }) =>
       ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
     ),
+    column('Terms', ({ termsText }) => termsText),
     number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
     number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
     number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),

@@ -12,7 +12,6 @@ export type ReadRecord = {
   /** Position in the reader's window; see `rawOf`. */
   readonly start: number;
   readonly end: number;
-  /** Number of lines that it spans. */
   readonly lines: number;
 };
 

@@ -65,7 +65,6 @@ export class RecordScanner {
     return isUsual ? new RecordScanner(byte, quote !== null) : null;
   }
 
-  /** Sets the bytes to read. */
   open(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#text = bytes.toString('latin1');

@@ -7,86 +7,21 @@ import { foldHeader } from '../../../core/text/fold.ts';
 
 /** Words that answer yes, which is consent only in a column that asks for it. `1` and `active` mean many things. */
 const ANSWERS = [
-  ...[
-    'yes',
-    'y',
-    'true',
-    'granted',
-    'accepted',
-    'confirmed',
-    'consented',
-    'ja',
-    'wahr',
-    'oui',
-    'vrai',
-    'sí',
-    'si',
-  ],
-  ...['verdadero', 'sì', 'vero', 'sim', 'verdadeiro', 'tak', 'ano', 'kyllä'],
+  'yes, y, true, granted, accepted, confirmed, consented, ja, wahr, oui, vrai, sí, si, verdadero, sì',
+  'vero, sim, verdadeiro, tak, ano, kyllä',
 ];
 
 /** Words that say by themselves that somebody has subscribed. */
 const SUBSCRIBED = [
-  ...[
-    'subscribed',
-    'opted in',
-    'opted-in',
-    'opt-in',
-    'opt in',
-    'optin',
-    'abonniert',
-    'angemeldet',
-    'geabonneerd',
-  ],
-  ...[
-    'ingeschreven',
-    'aangemeld',
-    'abonné',
-    'abonnée',
-    'inscrit',
-    'inscrite',
-    'suscrito',
-    'suscrita',
-    'iscritto',
-  ],
-  ...['iscritta', 'inscrito', 'inscrita', 'prenumerant'],
+  'subscribed, opted in, opted-in, opt-in, opt in, optin, abonniert, angemeldet, geabonneerd',
+  'ingeschreven, aangemeld, abonné, abonnée, inscrit, inscrite, suscrito, suscrita, iscritto, iscritta',
+  'inscrito, inscrita, prenumerant',
 ];
 
 /** Words that say no, or that nothing happened: in a column of refusals they mean that nobody refused. */
 const NO = [
-  ...[
-    'no',
-    'n',
-    'false',
-    '0',
-    'never',
-    'none',
-    'null',
-    'nil',
-    'undefined',
-    'n/a',
-    'na',
-    '-',
-    '--',
-    'not set',
-  ],
-  ...[
-    'nein',
-    'falsch',
-    'nee',
-    'nej',
-    'nei',
-    'onwaar',
-    'non',
-    'faux',
-    'falso',
-    'não',
-    'nao',
-    'nie',
-    'ne',
-    'ei',
-  ],
-  ...['0000-00-00', '0000-00-00 00:00:00', '0.0', '[]', '{}'],
+  'no, n, false, 0, never, none, null, nil, undefined, n/a, na, -, --, not set, nein, falsch, nee, nej',
+  'nei, onwaar, non, faux, falso, não, nao, nie, ne, ei, 0000-00-00, 0000-00-00 00:00:00, 0.0, [], {}',
 ];
 
 /** Words of a status that take permission away, or that show that it was never confirmed. */
@@ -121,9 +56,13 @@ const CONSENT_HEADER =
 const STATUS_HEADER =
   /^(?:(?:e ?mail |subscription |subscriber |member |contact |marketing |list )*(?:status|state)|statut|estado|stato|abonnement ?status)$/iu;
 
-const answers = new Set(ANSWERS.map(foldCell));
-const subscribed = new Set(SUBSCRIBED.map(foldCell));
-const no = new Set(NO.map(foldCell));
+const answers = setOf(ANSWERS);
+const subscribed = setOf(SUBSCRIBED);
+const no = setOf(NO);
+
+function setOf(lists: readonly string[]): ReadonlySet<string> {
+  return new Set(lists.flatMap((list) => list.split(', ')).map(foldCell));
+}
 
 /**
  * Words of headers that ask for consent to e-mail. What stands below any other word is not known to be consent:

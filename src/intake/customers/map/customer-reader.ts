@@ -11,10 +11,11 @@ import {
   type StatedCustomer,
   submitsUnknown,
 } from '../../../core/customer.ts';
-import type { Layout, LayoutField, OtherLayouts } from '../../../core/layout.ts';
+import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../../core/record.ts';
 import { layoutFor } from '../../layout/layout-for.ts';
 import { type Column, type ResolvedHeader, resolveHeader } from '../../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 import { mayBeCut, type ReadColumns, requireWhole } from '../../map/cut-row.ts';
 import { type Fault, reject } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';

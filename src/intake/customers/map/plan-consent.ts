@@ -1,8 +1,8 @@
 import { type ConsentStatement, later } from '../../../core/customer.ts';
-import type { CellTest, Layout } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { type Column, listSpellings, type ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
+import type { CellTest, Layout } from '../../layout/to-layout.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { timeParser } from '../../values/parse-time.ts';
 import { remember } from '../../values/remember.ts';
@@ -147,7 +147,6 @@ function takesAway(cell: string): boolean {
   return !isBlank(cell) && !isNo(cell);
 }
 
-/** Creates the reader of one cell. */
 function cellReader(
   rules: readonly Rule[],
   isDeclared: boolean,

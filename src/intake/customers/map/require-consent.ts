@@ -1,10 +1,10 @@
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { ConsentRule } from '../../../core/customer.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, OtherLayouts } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { toNfkc } from '../../../core/text/normal-form.ts';
 import { bestFit, provenBy, quoteAll, type ResolvedHeader } from '../../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 
 export type RequireConsentOptions = {
   readonly layout: Layout;

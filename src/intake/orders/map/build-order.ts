@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Layout, LayoutField, SummedField } from '../../../core/layout.ts';
+import type { LayoutField, SummedField } from '../../../core/layout.ts';
 import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.ts';
 import type { RejectedRow } from '../../../core/record.ts';
 import { saysNoValue } from '../../../core/text/fold.ts';
 import { statusReader } from '../../layout/status-rules.ts';
+import type { Layout } from '../../layout/to-layout.ts';
 import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../map/fault.ts';
 import { findIds, linkFinder, linkOf, noteOf } from '../../map/find-links.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';

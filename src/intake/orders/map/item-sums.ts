@@ -1,8 +1,9 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { MoneyFormat, SummedField } from '../../../core/layout.ts';
+import type { SummedField } from '../../../core/layout.ts';
 import { hasFittingDecimals } from '../../../core/money.ts';
 import type { DecimalText, OrderItem } from '../../../core/order.ts';
 import { plural } from '../../../core/text/plural.ts';
+import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { type Fault, OTHER_CURRENCY } from '../../map/fault.ts';
 import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';

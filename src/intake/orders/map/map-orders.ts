@@ -1,5 +1,4 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, OtherLayouts } from '../../../core/layout.ts';
 import type {
   MissingRow,
   OrderBatch,
@@ -11,6 +10,7 @@ import type { CsvChunk, CsvRecord, FooterRow, LostRow, OpenRow, RejectedRow } fr
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutFor, layoutForOrders } from '../../layout/layout-for.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 import { type Fault, reject } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { type DateWatch, withDateOrder } from '../../values/date-order.ts';
@@ -149,7 +149,7 @@ type Stage = {
   /** Takes a row that cannot be used. */
   readonly lose: (row: LostRow, to: Pending) => void;
   /** Returns the order that a row names which could not be read, if its cells are in their places. */
-  readonly namedIn: (record: number, lost: readonly LostRow[]) => Pick<RejectedRow, 'orderId'>;
+  readonly namedIn: (record: number, lost: readonly LostRow[]) => Pick<RejectedRow, 'orderId' | 'orderName'>;
   /** Notes that the text ends within its last row. */
   readonly cut: (row: OpenRow) => void;
   readonly close: (to: Pending) => void;
@@ -250,7 +250,7 @@ function openStage(
     },
     namedIn(record, lost) {
       const cells = lost.find((row) => row.record === record && !row.isHeader)?.cells ?? null;
-      return plan.isGroupedById ? { orderId: window.namedBy(cells) } : {};
+      return { [plan.isGroupedById ? 'orderId' : 'orderName']: window.namedBy(cells) };
     },
     cut: (row) => window.cut(row),
     close,

@@ -1,6 +1,6 @@
-import type { MoneyFormat } from '../../../core/layout.ts';
 import type { MissingRow } from '../../../core/order.ts';
 import type { CsvRecord, OpenRow, RejectedRow } from '../../../core/record.ts';
+import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { mayBeCut } from '../../map/cut-row.ts';
 import { type Fault, missingValue, reject } from '../../map/fault.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';

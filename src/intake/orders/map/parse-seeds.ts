@@ -1,8 +1,8 @@
 import type { SeedRow } from '../../../core/backfill.ts';
-import type { MoneyFormat } from '../../../core/layout.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { foldPlatform, orderKey } from '../../../core/text/order-key.ts';
 import { type ReadSheet, readSheet } from '../../../core/text/read-sheet.ts';
+import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
 import { type IdParser, parseId } from '../../values/parse-id.ts';
 import { parseMoneyIn } from '../../values/parse-money.ts';

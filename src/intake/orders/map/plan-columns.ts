@@ -1,9 +1,10 @@
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { ExclusionRule, Layout, LayoutField, SummedField } from '../../../core/layout.ts';
+import type { LayoutField, SummedField } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { mayLackStatus } from '../../layout/lowering-columns.ts';
 import type { Column, ResolvedHeader } from '../../layout/resolve-header.ts';
 import { cellTest } from '../../layout/test-cell.ts';
+import type { ExclusionRule, Layout } from '../../layout/to-layout.ts';
 import { foldWord } from '../../values/clean-text.ts';
 import { type IdParser, orderIdParser } from '../../values/parse-id.ts';
 import { remember } from '../../values/remember.ts';
@@ -54,7 +55,6 @@ export type ColumnPlan = {
   readonly item: Column | null;
   /** Null if the source does not ask for order lines, or if the file does not contain them. */
   readonly lines: LinesPlan | null;
-  /** True if a column is read. */
   readonly isRead: (index: number) => boolean;
   /** True if an order that lacks one of its rows would be another order: its amounts or its lines add up. */
   readonly needsAllRows: boolean;

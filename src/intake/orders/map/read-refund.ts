@@ -1,6 +1,6 @@
-import type { Layout } from '../../../core/layout.ts';
 import type { DecimalText } from '../../../core/order.ts';
 import { type LinearPattern, linearPattern } from '../../layout/linear-pattern.ts';
+import type { Layout } from '../../layout/to-layout.ts';
 import { type Fault, missingValue } from '../../map/fault.ts';
 import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';

@@ -1,9 +1,9 @@
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
-import type { Layout, OtherLayouts } from '../../../core/layout.ts';
 import { requireLoweringColumns } from '../../layout/lowering-columns.ts';
 import { refuseNotOrders } from '../../layout/not-orders.ts';
 import { type ResolvedHeader, resolveHeader } from '../../layout/resolve-header.ts';
+import type { Layout, OtherLayouts } from '../../layout/to-layout.ts';
 
 /** What is needed, in addition to its header, to decide whether a file can be read for its orders. */
 export type OrderReading = {

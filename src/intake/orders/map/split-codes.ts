@@ -1,7 +1,7 @@
-import type { Layout } from '../../../core/layout.ts';
 import { saysNoValue } from '../../../core/text/fold.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { linearPattern } from '../../layout/linear-pattern.ts';
+import type { Layout } from '../../layout/to-layout.ts';
 import type { Fault } from '../../map/fault.ts';
 import { cleanText } from '../../values/clean-text.ts';
 import { remember } from '../../values/remember.ts';

@@ -1,6 +1,7 @@
-import type { LayoutField, MoneyFormat } from '../../../core/layout.ts';
+import type { LayoutField } from '../../../core/layout.ts';
 import type { DecimalText, StagedOrder } from '../../../core/order.ts';
 import type { FooterRow } from '../../../core/record.ts';
+import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { type Fault, footerRow } from '../../map/fault.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { parseMoney } from '../../values/parse-money.ts';

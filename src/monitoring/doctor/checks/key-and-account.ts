@@ -1,29 +1,23 @@
 import { requireService } from '../../../config/require-settings.ts';
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, findingsOf, ok, problem } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { identifyAccount } from '../../../ledger/open-account.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
-import { findingsOf } from '../findings-of.ts';
-
-const ABOUT = 'service';
 
 /** Checks the address, the key, and whether the key belongs to the account of this ledger. */
 export const keyAndAccount: Diagnostic = {
-  name: ABOUT,
+  name: 'service',
   async look(patient) {
     const { client, config } = patient;
     const { url } = requireService(config);
     if (client === null) return [];
     try {
       const accountId = await identifyAccount(client, url);
-      return [
-        { status: 'ok', about: ABOUT, what: `${url} accepts the key of account ${accountId}.` },
-        ...(await boundOf(patient, accountId)),
-      ];
+      return [ok(`${url} accepts the key of account ${accountId}.`), ...(await boundOf(patient, accountId))];
     } catch (error) {
       if (!(error instanceof KnownError)) throw error;
-      return findingsOf(ABOUT, error.details);
+      return findingsOf('service', error.details);
     }
   },
 };
@@ -33,12 +27,10 @@ async function boundOf({ db, hasTables }: Patient, accountId: string): Promise<r
   const bound = await boundAccount(db);
   if (bound === null || bound === accountId) return [];
   return [
-    {
-      status: 'problem',
-      about: ABOUT,
-      what: `The key belongs to account ${accountId}, but the ledger belongs to account ${bound}.`,
-      why: 'The same order posted to two accounts would count twice, so every run refuses.',
-      fix: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
-    },
+    problem(
+      `The key belongs to account ${accountId}, but the ledger belongs to account ${bound}.`,
+      'The same order posted to two accounts would count twice, so every run refuses.',
+      `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
+    ),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
 import { isLoopback } from '../../../core/http/is-loopback.ts';
 import type { KnownError } from '../../../core/known-error.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -13,29 +13,15 @@ import { readWaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { describeStranded, findRenamedJob } from '../../../runs/renamed-job.ts';
 
-const ABOUT = 'ledger';
-
 /**
  * Checks whether the database still has everything that was posted from here, and whether this machine could
  * detect a loss.
  */
 export const ledger: Diagnostic = {
-  name: ABOUT,
+  name: 'ledger',
   async look(patient) {
     const { db, config, hasTables, databaseProblem } = patient;
-    const unreadable = countUnreadable(spoolFolder({ config }));
-    const spool: readonly Finding[] =
-      unreadable === 0
-        ? []
-        : [
-            {
-              status: 'warning',
-              about: ABOUT,
-              what: `${plural(unreadable, 'unusable line of the spool was', 'unusable lines of the spool were')} set aside.`,
-              why: 'Each was an answer of the service, and its order stays in doubt.',
-              fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
-            },
-          ];
+    const spool = spoolIn(spoolFolder({ config }));
     // A run creates the database and applies the migrations, and then compares it.
     if (db === null || !hasTables)
       return databaseProblem === null ? [...(await lossOf(patient)), ...spool] : spool;
@@ -50,61 +36,53 @@ export const ledger: Diagnostic = {
   },
 };
 
+function spoolIn(folder: string): readonly Finding[] {
+  const unreadable = countUnreadable(folder);
+  if (unreadable === 0) return [];
+  const what = `${plural(unreadable, 'unusable line of the spool was', 'unusable lines of the spool were')} set aside.`;
+  const why = 'Each was an answer of the service, and its order stays in doubt.';
+  return [
+    warning(what, why, `Compare them with \`npx influencer-sync review\`, then remove ${folder}/unreadable.`),
+  ];
+}
+
 type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
 
 async function lossOf({ db, config }: Patient): Promise<readonly Finding[]> {
-  const { problem } = await compare(db, { config });
-  return problem === null ? [] : [toFinding(problem)];
+  const { problem: loss } = await compare(db, { config });
+  return loss === null ? [] : [toFinding(loss)];
 }
 
 function toFinding({ details: { message, help } }: KnownError): Finding {
-  return {
-    status: 'problem',
-    about: ABOUT,
-    what: message,
-    why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
-    fix: help,
-  };
+  const why = 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).';
+  return problem(message, why, help);
 }
 
 async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]> {
-  const { continuity, problem } = await compare(db, { config });
-  if (problem !== null) return [toFinding(problem)];
+  const { continuity, problem: loss } = await compare(db, { config });
+  if (loss !== null) return [toFinding(loss)];
   const ledgerId = await readLedgerId(db);
   const name = ledgerId === null ? 'A new ledger' : `Ledger ${shortLedgerId(ledgerId)}`;
   if (continuity.kind === 'unmarked' && continuity.hasClaims)
     return [
-      {
-        status: isLoopback(config.api.url) ? 'warning' : 'problem',
-        about: ABOUT,
-        what: `${name} has claims, but this machine has no journal of it (${describeJournals(config)}).`,
-        why: 'A run on this machine cannot detect a restored or replaced database, and would post its orders again.',
-        fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
-      },
+      (isLoopback(config.api.url) ? warning : problem)(
+        `${name} has claims, but this machine has no journal of it (${describeJournals(config)}).`,
+        'A run on this machine cannot detect a restored or replaced database, and would post its orders again.',
+        'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
+      ),
     ];
   const blindness = describeBlindness(config, { ledgerId, hasClaims: continuity.kind === 'continuous' });
-  const unseen: readonly Finding[] =
-    blindness === null
-      ? []
-      : [
-          {
-            status: 'warning',
-            about: ABOUT,
-            what: blindness,
-            why: 'The journals are in the same folder as the embedded database, so an older copy of both looks complete, and its orders would be posted again.',
-            fix: 'Let this user write to its state folder (XDG_STATE_HOME), or set ledger.mark_uri to a folder or S3.',
-          },
-        ];
+  const why =
+    'The journals are in the same folder as the embedded database, so an older copy of both looks complete, and its orders would be posted again.';
+  const fix =
+    'Let this user write to its state folder (XDG_STATE_HOME), or set ledger.mark_uri to a folder or S3.';
   return [
-    ...unseen,
-    {
-      status: 'ok',
-      about: ABOUT,
-      what:
-        continuity.kind === 'continuous'
-          ? `${name} has every order that this machine posted.`
-          : `${name}: nothing was posted yet.`,
-    },
+    ...(blindness === null ? [] : [warning(blindness, why, fix)]),
+    ok(
+      continuity.kind === 'continuous'
+        ? `${name} has every order that this machine posted.`
+        : `${name}: nothing was posted yet.`,
+    ),
   ];
 }
 
@@ -112,13 +90,11 @@ async function machinesOf({ db, config }: Opened): Promise<readonly Finding[]> {
   const machines = await countMachines(db);
   if (machines < 2 || config.ledger.mark !== null) return [];
   return [
-    {
-      status: 'warning',
-      about: ABOUT,
-      what: `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
-      why: 'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine detects an older disk image of the database only if its own claims are missing from it.',
-      fix: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
-    },
+    warning(
+      `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
+      'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine detects an older disk image of the database only if its own claims are missing from it.',
+      'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
+    ),
   ];
 }
 
@@ -127,21 +103,21 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
   const waiting = await readWaitingClaims(db);
   const findings: Finding[] = [];
   if (double.length > 0)
-    findings.push({
-      status: 'problem',
-      about: ABOUT,
-      what: `${plural(double.length, 'order was', 'orders were')} accepted more than once by the service.`,
-      why: 'An influencer was credited twice for each.',
-      fix: 'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
-    });
+    findings.push(
+      problem(
+        `${plural(double.length, 'order was', 'orders were')} accepted more than once by the service.`,
+        'An influencer was credited twice for each.',
+        'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
+      ),
+    );
   if (waiting.claims > 0)
-    findings.push({
-      status: 'warning',
-      about: ABOUT,
-      what: `${plural(waiting.claims, 'order was', 'orders were')} sent before the database went back to an earlier state, and no file has stated ${waiting.claims === 1 ? 'it' : 'them'} since.`,
-      why: 'They are not posted again, but no report contains them.',
-      fix: 'Keep their exports where the sources read them. The next run finds them.',
-    });
+    findings.push(
+      warning(
+        `${plural(waiting.claims, 'order was', 'orders were')} sent before the database went back to an earlier state, and no file has stated ${waiting.claims === 1 ? 'it' : 'them'} since.`,
+        'They are not posted again, but no report contains them.',
+        'Keep their exports where the sources read them. The next run finds them.',
+      ),
+    );
   return findings;
 }
 
@@ -153,14 +129,14 @@ async function strandedIn({ db, config, kinds }: Opened): Promise<readonly Findi
     const renamed = kind === undefined ? null : await findRenamedJob(db, { config, job, kind });
     if (renamed === null) continue;
     known.push(renamed);
-    findings.push({
-      status: 'ok',
-      about: ABOUT,
-      what: `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
-    });
+    findings.push(
+      ok(
+        `${job.name} continues ${renamed}, which the configuration no longer names. Its next run takes over what ${renamed} has decided and sent.`,
+      ),
+    );
   }
   const stranded = await describeStranded(db, known);
   if (stranded === null) return findings;
   const why = 'They stay as they are until a run of their job posts them.';
-  return [...findings, { status: 'problem', about: ABOUT, ...stranded, why }];
+  return [...findings, { status: 'problem', ...stranded, why }];
 }

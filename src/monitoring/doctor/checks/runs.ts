@@ -1,6 +1,6 @@
 import type { JobSettings } from '../../../config/job-fields.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { formatMinute } from '../../../core/text/format-instant.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -33,12 +33,12 @@ export const leases: Diagnostic = {
       if (holder === null) continue;
       const { pid, host, acquiredAt, endsInMs } = holder;
       findings.push({
-        status: 'warning',
-        about: `run of ${job.name}`,
-        what: `Process ${pid} on ${host} has been at it, or at its sources, since ${formatMinute(acquiredAt)} UTC.`,
-        why: 'Another run ends with exit code 5 until that one has ended.',
-        fix: `Wait until it ends. If that process was killed, its lease is over in ${Math.ceil(endsInMs / 1_000)} s: \`run --wait\` waits for it.`,
-        isBusy: true,
+        ...warning(
+          `Process ${pid} on ${host} has been at it, or at its sources, since ${formatMinute(acquiredAt)} UTC.`,
+          'Another run ends with exit code 5 until that one has ended.',
+          `Wait until it ends. If that process was killed, its lease is over in ${Math.ceil(endsInMs / 1_000)} s: \`run --wait\` waits for it.`,
+        ),
+        ...{ about: `run of ${job.name}`, isBusy: true },
       });
     }
     return findings;
@@ -50,59 +50,51 @@ export const schedules: Diagnostic = {
   name: 'schedule',
   async look(patient) {
     const findings: Finding[] = [];
-    for (const job of Object.values(patient.config.jobs)) findings.push(...(await lookAtJob(patient, job)));
+    for (const job of Object.values(patient.config.jobs))
+      findings.push({ ...(await lookAtJob(patient, job)), about: `schedule of ${job.name}` });
     return findings;
   },
 };
 
-async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly Finding[]> {
-  const about = `schedule of ${job.name}`;
+async function lookAtJob(patient: Patient, job: JobSettings): Promise<Finding> {
   const { schedule, timeZone } = job;
-  if (schedule === null) {
-    const what =
-      job.after === null ? 'None: the job runs only when you start it.' : `It follows ${job.after}.`;
-    return [{ status: 'ok', about, what }];
-  }
+  if (schedule === null)
+    return ok(job.after === null ? 'None: the job runs only when you start it.' : `It follows ${job.after}.`);
   const slots = nextSlots(openCalendar({ schedule, timeZone }), patient.now());
   const [next] = slots;
-  if (next === undefined) {
-    const what = `"${schedule}" never fires.`;
-    const fix = 'Correct the expression: its day and month exclude each other.';
-    return [{ status: 'problem', about, what, why: 'serve would never run the job.', fix }];
-  }
-  const intervalMs = shortestGapMs(slots);
-  const late = await isLate(patient, { job, about, intervalMs });
-  if (late !== null) return [late];
-  return [{ status: 'ok', about, what: `Next at ${formatMinute(next)} UTC.` }];
+  if (next === undefined)
+    return problem(
+      `"${schedule}" never fires.`,
+      'serve would never run the job.',
+      'Correct the expression: its day and month exclude each other.',
+    );
+  const late = await isLate(patient, job, shortestGapMs(slots));
+  return late ?? ok(`Next at ${formatMinute(next)} UTC.`);
 }
 
 async function isLate(
   { db, hasTables, now, kinds }: Patient,
-  { job, about, intervalMs }: { job: JobSettings; about: string; intervalMs: number },
+  job: JobSettings,
+  intervalMs: number,
 ): Promise<Finding | null> {
   if (db === null || !hasTables) return null;
   const ran = await listRuns(db, { job: job.name, limit: RUNS_LOOKED_AT });
   const [last] = ran;
   if (last === undefined) return null;
   const restedMs = now().getTime() - new Date(last.startedAt).getTime();
-  if (restedMs > SLOTS_MISSED * intervalMs) {
-    return {
-      status: 'warning',
-      about,
-      what: `It last ran ${plural(Math.round(restedMs / 3_600_000), 'hour')} ago, more than ${SLOTS_MISSED} slots.`,
-      why: `${itemsOf(kinds, job)} wait.`,
-      fix: 'Check that `npx influencer-sync serve` runs with this configuration.',
-    };
-  }
+  if (restedMs > SLOTS_MISSED * intervalMs)
+    return warning(
+      `It last ran ${plural(Math.round(restedMs / 3_600_000), 'hour')} ago, more than ${SLOTS_MISSED} slots.`,
+      `${itemsOf(kinds, job)} wait.`,
+      'Check that `npx influencer-sync serve` runs with this configuration.',
+    );
   const longestS = Math.max(...ran.map(({ seconds }) => seconds));
   if (longestS * 1_000 < intervalMs) return null;
-  return {
-    status: 'warning',
-    about,
-    what: `A run took ${plural(Math.round(longestS / 60), 'minute')}, and slots are ${plural(Math.round(intervalMs / 60_000), 'minute')} apart.`,
-    why: 'Slots that are due during a run are skipped, or queue up.',
-    fix: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit past orders with `backfill`.',
-  };
+  return warning(
+    `A run took ${plural(Math.round(longestS / 60), 'minute')}, and slots are ${plural(Math.round(intervalMs / 60_000), 'minute')} apart.`,
+    'Slots that are due during a run are skipped, or queue up.',
+    'Run it less often, raise api.requests_per_second if your plan allows it, or credit past orders with `backfill`.',
+  );
 }
 
 /** For example `Orders`, to begin a sentence. */
@@ -137,56 +129,47 @@ function shortestGapMs(slots: readonly Date[]): number {
 export const queues: Diagnostic = {
   name: 'queue',
   async look({ config }) {
-    const findings = await Promise.all(Object.values(config.sources).map(lookAtQueue));
-    return findings.flat();
+    const sources = Object.values(config.sources);
+    return (await Promise.all(sources.map(lookAtQueue))).flatMap((found, index) =>
+      found === null ? [] : [{ ...found, about: `queue of source ${sources[index]?.name}` }],
+    );
   },
 };
 
-async function lookAtQueue({ name, events, region, profile }: SourceSettings): Promise<readonly Finding[]> {
-  if (events === null) return [];
-  const about = `queue of source ${name}`;
+async function lookAtQueue({ events, region, profile }: SourceSettings): Promise<Finding | null> {
+  if (events === null) return null;
   try {
     const queue = await openQueue({ url: events.queue, region, profile });
     const { waiting, hasDeadLetters } = await readQueueState(queue).finally(() => queue.close());
     const count = `${waiting.toLocaleString('en')} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
-    if (!hasDeadLetters) return [withoutDeadLetters(about, count)];
-    const what = `${count}; all names are listed every ${events.listEveryHours} hours.`;
-    return [{ status: 'ok', about, what }];
+    if (hasDeadLetters) return ok(`${count}; all names are listed every ${events.listEveryHours} hours.`);
+    return warning(
+      `${count}; the queue has no dead-letter queue.`,
+      'A message that is no event of S3 comes back until it expires.',
+      'Give the queue a redrive policy, for example with a maxReceiveCount of 5.',
+    );
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     const { message, help } = error.details;
     const why = 'Runs list all names of the source instead, which takes longer. No file is missed.';
-    return [{ status: 'warning', about, what: message, why, fix: help }];
+    return warning(message, why, help);
   }
 }
 
-function withoutDeadLetters(about: string, count: string): Finding {
-  return {
-    status: 'warning',
-    about,
-    what: `${count}; the queue has no dead-letter queue.`,
-    why: 'A message that is no event of S3 comes back until it expires.',
-    fix: 'Give the queue a redrive policy, for example with a maxReceiveCount of 5.',
-  };
-}
-
-const ABOUT = 'notices';
-
 /** Checks whether the notification channels accept notices. */
 export const notices: Diagnostic = {
-  name: ABOUT,
+  name: 'notices',
   async look({ config, db, hasTables }) {
     const names = config.notify.channels.map(({ name }) => name);
     if (names.length === 0 || db === null || !hasTables) return [];
     const troubles = (await listChannelTroubles(db)).filter(({ channel }) => names.includes(channel));
-    if (troubles.length === 0)
-      return [{ status: 'ok', about: ABOUT, what: `No channel (${names.join(', ')}) has failed lately.` }];
-    return troubles.map(({ channel, failing, givenUp, lastError, since }) => ({
-      status: 'warning',
-      about: ABOUT,
-      what: `${channel} has not accepted notices since ${formatMinute(since)} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
-      why: 'No notice arrives through this channel. Runs are not affected.',
-      fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
-    }));
+    if (troubles.length === 0) return [ok(`No channel (${names.join(', ')}) has failed lately.`)];
+    return troubles.map(({ channel, failing, givenUp, lastError, since }) =>
+      warning(
+        `${channel} has not accepted notices since ${formatMinute(since)} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
+        'No notice arrives through this channel. Runs are not affected.',
+        `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
+      ),
+    );
   },
 };

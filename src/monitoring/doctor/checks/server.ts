@@ -1,24 +1,20 @@
 import { findPlainConnections } from '../../../config/plain-connections.ts';
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
 import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-limits.ts';
 import { readClock } from '../../../db/server/inspect-server.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 
-const ABOUT = 'database settings';
-
 /**
- * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses
- * some more.
+ * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses some more.
  */
 const CONNECTIONS_OF_A_RUN = 9;
 const MS_PER_MINUTE = 60_000;
 
 /**
- * Checks settings of the server, database or role that would make a run fail, and replication that can lose
- * commits.
+ * Checks settings of the server, database or role that would make a run fail, and replication that can lose commits.
  */
 export const serverLimits: Diagnostic = {
-  name: ABOUT,
+  name: 'database settings',
   async look({ config, db }) {
     if (db === null || config.database.url === '') return [];
     const limits = await inspectLimits(db);
@@ -30,24 +26,22 @@ export const serverLimits: Diagnostic = {
     ];
     if (findings.length > 0) return findings;
     const how = limits.isOwnSession ? `${limits.connectionsLeft} connections are left` : 'behind a pooler';
-    return [{ status: 'ok', about: ABOUT, what: `The server accepts writes; ${how}.` }];
+    return [ok(`The server accepts writes; ${how}.`)];
   },
 };
 
 function readOnlyOf({ isStandby, isReadOnly }: ServerLimits): readonly Finding[] {
   if (!isStandby && !isReadOnly) return [];
   return [
-    {
-      status: 'problem',
-      about: ABOUT,
-      what: isStandby
+    problem(
+      isStandby
         ? 'The server is a standby, so it accepts no writes.'
         : 'This role, or this database, is set to read-only.',
-      why: 'A run writes to the database before it posts.',
-      fix: isStandby
+      'A run writes to the database before it posts.',
+      isStandby
         ? 'Point database.url to the primary server.'
         : 'As the owner:  alter role … reset default_transaction_read_only  (or alter database …), or use the role that runs jobs.',
-    },
+    ),
   ];
 }
 
@@ -55,34 +49,32 @@ function readOnlyOf({ isStandby, isReadOnly }: ServerLimits): readonly Finding[]
 function pooledOf({ isolation, statementTimeoutMs }: ServerLimits, limitMs: number): readonly Finding[] {
   const findings: Finding[] = [];
   if (isolation !== 'read committed')
-    findings.push({
-      status: 'warning',
-      about: ABOUT,
-      what: `Behind this pooler, statements run at isolation level ${isolation}.`,
-      why: 'Concurrent statements then fail and are repeated, and a run may end early.',
-      fix: "alter role … set default_transaction_isolation = 'read committed'",
-    });
+    findings.push(
+      warning(
+        `Behind this pooler, statements run at isolation level ${isolation}.`,
+        'Concurrent statements then fail and are repeated, and a run may end early.',
+        "alter role … set default_transaction_isolation = 'read committed'",
+      ),
+    );
   if (statementTimeoutMs > 0 && statementTimeoutMs < limitMs)
-    findings.push({
-      status: 'warning',
-      about: ABOUT,
-      what: `Behind this pooler, the server ends statements after ${statementTimeoutMs / 1000} s (statement_timeout).`,
-      why: 'Reading a large file takes longer; influencer-sync has its own limit (database.statement_minutes).',
-      fix: 'alter role … set statement_timeout = 0',
-    });
+    findings.push(
+      warning(
+        `Behind this pooler, the server ends statements after ${statementTimeoutMs / 1000} s (statement_timeout).`,
+        'Reading a large file takes longer; influencer-sync has its own limit (database.statement_minutes).',
+        'alter role … set statement_timeout = 0',
+      ),
+    );
   return findings;
 }
 
 function connectionsOf({ connectionsLeft, isOwnSession }: ServerLimits): readonly Finding[] {
   if (!isOwnSession || connectionsLeft >= CONNECTIONS_OF_A_RUN) return [];
   return [
-    {
-      status: 'warning',
-      about: ABOUT,
-      what: `${Math.max(0, connectionsLeft)} connections are left for this user; a run opens up to ${CONNECTIONS_OF_A_RUN}.`,
-      why: 'A run without a connection ends and posts nothing more.',
-      fix: 'End unneeded sessions, raise max_connections or the connection limit of the role or database, or put a pooler in front.',
-    },
+    warning(
+      `${Math.max(0, connectionsLeft)} connections are left for this user; a run opens up to ${CONNECTIONS_OF_A_RUN}.`,
+      'A run without a connection ends and posts nothing more.',
+      'End unneeded sessions, raise max_connections or the connection limit of the role or database, or put a pooler in front.',
+    ),
   ];
 }
 
@@ -90,13 +82,11 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
   if (asynchronousStandbys === 0) return [];
   const one = asynchronousStandbys === 1;
   return [
-    {
-      status: 'warning',
-      about: ABOUT,
-      what: `${one ? 'A standby follows' : `${asynchronousStandbys} standbys follow`} this server asynchronously (synchronous_standby_names is empty).`,
-      why: 'A failover to a standby that lags loses the last commits: claims and answers of posted orders. The mark and the journals (docs/ledger.md) reveal the loss, and the next run stops before it posts. Without a data folder or mark that survives the failover, orders could be posted twice.',
-      fix: 'Set synchronous_standby_names. Or keep the data folder on a durable disk, and run `ledger recover` after a failover.',
-    },
+    warning(
+      `${one ? 'A standby follows' : `${asynchronousStandbys} standbys follow`} this server asynchronously (synchronous_standby_names is empty).`,
+      'A failover to a standby that lags loses the last commits: claims and answers of posted orders. The mark and the journals (docs/ledger.md) reveal the loss, and the next run stops before it posts. Without a data folder or mark that survives the failover, orders could be posted twice.',
+      'Set synchronous_standby_names. Or keep the data folder on a durable disk, and run `ledger recover` after a failover.',
+    ),
   ];
 }
 
@@ -104,17 +94,10 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
 export const encryption: Diagnostic = {
   name: 'encryption',
   async look({ config, pgSslMode }) {
-    return findPlainConnections(config, pgSslMode).map(({ message, help }) => ({
-      status: 'warning',
-      about: 'encryption',
-      what: message,
-      why: 'Any machine on the network path can read it and use it.',
-      fix: help,
-    }));
+    const why = 'Any machine on the network path can read it and use it.';
+    return findPlainConnections(config, pgSslMode).map(({ message, help }) => warning(message, why, help));
   },
 };
-
-const CLOCK = 'clock';
 
 /**
  * Smaller differences mean nothing: a `Date` header has whole seconds, and a slow answer is already old when
@@ -129,13 +112,12 @@ const HARMFUL_MS = 5 * 60_000;
  * the clock of the database.
  */
 export const clocks: Diagnostic = {
-  name: CLOCK,
+  name: 'clock',
   async look(patient) {
-    const compared = [
+    return [
       ...(await comparedWith(patient, 'the database', () => databaseClock(patient))),
       ...(await comparedWith(patient, 'the service', () => serviceClock(patient))),
     ];
-    return compared;
   },
 };
 
@@ -152,16 +134,13 @@ async function comparedWith(
   const their = theirs.getTime();
   const offMs = their < before ? before - their : Math.max(0, their - after);
   const seconds = Math.round(offMs / 1_000);
-  if (offMs < TOLERATED_MS)
-    return [{ status: 'ok', about: CLOCK, what: `The clocks of this machine and ${whom} agree.` }];
+  if (offMs < TOLERATED_MS) return [ok(`The clocks of this machine and ${whom} agree.`)];
   return [
-    {
-      status: offMs < HARMFUL_MS ? 'warning' : 'problem',
-      about: CLOCK,
-      what: `The clock of this machine is ${seconds} s ${their < before ? 'ahead of' : 'behind'} that of ${whom}.`,
-      why: 'Stores refuse requests signed with a wrong time, and schedules fire at the wrong time. Leases are safe, because they use the clock of the database.',
-      fix: 'Let NTP (chrony, systemd-timesyncd) set the wrong clock.',
-    },
+    (offMs < HARMFUL_MS ? warning : problem)(
+      `The clock of this machine is ${seconds} s ${their < before ? 'ahead of' : 'behind'} that of ${whom}.`,
+      'Stores refuse requests signed with a wrong time, and schedules fire at the wrong time. Leases are safe, because they use the clock of the database.',
+      'Let NTP (chrony, systemd-timesyncd) set the wrong clock.',
+    ),
   ];
 }
 

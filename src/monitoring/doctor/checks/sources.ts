@@ -1,9 +1,9 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import type { SourceSettings } from '../../../config/source-fields.ts';
-import type { Finding } from '../../../core/finding.ts';
+import { type Finding, findingsOf } from '../../../core/finding.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { KnownError } from '../../../core/known-error.ts';
-import type { Layout, Purpose } from '../../../core/layout.ts';
+import type { Purpose } from '../../../core/layout.ts';
 import type { CsvChunk } from '../../../core/record.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { fileName } from '../../../core/text/file-name.ts';
@@ -11,6 +11,7 @@ import { plural } from '../../../core/text/plural.ts';
 import { checkSource } from '../../../intake/layout/check-source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../intake/layout/load-layout.ts';
+import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
 import { firstDay } from '../../../intake/read/listing-window.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
@@ -18,7 +19,6 @@ import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import type { NewestFile } from '../../../runs/runnable-kind.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
-import { findingsOf } from '../findings-of.ts';
 
 /** Lists each source, reads the beginning of its newest file, and checks the header against the layout. */
 export const sources: Diagnostic = {

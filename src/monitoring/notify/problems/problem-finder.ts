@@ -14,7 +14,6 @@ import type { RunnableKind } from '../../../runs/runnable-kind.ts';
 export type Situation = {
   readonly db: Database;
   readonly config: PipelineConfig;
-  /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
   /** When the observation started, by the clock of the database. */
   readonly at: Date;

@@ -4,12 +4,13 @@ import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
 import { sumRefused } from '../../../reports/list-refused.ts';
+import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
+  type ListedRun,
+  listRuns,
   listUnfinishedBackfills,
   type UnfinishedBackfill,
-} from '../../../reports/list-unfinished-backfills.ts';
-import { lastObservations } from '../../../reports/notices/list-notices.ts';
-import { type ListedRun, listRuns } from '../../../reports/runs/list-runs.ts';
+} from '../../../reports/runs/list-runs.ts';
 import { listUnrunSlots, type SlotTrouble } from '../../../reports/runs/list-slots.ts';
 import {
   addUp,
@@ -54,19 +55,20 @@ export const jobStalled: ProblemFinder = {
   over: (job) => `A run of ${job} has finished again.`,
 };
 
-function failureOf({ job, run }: JobRun): Found {
-  const { runId, exitCode, startedAt } = run;
+/** A problem that the last run of a job shows. */
+function foundIn({ job, run }: JobRun, summary: string, more: Partial<Found> = {}): Found {
+  const command = `npx influencer-sync runs --job ${job.name}`;
+  return { job: job.name, since: run.startedAt, summary, command, page: `/runs/${run.runId}`, ...more };
+}
+
+function failureOf(one: JobRun): Found {
+  const { job, run } = one;
+  const { runId, exitCode } = run;
   const how =
     run.status === 'failed'
       ? `failed${exitCode === null ? '' : ` with exit code ${exitCode}`}: ${wordsOf(run.problem)}`
       : 'ended because its process died. The next run continues where it stopped.';
-  return {
-    job: job.name,
-    since: startedAt,
-    summary: `Run ${runId} of ${job.name} ${how}`,
-    command: `npx influencer-sync runs --job ${job.name}`,
-    page: `/runs/${runId}`,
-  };
+  return foundIn(one, `Run ${runId} of ${job.name} ${how}`);
 }
 
 export const keyRefused: ProblemFinder = {
@@ -74,12 +76,13 @@ export const keyRefused: ProblemFinder = {
   severity: 'error',
   title: 'API key refused',
   find: async ({ lastRuns }) =>
-    lastWord(await lastRuns(), 'key').map(({ job, run }) => ({
-      since: run.startedAt,
-      summary: `The service refused the API key in run ${run.runId} of ${job.name}. No job can post until the key is accepted.`,
-      command: 'npx influencer-sync doctor',
-      page: `/runs/${run.runId}`,
-    })),
+    lastWord(await lastRuns(), 'key').map((one) =>
+      foundIn(
+        one,
+        `The service refused the API key in run ${one.run.runId} of ${one.job.name}. No job can post until the key is accepted.`,
+        { job: null, command: 'npx influencer-sync doctor' },
+      ),
+    ),
   over: () => 'The service accepts the API key again.',
 };
 
@@ -88,12 +91,13 @@ export const serviceAway: ProblemFinder = {
   severity: 'error',
   title: 'Service unavailable',
   find: async ({ lastRuns }) =>
-    lastWord(await lastRuns(), 'service').map(({ job, run }) => ({
-      since: run.startedAt,
-      summary: `Run ${run.runId} of ${job.name} could not use the service. A later run sends what is left.`,
-      command: 'npx influencer-sync doctor',
-      page: `/runs/${run.runId}`,
-    })),
+    lastWord(await lastRuns(), 'service').map((one) =>
+      foundIn(
+        one,
+        `Run ${one.run.runId} of ${one.job.name} could not use the service. A later run sends what is left.`,
+        { job: null, command: 'npx influencer-sync doctor' },
+      ),
+    ),
   over: () => 'The service answers again.',
 };
 
@@ -113,17 +117,12 @@ export const rowsRejected: ProblemFinder = {
   severity: 'warning',
   title: 'Rows rejected',
   find: async ({ lastRuns }) =>
-    (await lastRuns()).flatMap(({ job, run }) => {
-      const rejected = numberIn(run, 'rejected_rows');
-      if (rejected === 0) return [];
-      return {
-        job: job.name,
-        since: run.startedAt,
-        amounts: [],
-        summary: `Run ${run.runId} of ${job.name} could not use ${plural(rejected, 'row')} in its files.`,
-        command: `npx influencer-sync rejected --run ${run.runId}`,
-        page: '/rejected',
-      };
+    (await lastRuns()).flatMap((one) => {
+      const { runId } = one.run;
+      const rejected = numberIn(one.run, 'rejected_rows');
+      const what = `Run ${runId} of ${one.job.name} could not use ${plural(rejected, 'row')} in its files.`;
+      const command = `npx influencer-sync rejected --run ${runId}`;
+      return rejected === 0 ? [] : foundIn(one, what, { command, page: '/rejected' });
     }),
   over: (job) => `The last run of ${job} rejected no rows.`,
 };
@@ -133,17 +132,11 @@ export const budgetLow: ProblemFinder = {
   severity: 'warning',
   title: 'Budget too small',
   find: async ({ lastRuns }) =>
-    (await lastRuns()).flatMap(({ job, kind, run }) => {
+    (await lastRuns()).flatMap((one) => {
+      const { job, kind, run } = one;
       const left = run.counts === null ? 0 : (kind.watched?.beyondBudget?.(run.counts) ?? 0);
-      if (left === 0) return [];
-      return {
-        job: job.name,
-        since: run.startedAt,
-        amounts: [],
-        summary: `Run ${run.runId} of ${job.name} left ${countOf(left, kind.nouns.items)} for later, because its budget was spent.`,
-        command: `npx influencer-sync plan ${job.name}`,
-        page: `/runs/${run.runId}`,
-      };
+      const what = `Run ${run.runId} of ${job.name} left ${countOf(left, kind.nouns.items)} for later, because its budget was spent.`;
+      return left === 0 ? [] : foundIn(one, what, { command: `npx influencer-sync plan ${job.name}` });
     }),
   over: (job) => `The budget of ${job} was enough for its last run.`,
 };
@@ -153,17 +146,11 @@ export const mirrorDrifted: ProblemFinder = {
   severity: 'warning',
   title: 'Service changed its answers',
   find: async ({ lastRuns }) =>
-    (await lastRuns()).flatMap(({ job, kind, run }) => {
+    (await lastRuns()).flatMap((one) => {
+      const { job, kind, run } = one;
       const fields = run.counts === null ? 0 : (kind.watched?.drift?.(run.counts) ?? 0);
-      if (fields === 0) return [];
-      return {
-        job: job.name,
-        since: run.startedAt,
-        amounts: [],
-        summary: `Run ${run.runId} of ${job.name} found ${plural(fields, 'field')} that the service sends in another form than before.`,
-        command: `npx influencer-sync runs --job ${job.name}`,
-        page: `/runs/${run.runId}`,
-      };
+      const what = `Run ${run.runId} of ${job.name} found ${plural(fields, 'field')} that the service sends in another form than before.`;
+      return fields === 0 ? [] : foundIn(one, what);
     }),
   over: (job) => `The last run of ${job} found no field that has changed.`,
 };
@@ -198,15 +185,13 @@ function leftOf({ kind, run }: JobRun): readonly string[] {
   return run.counts === null ? [] : (kind.watched?.leftForPerson?.(run.counts) ?? []);
 }
 
-function attentionTo({ job, run }: JobRun, left: readonly string[]): Found {
+function attentionTo(one: JobRun, left: readonly string[]): Found {
+  const { job, run } = one;
   const what = left.length === 0 ? 'The page of the run in the console lists it' : left.join('; ');
-  return {
-    job: job.name,
-    since: run.startedAt,
-    summary: `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
-    command: `npx influencer-sync runs --job ${job.name}`,
-    page: `/runs/${run.runId}`,
-  };
+  return foundIn(
+    one,
+    `Run ${run.runId} of ${job.name} finished, and left work for a person (exit code ${run.exitCode}). ${what}.`,
+  );
 }
 
 function numberIn({ counts }: Pick<ListedRun, 'counts'>, name: string): number {

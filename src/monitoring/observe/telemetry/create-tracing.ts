@@ -20,7 +20,6 @@ import type { Exporting } from './start-telemetry.ts';
  */
 const LEAVES_PER_RUN = 1_000;
 
-/** The run that a piece of work belongs to. */
 type TracedRun = {
   readonly span: Span;
   /** The current step of the run. Steps follow each other and do not correspond to function calls. */
@@ -43,7 +42,6 @@ export function createTracing(tracer: Tracer): Tracing {
   const key = createContextKey('influencer-sync run');
   const currentRun = () => context.active().getValue(key) as TracedRun | undefined;
 
-  /** The parent of a new span. */
   function parent(): Context {
     const active = context.active();
     const run = currentRun();

@@ -34,8 +34,7 @@ export function startMetrics({ resource, timeoutMillis }: Exporting, metrics: Pi
 }
 
 /**
- * Converts the metrics of /metrics to OTLP with the same names, labels and values, so that dashboards work
- * with both.
+ * Converts the metrics of /metrics to OTLP with the same names, labels and values, so that dashboards work with both.
  */
 export function createMetricBridge({
   metrics,

@@ -20,7 +20,6 @@ export type Telemetry = {
 
 export type TelemetryOptions = {
   readonly version: string;
-  /** Identifies this process among others. */
   readonly instanceId: string;
   /** What to send. Nothing is loaded for the other signals. */
   readonly signals: readonly Signal[];

@@ -8,12 +8,12 @@ import {
 } from '../../../../src/core/customer.ts';
 import { FileHeld } from '../../../../src/core/held/file-held.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
-import type { CellTest, Layout } from '../../../../src/core/layout.ts';
 import { foldHeader } from '../../../../src/core/text/fold.ts';
 import { checkSource } from '../../../../src/intake/layout/check-source.ts';
 import { layoutFor } from '../../../../src/intake/layout/layout-for.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { cellTest } from '../../../../src/intake/layout/test-cell.ts';
+import type { CellTest, Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { sourceSettings } from '../../../store/source-settings.ts';
 import { mapCustomerLines } from './map-customer-lines.ts';
 

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SourceSettings } from '../../../../src/config/source-fields.ts';
 import { type ConsentRule, describeConsent } from '../../../../src/core/customer.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
-import type { Layout } from '../../../../src/core/layout.ts';
 import { checkSource } from '../../../../src/intake/layout/check-source.ts';
 import { layoutHash } from '../../../../src/intake/layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { holdReason, sourceSettings } from '../../../store/source-settings.ts';
 import {
   isRefused,

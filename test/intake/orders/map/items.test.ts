@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Layout } from '../../../../src/core/layout.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { holdReason } from '../../csv/parse-text.ts';
 import { type MapTextOptions, mapText, onlyFault } from './map-text.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Layout } from '../../../../src/core/layout.ts';
 import type { MissingRow, OrderContinuation, StagedOrder } from '../../../../src/core/order.ts';
 import type { FooterRow, RejectedRow } from '../../../../src/core/record.ts';
 import { parseCsv } from '../../../../src/intake/csv/parse-csv.ts';
 import { toParseOptions } from '../../../../src/intake/csv/parse-options.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { type MapOptions, mapOrders } from '../../../../src/intake/orders/map/map-orders.ts';
 import { reducedExport } from '../../../support/reduced-export.ts';
 import { inPieces, PARSE_OPTIONS } from '../../csv/parse-text.ts';

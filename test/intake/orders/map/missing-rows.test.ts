@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Layout } from '../../../../src/core/layout.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
+import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { type Mapped, type MapTextOptions, mapText } from './map-text.ts';
 
 /** One row an item, with the id of the order first. */

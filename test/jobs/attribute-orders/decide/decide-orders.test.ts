@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { decideByRule } from '../../../../jobs/attribute-orders/decide/decide-by-rule.ts';
+import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
@@ -308,6 +310,32 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     ]);
   });
 
+  test('credits a custom link within its period, and says of the others that they ended or have not begun', async () => {
+    const context = await newContext();
+    await context.attribute({ codes: CODES });
+    await sql`
+      update intake.codes set code = null, code_folded = null, link = code, link_folded = array[lower(code), 'spring']
+      where job = ${context.job} and code in ('MIRA', 'PAST', 'FUTURE')`.execute(context.db);
+    const links = (name: string) => ({ links: ['spring', name] });
+    await context.read({
+      orders: [
+        order('1', links('mira')),
+        order('2', links('past')),
+        order('3', links('future')),
+        order('4', { links: ['mira'] }),
+        order('5', { ...links('future'), codes: ['WELCOME'] }),
+      ],
+    });
+    await context.attribute();
+    expect(await decisions(context)).toEqual([
+      '1: attributed link mira → deal:D1',
+      '2: unattributed link_expired spring, past',
+      '3: unattributed link_not_yet_valid spring, future',
+      '4: unattributed unknown_link mira',
+      '5: unattributed link_not_yet_valid WELCOME, spring, future',
+    ]);
+  });
+
   test('records the revenue by the rule of the job, and every identifier of the owner', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
@@ -363,6 +391,44 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     const context = await newContext();
     await context.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
     expect(await context.attribute({ codes: CODES })).toBe(0);
+  });
+
+  test('previews a rule: what it decides otherwise, by owner and currency, and whether the service keeps what it credited', async () => {
+    const context = await newContext();
+    const both = { links: ['mira'], codes: ['NOOR'] };
+    await context.read({
+      orders: [
+        order('r1', { ...both, subtotal: null }),
+        order('r2', { ...both, subtotal: '7.00' }),
+        order('r3', { ...both, subtotal: '7.00', currency: 'USD' }),
+        order('r4', { ...both, subtotal: '7.00' }),
+        order('r5', { codes: ['NOOR'], subtotal: '7.00' }),
+      ],
+    });
+    await context.attribute({ codes: CODES });
+    await context.prepare();
+    await sql`update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D2' where job = ${context.job} and order_id = 'r4'`.execute(
+      context.db,
+    );
+    const changes = await inTransaction(context.db, (trx) =>
+      decideByRule(trx, {
+        ...{ job: context.job, brandId: '4819', revenue: 'subtotal', attribution: 'link', start: null },
+        ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+        sources: [
+          {
+            ...{ source: context.source, orderPlatform: `platform of ${context.job}` },
+            ...{ credited: 'any', notCredited: [], mayLackColumn: false },
+          },
+        ],
+      }),
+    );
+    const moved = { before: 'handle:noor', after: 'deal:D1', currency: 'EUR', orders: 1, withoutAmount: 0 };
+    expect(changes).toEqual([
+      { ...moved, amount: '7.0000', isSent: false },
+      { ...moved, currency: 'USD', amount: '7.0000', isSent: false },
+      { ...moved, after: 'held: unknown amount', amount: null, withoutAmount: 1, isSent: false },
+      { ...moved, amount: '7.0000', isSent: true },
+    ]);
   });
 
   test('runs as a preview inside a transaction that is rolled back', async () => {

@@ -104,6 +104,14 @@ describe('an id that looks like another one of its source', () => {
         storeRulings(trx, { subjects: [{ ...subject, reason }], decision: 'credit', decidedBy: 'tester' }),
       );
     await say('similar_order');
+    // What was said of another order, and of one of another source, is not said of this one.
+    for (const other of [{ orderId: '00102' }, { source: 'elsewhere' }])
+      await inTransaction(context.db, (trx) =>
+        storeRulings(trx, {
+          subjects: [{ ...subject, ...other, reason: 'similar_id' }],
+          ...{ decision: 'credit', decidedBy: 'tester' },
+        }),
+      );
     await context.attribute(RULES);
     expect(await decided(context)).toEqual(['00101: held similar_id', '101: attributed']);
     await say('similar_id');

@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { decideAgain } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import { prepareEntries } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
+import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { ENGINES, openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { ACCOUNT, adjustments, bring, type Context, decisions, entries, openContext } from './story.ts';
@@ -256,6 +259,74 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     await context.attribute();
     expect(await context.prepare()).toMatchObject({ replaced: 1 });
     expect(await entries(context)).toMatchObject([{ state: 'held', amount: '7.0000' }, {}, {}]);
+  });
+
+  test('are held by a seed that names their order on their platform, and ready again once it is undone', async () => {
+    const context = await newContext();
+    const { db, job, source } = context;
+    for (const id of ['s1', 's2', 's3', 's4'])
+      await context.read({ orders: [mira(id)] }, { uri: `file:///${id}.csv` });
+    await context.attribute({ codes: MIRA });
+    await context.prepare();
+    await sql`update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1' where job = ${job} and order_id = 's4'`.execute(
+      db,
+    );
+    const named = (orderId: string, orderPlatform: string) => ({
+      ...{ line: 2, orderId, orderPlatform, amount: null, currency: null, dealId: null, collabId: null },
+      reason: null,
+    });
+    const platform = `platform of ${job}`;
+    const rows = [named('s1', platform), named('s2', 'another platform'), named('s4', platform)];
+    const seedId = await inTransaction(db, async (trx) => {
+      const by = { fileName: 'seed.csv', fileSha256: job, reason: 'listed', seededBy: 'tester' };
+      const seed = await seedLedger(trx, { ...by, rows });
+      await decideAgain(trx, seed.seedId);
+      return seed.seedId;
+    });
+    const undecided = async () => {
+      const { rows } = await sql<{ uri: string }>`
+        select uri from intake.source_files f where source = ${source}
+          and not exists (select from intake.attributed_files d where d.source_file_id = f.source_file_id) order by uri`.execute(
+        db,
+      );
+      return rows.map(({ uri }) => uri);
+    };
+    expect(await undecided()).toEqual(['file:///s1.csv', 'file:///s2.csv', 'file:///s4.csv']);
+    const undo = () =>
+      inTransaction(db, async (trx) => {
+        await undoSeed(trx, { seedId, reason: 'wrong', undoneBy: 'tester' });
+        await decideAgain(trx, seedId);
+      });
+    // Before a run has decided about the seed, only the entry knows of it.
+    const unread = new Error('undone');
+    const before = inTransaction(db, async (trx) => {
+      await sql`update ledger.entries set state = 'held', state_reason = 'no_longer_attributed' where job = ${job} and order_id in ('s2', 's3')`.execute(
+        trx,
+      );
+      await undoSeed(trx, { seedId, reason: 'wrong', undoneBy: 'tester' });
+      await decideAgain(trx, seedId);
+      const { rows } = await sql<{ order_id: string }>`
+        select order_id from intake.attributions where job = ${job} and is_pending`.execute(trx);
+      expect(rows).toEqual([{ order_id: 's1' }]);
+      throw unread;
+    });
+    await expect(before).rejects.toBe(unread);
+    await context.attribute();
+    await context.prepare();
+    const held = { order_id: 's1', state: 'held', state_reason: 'credited_elsewhere' };
+    expect(await entries(context)).toMatchObject([held, { state: 'ready' }, { state: 'ready' }, {}]);
+    const said = await decisions(context);
+    expect(said[0]).toBe('s1: excluded credited_elsewhere');
+    expect(said[3], 'what was sent stays').toBe('s4: attributed code MIRA → deal:D1');
+    await undo();
+    await context.attribute();
+    await context.prepare();
+    expect((await entries(context)).map(({ state }) => state)).toEqual([
+      'ready',
+      'ready',
+      'ready',
+      'accepted',
+    ]);
   });
 
   test('are shared by two sources with one platform: different content is an adjustment', async () => {

@@ -7,7 +7,14 @@ import {
   moveBackfill,
   storePlan,
 } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
-import { startBackfill } from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import {
+  approveBackfill,
+  cancelBackfill,
+  continueBackfill,
+  pauseBackfill,
+  resumeBackfill,
+  startBackfill,
+} from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
   type GatheredPlan,
   gatherPlan,
@@ -18,11 +25,14 @@ import {
   findUnfinished,
   releaseEnded,
 } from '../../../../jobs/attribute-orders/backfill/release-entries.ts';
+import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
+import { loadConfig } from '../../../../jobs/index.ts';
+
 import { KnownError } from '../../../../src/core/known-error.ts';
-import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { type DatabaseTransaction, inTransaction } from '../../../../src/db/in-transaction.ts';
 import { openShop, order, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
-import { ACCOUNT, type Context, decisions, entries, openContext } from './story.ts';
+import { ACCOUNT, type Context, decisions, entries, openContext } from '../decide/story.ts';
 
 const database = useDatabase('a Postgres server');
 const MIRA = 'MIRA,,mira,D1,,,';
@@ -122,6 +132,14 @@ async function watchFiles({ db, job, source }: Context): Promise<() => Promise<r
     (await read()).flatMap(({ file, at }, index) => (at === before[index]?.at ? [] : [file]));
 }
 
+/** The configuration of the job, which starts in 2026. */
+function configOf(job: string) {
+  const shipped = loadConfig(new URL('../../../../config/pipeline.yaml', import.meta.url).pathname, {});
+  const settings = shipped.jobs['attribute-orders'];
+  if (settings === undefined || !isAttributeOrders(settings)) throw new Error('no such job');
+  return { ...shipped, jobs: { [job]: { ...settings, startDate: START.day, timeZone: START.timeZone } } };
+}
+
 const stateOf = async ({ db, job }: Context) =>
   (await listBackfills(db, { job })).map(({ backfillId, state }) => [backfillId, state]);
 
@@ -141,6 +159,10 @@ describe('the plan of a backfill', () => {
       changed: `state = 'held', state_reason = 'changed_since_the_plan'`,
       evident: `state = 'held', state_reason = 'evidence_of_another_poster'`,
       unfree: `state = 'held', state_reason = 'no_longer_attributed', attempt = 1`,
+      throttled: `state = 'ready', attempt = 1, not_sent = 1`,
+      'held by a person': `state = 'held', state_reason = 'by_operator'`,
+      'accepted for another job': `state = 'accepted', attempt = 1, deal_id = 'D1', job = 'another'`,
+      'withdrawn for another source': `state = 'held', state_reason = 'no_longer_attributed', source = 'web'`,
     };
     await shop.read({ orders: Object.keys(states).map((id) => mira(id)) });
     await shop.attribute({ codes: MIRA });
@@ -171,8 +193,9 @@ describe('the plan of a backfill', () => {
       select 'note', account_id, replace(key, 'accepted', 'new'), 'ready', 0, '{}', '', job, source, order_platform, 'new', run_id
       from ledger.entries where job = ${shop.job} and order_id = 'accepted'`.execute(shop.db);
     expect(await shop.groups()).toEqual([
-      '2025-05 already -: 1, 10 EUR',
+      '2025-05 already -: 2, 20 EUR',
       '2025-05 excluded cancelled: 1, 10 EUR',
+      '2025-05 held by_operator: 1, 10 EUR',
       '2025-05 held evidence_of_another_poster: 2, 20 EUR',
       '2025-05 held no_longer_attributed: 1, 10 EUR',
       '2025-05 held unknown_amount: 1, 0 EUR',
@@ -181,9 +204,9 @@ describe('the plan of a backfill', () => {
       '2025-05 in_doubt -: 1, 10 EUR',
       '2025-05 organic -: 1, 10 EUR',
       '2025-05 rejected no such deal: 1, 10 EUR',
-      '2025-05 to_post -: 4, 37 EUR',
+      '2025-05 to_post -: 5, 47 EUR',
       '2025-05 unattributed unknown_code: 1, 10 EUR',
-      '2025-05 waiting -: 2, 20 EUR',
+      '2025-05 waiting -: 3, 30 EUR',
       '2025-06 to_post -: 1, 10 USD',
     ]);
   });
@@ -470,6 +493,81 @@ describe('a backfill that ends', () => {
     ]);
     // A plan may take them again.
     expect(await shop.groups()).toContain('2025-05 to_post -: 2, 20 EUR');
+  });
+
+  test('is paused, continued and cancelled by people only in the states that allow it, and says what becomes of its orders', async () => {
+    const shop = await open();
+    const { db, job } = shop;
+    await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) });
+    await shop.attribute({ codes: MIRA, start: START });
+    const { id } = await shop.plan();
+    const records: unknown[] = [];
+    const audit = async (record: unknown) => {
+      records.push(record);
+      return String(records.length);
+    };
+    const config = configOf(job);
+    await sql`insert into ops.account (account_id) values (${ACCOUNT})`.execute(db);
+    const change = { backfillId: id, reason: 'because', audit };
+    const does = (changing: (trx: DatabaseTransaction) => Promise<{ readonly kind: string }>) =>
+      inTransaction(db, changing);
+    const pause = () => does((trx) => pauseBackfill(trx, change));
+    const resume = () => does((trx) => resumeBackfill(trx, change));
+    const goOn = () => does((trx) => continueBackfill(trx, change));
+    const cancel = () => does((trx) => cancelBackfill(trx, { ...change, config }));
+    const no = { kind: 'does_not_apply', backfill: { backfillId: id, state: 'planned' } };
+    expect([await pause(), await resume(), await goOn()]).toMatchObject([no, no, no]);
+    expect(await does((trx) => pauseBackfill(trx, { ...change, backfillId: '0' }))).toEqual({
+      kind: 'unknown',
+    });
+    expect(records).toEqual([]);
+
+    const approved = await inTransaction(db, (trx) =>
+      approveBackfill(trx, {
+        ...{ ...change, rules: shop.rules, runId: shop.runId, approvedBy: 'jane' },
+        ...{ requestsPerSecond: null, concurrency: null, orderNotes: 'ours' },
+      }),
+    );
+    expect(approved).toEqual({ kind: 'started' });
+    expect(await resume()).toMatchObject({ kind: 'does_not_apply' });
+    const summary = `Backfill ${id} is paused.`;
+    expect(await pause()).toMatchObject({ kind: 'changed', auditId: '2', summary });
+    expect(await pause()).toMatchObject({ kind: 'does_not_apply' });
+    expect(await resume(), 'nobody would post').toMatchObject({ kind: 'no_process' });
+    await sql`insert into ops.leases (name, owner, expires_at, host, pid)
+      values (${`job:backfill:${job}`}, gen_random_uuid(), clock_timestamp() + interval '1 hour', 'here', 7)`.execute(
+      db,
+    );
+    expect(await resume()).toMatchObject({ summary: `Backfill ${id} continues in process 7 on here.` });
+    expect(await goOn()).toMatchObject({ summary: `Backfill ${id} continues in a new process.` });
+    await sql`
+      update ledger.entries set attempt = 1, deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end,
+        state = case order_id when '1' then 'accepted' when '2' then 'sending' else 'rejected' end, state_reason = case order_id when '3' then 'no' end
+      where job = ${job} and order_id in ('1', '2', '3')`.execute(db);
+    expect(await cancel()).toMatchObject({
+      summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
+    });
+    expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
+    expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
+    const { id: unstarted } = await shop.plan();
+    expect(
+      await does((trx) => cancelBackfill(trx, { ...change, backfillId: unstarted, config })),
+    ).toMatchObject({
+      summary: `Backfill ${unstarted} is cancelled: 0 orders posted. 2 orders were not posted and return to their earlier state.`,
+    });
+    const said = { subjectKind: 'backfill', subject: id, reason: 'because' };
+    const move = (before: string, after: string) => ({ before: { state: before }, after: { state: after } });
+    expect(records).toMatchObject([
+      {
+        ...{ ...said, ...move('planned', 'running'), action: 'approve_backfill' },
+        summary: `The plan of backfill ${id} is executed: 5 orders to post.`,
+      },
+      { ...said, ...move('running', 'paused'), action: 'pause_backfill', summary },
+      { ...said, ...move('paused', 'running'), action: 'resume_backfill' },
+      { ...said, ...move('running', 'running'), action: 'resume_backfill' },
+      { ...said, ...move('running', 'cancelled'), action: 'cancel_backfill' },
+      { ...said, subject: unstarted, ...move('planned', 'cancelled'), action: 'cancel_backfill' },
+    ]);
   });
 
   test('leaves to the runs what the job credits by now, because it starts earlier or has no start', async () => {

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import type { CodeDay, LeakedCode, LeakFlag } from '../core/money/leak.ts';
-import type { Database } from '../db/connect.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { deviationOf, medianOf, type Part } from '../intake/checks/expected-range.ts';
+import type { CodeDay, LeakDates, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
+import type { Database } from '../../db/connect.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { deviationOf, medianOf, type Part } from '../../intake/checks/expected-range.ts';
+import { dateLeak, EARLIEST_DAYS, OWN_DAYS } from './date-leak.ts';
 
 /** Number of days for which a leak is shown after its last unusual day. */
 const SHOWN_DAYS = 28;
@@ -21,7 +22,7 @@ export async function findLeaks(
   const today = Math.floor(now.getTime() / DAY_MS);
   const uses = await readCodeUse(db, {
     today,
-    days: LEAK_DAYS + SHOWN_DAYS,
+    days: Math.max(LEAK_DAYS, WINDOW_DAYS + EARLIEST_DAYS + OWN_DAYS) + SHOWN_DAYS,
     recent: { days: WINDOW_DAYS + SHOWN_DAYS, orders: MIN_ORDERS },
     only,
   });
@@ -30,9 +31,12 @@ export async function findLeaks(
     const [first] = flags;
     const last = flags.at(-1);
     if (first === undefined || last === undefined) return [];
-    const since = new Date((first.day - first.days + 1) * DAY_MS).toISOString().slice(0, 10);
-    const { code, dealId, influencerHandle } = use;
-    return [{ ...last, code, dealId, influencerHandle, since }];
+    const flagged = first.day - first.days + 1;
+    const { code, dealId, influencerHandle, firstDay } = use;
+    const began = dateLeak(use.days, { flagged, last: last.day, firstDay });
+    return [
+      { ...last, code, dealId, influencerHandle, since: isoOf(flagged), began: began && datesOf(began) },
+    ];
   });
   const customers = await countReturning(db, flagged);
   const acknowledged = await listAcknowledgedLeaks(db);
@@ -43,6 +47,14 @@ export async function findLeaks(
       acknowledged: acknowledged.get(leak.code) ?? null,
     }))
     .toSorted((one, other) => other.withoutLink - one.withoutLink || (one.code < other.code ? -1 : 1));
+}
+
+function isoOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+function datesOf({ from, likeliest, to }: LeakDates<number>): LeakDates {
+  return { from: isoOf(from), likeliest: isoOf(likeliest), to: isoOf(to) };
 }
 
 function flagsOf({ days, firstDay }: CodeUse, today: number): readonly LeakFlag[] {
@@ -136,6 +148,7 @@ function judgeWindow(
   if (!isFlagged) return null;
   return {
     ...{ day, days: length, orders: seen.whole, withoutLink: seen.part },
+    usualOrders: usual.whole / history.length,
     ...{ usualWithoutLink: usual.part / history.length, usualShare: usual.part / usual.whole },
   };
 }

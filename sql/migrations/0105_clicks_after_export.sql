@@ -1,0 +1,1 @@
+comment on column intake.clicks.outcome is 'attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.';

@@ -1,0 +1,94 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import type { StatementSettings } from '../config/schema.ts';
+import { configurationError } from '../core/known-error.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { type CodeToVoid, previewVoid, type VoidPreview } from '../money/leaks/preview-void.ts';
+import type { WriteAudit } from '../ops/record-audit.ts';
+
+export type VoidDecision = CodeToVoid & {
+  readonly settings: StatementSettings;
+  readonly now: Date;
+  /** Seal of the preview that the person saw. Null: the person decides without one. */
+  readonly seen: string | null;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: WriteAudit;
+};
+
+/**
+ * Writes a void of a code into terms.csv, with the reason, and records who decided. Commands and the console both call
+ * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either.
+ *
+ * @returns what the void does, and the id of the audit record. Null if it is not what the person saw; nothing is
+ *   written then.
+ * @throws KnownError `terms_not_written` (exit 2) with the row to add, and those of `previewVoid`.
+ */
+export async function voidCode(
+  trx: DatabaseTransaction,
+  { seen, audit, ...wanted }: VoidDecision,
+): Promise<{ readonly preview: VoidPreview; readonly auditId: string } | null> {
+  const preview = await previewVoid(trx, wanted);
+  const { code, day, file, ended, months, row } = preview;
+  if (seen !== null && seen !== preview.seal) return null;
+  const auditId = await audit({
+    action: 'void_code',
+    subjectKind: 'code',
+    subject: code,
+    summary: `The code ${code} earns nothing from ${day}.`,
+    reason: wanted.reason,
+    after: { day, ended_lines: ended, months: [...new Set(months.map(({ month }) => month))] },
+  });
+  const failure = file === null ? 'statements.terms is not set.' : replaceFile(file, preview);
+  if (failure === null) return { preview, auditId };
+  throw configurationError({
+    code: 'terms_not_written',
+    message: `The terms were not written: ${failure}`,
+    where: file ?? 'statements.terms',
+    help: `${ended.length === 0 ? 'Add' : `End line ${ended.join(', ')} the day before, and add`} this row yourself, below the columns of the file with \`reason\` as the last one: ${row}`,
+    safe: 'Nothing was changed.',
+  });
+}
+
+/**
+ * Replaces a file by a new one with the same rights: written beside it and synced, then renamed. A symbolic link stays.
+ * Only one process at a time can create the new one, and it compares the old one after that, so none undoes another.
+ *
+ * @returns why it was not done.
+ */
+function replaceFile(named: string, { before, text }: VoidPreview): string | null {
+  let written: string | null = null;
+  try {
+    const path = realpathSync(named);
+    accessSync(path, constants.W_OK);
+    const file = openSync(`${path}.new`, 'wx', statSync(path).mode & 0o777);
+    written = `${path}.new`;
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (readFileSync(path, 'utf8') !== before) return 'somebody is changing the file.';
+    renameSync(written, path);
+    written = null;
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EEXIST'
+      ? `${named}.new exists. Remove it if no other process is writing it.`
+      : `this user may not replace the file (${String(code)}).`;
+  } finally {
+    if (written !== null) rmSync(written, { force: true });
+  }
+}

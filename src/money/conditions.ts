@@ -1,0 +1,117 @@
+import { type RawBuilder, sql } from 'kysely';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { customerHistory, customerOf } from './customers.ts';
+import type { StatementRules, Terms } from './statement.ts';
+
+/*
+ * Rows of terms.csv with conditions. A row applies to an order, does not, or it is unknown: each condition is an SQL
+ * condition that is true, false, or null if a fact is unknown, and `and` has all three answers. Of the rows for an order,
+ * those of its code come before those of its deal, and a lower line before a higher one. The first that applies counts.
+ * If it is unknown whether one before it applies, it is unknown what the order earns.
+ */
+
+/** Whether a row says what orders earn. */
+export function statesRate({ ratePercent, flat }: Terms): boolean {
+  return ratePercent !== null || flat !== null;
+}
+
+/** Whether a row applies only to some orders of its days. */
+export function isConditional({ customer, firstDays }: Terms): boolean {
+  return customer !== null || firstDays !== null;
+}
+
+/** Whether `chosenRows` decides about a row. The currency of a flat amount is a condition, too. */
+export function isChosen(row: Terms): boolean {
+  return row.flat !== null || isConditional(row);
+}
+
+/** Whether every order to which a row applies on a day meets the conditions of another one, too. */
+export function includes(wide: Terms, narrow: Terms): boolean {
+  return (
+    (wide.customer ?? narrow.customer) === narrow.customer &&
+    (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays))
+  );
+}
+
+/**
+ * SQL: common table expressions, the last of which, `chosen`, has for each order of `accepted` the row with conditions that
+ * applies, if there is one: `entry_id, line, rate, flat, currency, by_code`, and `why` if it is unknown which one does.
+ *
+ * Needs `accepted`, and `coded` with the orders whose code has a rate without conditions: it comes before rows of the deal.
+ */
+export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
+  const rows = rules.terms.filter(isChosen).map((row) => ({
+    ...{ line: row.line, deal_id: row.dealId, code: row.codeFolded, rate: row.ratePercent, flat: row.flat },
+    ...{ currency: row.currency, customer: row.customer, first_days: row.firstDays },
+    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+  }));
+  return sql`
+    conditional as materialized (
+      select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r (line integer, deal_id text, code text, rate numeric, flat numeric,
+        currency text, customer text, first_days integer, valid_from date, valid_to date)
+    ),
+    candidates as materialized (
+      select a.entry_id, true as by_code, r.* from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
+      join conditional r on r.code = a.code and a.ordered_on between r.valid_from and r.valid_to
+      union all
+      select a.entry_id, false, r.* from accepted a
+      join conditional r on r.deal_id = a.deal_id and a.ordered_on between r.valid_from and r.valid_to
+      where a.entry_id not in (select entry_id from coded)
+    ),
+    history as materialized (${customerHistory(rules, { isEstimated: false })}),
+    customers as (
+      select a.entry_id, v.customer
+      from (select distinct entry_id from candidates where customer is not null) c
+      join accepted a using (entry_id)
+      cross join lateral (
+        select ${customerOf('o', 'h')} as customer from intake.orders o left join history h using (source)
+        where o.order_version_id = a.order_version_id limit 1) v
+    ),
+    starts as (${dealStarts(rules)}),
+    chosen as (
+      select distinct on (c.entry_id) c.entry_id, c.line, c.rate, c.flat, c.by_code,
+        case when w.applies then case when c.flat is not null and c.currency <> a.currency then 'unknown_currency' end
+          when w.customer is null then 'unknown_customer' else 'unknown_start' end as why
+      from candidates c
+      join accepted a using (entry_id)
+      left join customers k using (entry_id)
+      left join starts s on s.deal_id = a.deal_id
+      cross join lateral (
+        select c.customer is null or k.customer = c.customer as customer,
+          c.first_days is null or case
+            when not a.is_timed then null
+            when s.began_on is not null then a.ordered_on >= s.began_on and a.ordered_on < s.began_on + c.first_days
+            when a.ordered_on >= s.read_on + c.first_days then false end as first_days
+      ) f
+      cross join lateral (select f.*, f.customer and f.first_days as applies) w
+      where w.applies is distinct from false
+      order by c.entry_id, c.by_code desc, c.line desc
+    )`;
+}
+
+/**
+ * SQL: when deals began, by deal. The service does not say. `began_on` is the day on which this tool created the deal,
+ * `read_on` a day on which it existed, because the mirror read it; each is null if unknown.
+ */
+function dealStarts({ timeZone }: StatementRules): RawBuilder<unknown> {
+  const dayOf = (at: RawBuilder<unknown>) => sql`(${at} at time zone ${timeZone})::date`;
+  return sql`
+    select c.deal_id, ${dayOf(sql`b.at`)} as began_on, ${dayOf(sql`m.at`)} as read_on
+    from (
+      select distinct a.deal_id from candidates x join accepted a using (entry_id) where x.first_days is not null and a.deal_id is not null) c
+    left join lateral (
+      -- The time of an answer that came later, when a doubt was settled, is not that of the deal.
+      select min(e.state_changed_at) as at from ledger.entries e
+      where e.effect = 'create_deal' and e.state = 'accepted' and e.doubtful_attempt is null and e.deal_id = c.deal_id) b on true
+    left join lateral (select min(d.first_seen_at) as at from mirror.deal_versions d where d.deal_id = c.deal_id) m on true`;
+}
+
+/**
+ * SQL: text that is another one whenever a fact of a condition may have changed without a change of the orders that it
+ * is about: an order that was read, a deal that was first read or created. Constant for terms without such conditions.
+ */
+export function stateOfFacts({ terms }: StatementRules): RawBuilder<string> {
+  const orders = sql`(select concat(count(customer_key), ' ', max(order_version_id)) from intake.orders)`;
+  const deals = sql`(select concat(count(*), ' ', (select count(*) from ledger.entries where effect = 'create_deal' and state = 'accepted')) from mirror.deal_versions)`;
+  return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text)`;
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { StatementSettings } from '../../config/schema.ts';
+import { configurationError } from '../../core/known-error.ts';
+import { isFormula } from '../../core/text/csv-cell.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { monthBefore } from '../../core/time/month.ts';
+import type { Database } from '../../db/connect.ts';
+import { editTerms, loadStatementRules, parseTerms, readTerms } from '../load-rules.ts';
+import { type ReplayedMonth, replayTerms } from '../replay-terms.ts';
+
+/** What a code earns no more: everything by the code from a day on, with or without a link. */
+export type CodeToVoid = {
+  /** Folded. */
+  readonly code: string;
+  /** The first day that earns nothing, such as `2026-10-31`, in the time zone of the statements. */
+  readonly day: string;
+  /** Why. Kept in the file, without e-mail addresses. */
+  readonly reason: string;
+};
+
+/** What a deal would earn otherwise in a month. */
+export type VoidedMonth = Omit<ReplayedMonth, 'orders'> & {
+  /** `closed`: the next statement has corrections. `over`: the month is open. `pending`: it is not over. */
+  readonly state: 'closed' | 'over' | 'pending';
+};
+
+/** What a void would do. */
+export type VoidPreview = {
+  readonly code: string;
+  readonly day: string;
+  /** Path of terms.csv. Null: none is configured. */
+  readonly file: string | null;
+  /** Text of the file with and without the void. */
+  readonly before: string;
+  readonly text: string;
+  /** The row that is added, and the lines of rows that end the day before. */
+  readonly row: string;
+  readonly ended: readonly number[];
+  /** Orders from that day on in UTC, as `leaks` counts them. */
+  readonly orders: number;
+  readonly withoutLink: number;
+  /** Only months in which something changes. */
+  readonly months: readonly VoidedMonth[];
+  /** Digest of what the file says and of what would change. The same as long as both are. */
+  readonly seal: string;
+};
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Computes what a void of a code would do: a row with the rate 0 from a day on. Nothing is changed.
+ *
+ * @throws KnownError `code_not_used` or `code_terms_in_the_way` (exit 2), and those of `loadStatementRules`.
+ */
+export async function previewVoid(
+  db: Database,
+  { settings, now, ...wanted }: CodeToVoid & { readonly settings: StatementSettings; readonly now: Date },
+): Promise<VoidPreview> {
+  const { code, day } = wanted;
+  const today = loadStatementRules(settings);
+  const before = readTerms(settings);
+  const { text, row, ended } = withVoid(before, wanted);
+  const use = await sumUse(db, { code, day });
+  const { timeZone, returnWindowDays } = today;
+  const lastDue = new Date(now.getTime() + (returnWindowDays + 1) * DAY_MS);
+  const replayed = await replayTerms(db, {
+    ...{ today, draft: { ...today, terms: parseTerms(text).rows } },
+    ...{ from: day.slice(0, 7), to: lastDue.toISOString().slice(0, 7) },
+  });
+  const over = monthBefore(now, timeZone);
+  const closed = await lastClosed(db);
+  const months = replayed
+    .filter((one) => one.today.amount !== one.draft.amount || one.today.unknown !== one.draft.unknown)
+    .map(({ orders: _orders, ...one }): VoidedMonth => {
+      const state =
+        closed !== null && one.month <= closed ? 'closed' : one.month <= over ? 'over' : 'pending';
+      return { ...one, state };
+    });
+  const seal = createHash('sha256')
+    .update(JSON.stringify([before, code, day, months]))
+    .digest('hex');
+  return { code, day, file: settings.terms, before, text, row, ended, ...use, months, seal };
+}
+
+/**
+ * Adds a row with the rate 0 to the text of terms.csv, and ends the rows of the code that are valid on that day.
+ *
+ * @throws KnownError `code_terms_in_the_way` (exit 2) if a row of the code begins later: what it means then is not
+ *   for a program to say.
+ */
+export function withVoid(
+  text: string,
+  { code, day, reason }: CodeToVoid,
+): { readonly text: string; readonly row: string; readonly ended: readonly number[] } {
+  const rows = parseTerms(text).rows.filter(({ codeFolded }) => codeFolded === code);
+  const later = rows.find(({ validFrom }) => validFrom !== null && validFrom >= day);
+  if (later !== undefined)
+    throw configurationError({
+      code: 'code_terms_in_the_way',
+      message: `Line ${later.line} of the terms states what the code earns from ${later.validFrom}, which is not before ${day}.`,
+      where: code,
+      help: 'Choose a later day, or change that line yourself.',
+      safe: 'Nothing was changed.',
+    });
+  const valid = rows.filter(({ validTo }) => validTo === null || validTo >= day);
+  const dayBefore = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+  const why = maskAddresses(reason);
+  const edited = editTerms(text, {
+    cells: new Map(valid.map(({ line }) => [line, { valid_to: dayBefore }])),
+    added: { code, rate: '0', valid_from: day, reason: isFormula(why) ? `'${why}` : why },
+  });
+  return { ...edited, ended: valid.map(({ line }) => line) };
+}
+
+async function sumUse(
+  db: Database,
+  { code, day }: { readonly code: string; readonly day: string },
+): Promise<Pick<VoidPreview, 'orders' | 'withoutLink'>> {
+  const { rows } = await sql<{ isUsed: boolean; orders: number; withoutLink: number }>`
+    select count(*) > 0 as "isUsed", coalesce(sum(orders) filter (where day_utc >= ${day}::date), 0)::float8 as orders,
+      coalesce(sum(without_link) filter (where day_utc >= ${day}::date), 0)::float8 as "withoutLink"
+    from reporting.code_use_days where code_folded = ${code}`.execute(db);
+  const { isUsed = false, orders = 0, withoutLink = 0 } = rows[0] ?? {};
+  if (isUsed) return { orders, withoutLink };
+  throw configurationError({
+    code: 'code_not_used',
+    message: 'No order carries this code, as of the last run.',
+    where: code,
+    help: 'Check how it is written: npx influencer-sync codes',
+    safe: 'Nothing was changed.',
+  });
+}
+
+/** The last month whose statement is closed: it contains all months before. */
+async function lastClosed(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ month: string | null }>`
+    select to_char(max(month), 'YYYY-MM') as month from ops.statements`.execute(db);
+  return rows[0]?.month ?? null;
+}

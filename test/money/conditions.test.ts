@@ -1,0 +1,203 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
+import { keepEarnings } from '../../src/money/keep-earnings.ts';
+import { parseTerms } from '../../src/money/load-rules.ts';
+import { readStatement } from '../../src/money/read-statement.ts';
+import type { StatementRules } from '../../src/money/statement.ts';
+import { beginRun } from '../../src/ops/run-record.ts';
+import { setup } from '../support/setup.ts';
+import { rulesOf } from '../support/terms.ts';
+
+type Order = {
+  /** A day, or an instant. Null: the export does not say when. */
+  readonly at: string | null;
+  /** Null: no deal, so it earns nothing. */
+  readonly deal?: string | null;
+  readonly code?: string;
+  readonly total?: number;
+  readonly refunded?: number;
+  readonly currency?: string;
+  readonly customer?: number;
+  readonly lines?: readonly (readonly [sku: string, amount: string])[];
+};
+
+/** A shop with these orders, numbered from 1. */
+async function open(...orders: readonly Order[]): Promise<Database> {
+  const { db } = await setup();
+  await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+  await sql`insert into intake.revenue_rules (job, source, revenue) values ('orders', 'shop', 'total')`.execute(
+    db,
+  );
+  await sql`
+    insert into intake.source_files (source_file_id, source, uri, version, size_bytes, layout, layout_hash, state, run_id, rows_read, sealed_at)
+      overriding system value
+    values (1, 'shop', '1.csv', '1', 1, 'generic', '', 'sealed', 1, 0, now())`.execute(db);
+  await add(db, orders);
+  return db;
+}
+
+/** Adds orders, numbered from `first`. */
+async function add(db: Database, orders: readonly Order[], first = 1): Promise<void> {
+  for (const [index, order] of orders.entries()) {
+    const { at, deal = 'D1', code = null, total = 100, currency = 'EUR', customer, lines } = order;
+    const id = first + index;
+    await sql`
+      insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, refunded,
+        placed_at, first_seen_at, line_no, record_no, row_count, codes, codes_folded, lines, customer_key) overriding system value
+      values (${id}, 'shop', ${String(id)}, 1, true, '', '', ${currency}, ${total}, ${order.refunded ?? null}::numeric,
+        ${at}::timestamptz, '2025-01-15', 1, 1, 1, ${code === null ? [] : [code]}, ${code === null ? [] : [code.toLowerCase()]},
+        ${lines === undefined ? null : JSON.stringify(lines)}::jsonb,
+        ${customer === undefined ? null : `00000000-0000-0000-0000-00000000000${customer}`}::uuid)`.execute(
+      db,
+    );
+    if (deal === null) continue;
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id,
+        amount, currency, deal_id, run_id) overriding system value
+      values (${id}, 'referral', 'a', ${String(id)}, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', ${String(id)}, ${total},
+        ${currency}, ${deal}, 1)`.execute(db);
+    await sql`
+      insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, currency, entry_id,
+        is_pending, rules_hash)
+      values ('orders', 'shop', ${String(id)}, ${id}, 'attributed', ${code === null ? 'link' : 'code'}, ${code}, ${`deal:${deal}`}, ${currency},
+        ${id}, false, '')`.execute(db);
+  }
+}
+
+/** Rules of a terms.csv, whose first line is the header. */
+function rules(csv: readonly string[], given: Partial<StatementRules> = {}): StatementRules {
+  const { rows, problems } = parseTerms(csv.join('\n'));
+  expect(problems).toEqual([]);
+  return rulesOf(rows, { returnWindowDays: 0, ...given });
+}
+
+/**
+ * What each order earned and by which lines of the terms, and the orders of which that is unknown. From the earnings that
+ * were kept the last time, and what has changed since, it is the same as from all orders.
+ */
+async function earned(db: Database, of: StatementRules, month = '2025-12'): Promise<readonly string[]> {
+  const { lines, uncounted } = await readStatement(db, { month, rules: of });
+  const computed = await inTransaction(db, (trx) => readStatement(trx, { month, rules: of }));
+  expect({ lines, uncounted }).toEqual({ lines: computed.lines, uncounted: computed.uncounted });
+  await keepEarnings(db, { rules: of });
+  return [
+    ...lines
+      .toSorted((one, other) => Number(one.orderId) - Number(other.orderId))
+      .map(({ orderId, amount, termsLines }) => `${orderId}: ${Number(amount)} by ${termsLines?.join(', ')}`),
+    ...uncounted.map(({ why, orders }) => `${why}: ${orders}`),
+  ];
+}
+
+const CUSTOMERS = [
+  'deal_id,code,rate,flat,currency,customer,first_days,valid_from,valid_to',
+  'D1,,10,,,,,,',
+  'D1,,20,,,new,,,',
+];
+const SINCE = { customersSince: { shop: '2025-01-01' } };
+
+describe('a row for new or returning customers', () => {
+  it('applies to the first order of a customer, if the exports have every order since a day that somebody stated', async () => {
+    const db = await open(
+      { at: '2025-01-05', deal: null, customer: 1 },
+      { at: '2025-01-06', customer: 1 },
+      { at: '2025-01-07', customer: 2 },
+      { at: '2025-01-08' },
+      { at: null, customer: 3 },
+      { at: '2024-12-31', customer: 4 },
+      { at: '2025-01-08', customer: 4 },
+    );
+    expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual([
+      '2: 10 by 2',
+      '3: 20 by 3',
+      '7: 10 by 2',
+      // Without a customer, without a time, and before the first day.
+      'unknown_customer: 3',
+    ]);
+    // Nobody says since when all orders are known, so only what was ordered before is.
+    expect(await earned(db, rules(CUSTOMERS))).toEqual(['2: 10 by 2', '7: 10 by 2', 'unknown_customer: 4']);
+    // Whatever the customer, the row above applies: 10 percent.
+    expect(await earned(db, rules(CUSTOMERS.slice(0, 2)))).toHaveLength(6);
+  });
+
+  it('is unknown after a month without orders, or in which most orders name no customer', async () => {
+    const db = await open(
+      { at: '2025-01-05', customer: 1 },
+      { at: '2025-02-05', customer: 2 },
+      { at: '2025-02-06', customer: 3 },
+      { at: '2025-02-07', deal: null },
+      { at: '2025-04-05', customer: 4 },
+      { at: '2025-04-06', customer: 1 },
+    );
+    const isKnown = ['1: 20 by 3', '2: 20 by 3', '3: 20 by 3', '6: 10 by 2', 'unknown_customer: 1'];
+    expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual(isKnown);
+    await add(db, [{ at: '2025-03-01', deal: null, customer: 5 }], 7);
+    expect((await earned(db, rules(CUSTOMERS, SINCE))).at(-2)).toBe('5: 20 by 3');
+    await add(db, [{ at: '2025-02-08', deal: null }], 8);
+    expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual([
+      '1: 20 by 3',
+      '6: 10 by 2',
+      'unknown_customer: 3',
+    ]);
+  });
+});
+
+describe('a row for the first days of a deal', () => {
+  const terms = rules([
+    CUSTOMERS[0] ?? '',
+    'D1,,10,,,,,,',
+    'D1,,20,,,,30,,',
+    'D2,,10,,,,,,',
+    'D2,,20,,,,30,,',
+  ]);
+
+  it('applies from the day on which this tool created the deal, and is unknown if nobody knows when it began', async () => {
+    const db = await open(
+      ...['2025-01-01', '2025-01-31', '2025-02-01', '2025-01-30T23:59:59Z'].map((at) => ({ at })),
+      ...['2025-02-28', '2025-03-02', '2025-03-01'].map((at) => ({ at, deal: 'D2' })),
+      { at: null },
+    );
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id, state_changed_at)
+        overriding system value
+      values (1000, 'create_deal', 'a', 'd1', 'accepted', 1, '{}', '', 'deals', 'D1', 1, '2025-01-02T10:00:00Z')`.execute(
+      db,
+    );
+    await sql`
+      insert into mirror.deal_versions (deal_id, raw, row_hash, valid_from, first_seen_at, run_id)
+      values ('D2', '{}', '', '2025-01-30', '2025-01-30T10:00:00Z', 1)`.execute(db);
+    expect(await earned(db, terms)).toEqual([
+      // One day before the deal, its 30th day, and the day after.
+      ...['1: 10 by 2', '2: 20 by 3', '3: 10 by 2', '4: 20 by 3'],
+      // On 1 March, D2 is at least 30 days old.
+      ...['6: 10 by 4', '7: 10 by 4'],
+      ...['unknown_start: 1', 'unknown_start: 1'],
+    ]);
+  });
+});
+
+describe('a flat amount', () => {
+  it('is earned by each order that is left, in its currency only, and a code comes before its deal', async () => {
+    const db = await open(
+      { at: '2025-01-01', total: 3 },
+      { at: '2025-01-01', refunded: 99 },
+      { at: '2025-01-01', refunded: 100 },
+      { at: '2025-01-01', currency: 'USD' },
+      { at: '2025-01-01', code: 'MIA' },
+      { at: '2025-01-01', code: 'BEN' },
+    );
+    const terms = rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', ',MIA,10,,,,,,', ',BEN,,7.5,EUR,,,,']);
+    const all = ['1: 5 by 2', '2: 5 by 2', '5: 10 by 3', '6: 7.5 by 4', 'unknown_currency: 1'];
+    expect(await earned(db, terms)).toEqual(all);
+    const closing = await inTransaction(db, (trx) =>
+      closeStatement(trx, { month: '2025-01', rules: terms, closedBy: 'test', reason: 'test' }),
+    );
+    expect(closing).toMatchObject({ kind: 'closed', lines: 4 });
+    // A closed line says by which row it was earned, as that row was then.
+    const { lines } = await readStatement(db, { month: '2025-01', rules: rulesOf([]) });
+    expect(lines.map(({ termsText }) => termsText)).toContain('line 4: code=BEN flat=7.5 currency=EUR');
+    expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
+  });
+});
