@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { configurationError, type KnownError, type Problem } from '../../core/known-error.ts';
-import type { MoneyFormat } from '../../core/layout.ts';
 import { accountMark, parseIban } from '../../core/money/iban.ts';
 import { sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { describeProblems, readSheet, type Sheet } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
+import type { MoneyFormat } from '../../intake/layout/to-layout.ts';
 import { currencyParser } from '../../intake/values/parse-currency.ts';
 import { parseMoneyIn } from '../../intake/values/parse-money.ts';
 
