@@ -4,6 +4,7 @@ import { accountMark } from '../core/money/iban.ts';
 import { formatAmounts, formatMoney } from '../core/money.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
+import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { digestOf, findUnpaid, requireProposable, type Unpaid } from '../money/payments/find-unpaid.ts';
 import {
@@ -16,7 +17,15 @@ import {
   type Payment,
   type PaymentOrder,
 } from '../money/payments/keep-payments.ts';
-import { findPayee, loadPayees } from '../money/payments/load-payees.ts';
+import { findPayee, loadPayees, type Payee } from '../money/payments/load-payees.ts';
+import {
+  type BankEntry,
+  decideBooking,
+  listBankEntries,
+  type MatchedFile,
+  matchBookings,
+} from '../money/payments/match-bookings.ts';
+import { type BankFile, parseBankFile } from '../money/payments/parse-bank-file.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
 
 /*
@@ -69,8 +78,8 @@ export async function proposePayments(
 }
 
 /** Reads what is unpaid of the closed statements up to a month. @throws KnownError as `proposePayments`. */
-async function readUnpaid(
-  trx: Parameters<typeof findUnpaid>[0],
+export async function readUnpaid(
+  trx: Database,
   { month, statements: { payments } }: { readonly month: string; readonly statements: Statements },
 ): Promise<readonly Unpaid[]> {
   const from = await requireProposable(trx, { month, from: payments.from });
@@ -147,6 +156,14 @@ async function keepProposal(
   return { proposalId, auditId };
 }
 
+type Export = {
+  readonly proposalId: string;
+  readonly as: FileKind;
+  readonly statements: Statements;
+  /** Whether a file of this kind can pay an account. What it cannot pay is left for the other kind. */
+  readonly canPay: (payment: PaymentOrder) => boolean;
+};
+
 /**
  * Takes the payments of a proposal for a file of one kind, and records that they are exported. The first file decides: a
  * payment is never in files of two kinds, and the same file can be written again.
@@ -155,24 +172,40 @@ async function keepProposal(
  */
 export async function exportPayments(
   trx: DatabaseTransaction,
-  {
-    proposalId,
-    as,
-    statements,
-    canPay,
-    decidedBy,
-    audit,
-  }: Omit<By, 'reason'> & {
-    readonly proposalId: string;
-    readonly as: FileKind;
-    readonly statements: Statements;
-    /** Whether a file of this kind can pay an account. What it cannot pay is left for the other kind. */
-    readonly canPay: (payment: PaymentOrder) => boolean;
-  },
+  { decidedBy, audit, ...of }: Omit<By, 'reason'> & Export,
 ): Promise<{ readonly orders: readonly PaymentOrder[]; readonly auditId: string }> {
+  const { proposalId, as, statements } = of;
+  const payments = await listPayments(trx, { proposalId, lock: true });
+  const orders = takeOrders(payments, { ...of, payees: loadPayees(statements) });
+  await markExported(trx, {
+    payments: orders.map(({ paymentId, payee }) => ({ paymentId, accountMark: accountMark(payee.iban) })),
+    ...{ as, by: decidedBy },
+  });
+  const auditId = await audit({
+    ...{ action: 'export_payments', subjectKind: 'payment', subject: proposalId },
+    summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
+    after: { payments: orders.map(({ paymentId }) => paymentId), as },
+  });
+  return { orders, auditId };
+}
+
+/** Reads the payments of a file that was exported, to write it again. @throws KnownError as `exportPayments`. */
+export async function readExportedAgain(
+  db: Database,
+  of: Omit<Export, 'canPay'>,
+): Promise<readonly PaymentOrder[]> {
+  const payments = await listPayments(db, { proposalId: of.proposalId });
+  const exported = payments.filter(({ state }) => state === 'exported');
+  return takeOrders(exported, { ...of, canPay: () => false, payees: loadPayees(of.statements) });
+}
+
+/** The payments of a file, each with its account. @throws KnownError `payments_not_exported` (exit 2). */
+function takeOrders(
+  payments: readonly Payment[],
+  { proposalId, as, canPay, payees }: Omit<Export, 'statements'> & { readonly payees: readonly Payee[] },
+): readonly PaymentOrder[] {
   const where = `proposal ${proposalId}`;
-  const payees = loadPayees(statements);
-  const all = (await listPayments(trx, { proposalId, lock: true })).toReversed();
+  const all = payments.toReversed();
   if (all.length === 0)
     throw configurationError({
       ...{ where, safe: SAFE },
@@ -215,16 +248,7 @@ export async function exportPayments(
       message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
       help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format.',
     });
-  await markExported(trx, {
-    payments: orders.map(({ paymentId, payee }) => ({ paymentId, accountMark: accountMark(payee.iban) })),
-    ...{ as, by: decidedBy },
-  });
-  const auditId = await audit({
-    ...{ action: 'export_payments', subjectKind: 'payment', subject: proposalId },
-    summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
-    after: { payments: orders.map(({ paymentId }) => paymentId), as },
-  });
-  return { orders, auditId };
+  return orders;
 }
 
 function accountOf({ creator, currency }: Payment) {
@@ -271,6 +295,14 @@ export async function cancelPayment(
       message: `It is ${state.replace('_', ' ')}.`,
       help: 'A payment can be cancelled until the bank has booked it.',
     });
+  const [booked] = await listBankEntries(trx, { paymentIds: [paymentId], onlyHeld: true });
+  if (booked !== undefined)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_cancelled',
+      message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
+      help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
+    });
   if (state === 'exported' && !isNotAtBank)
     throw configurationError({
       ...{ where, safe: SAFE },
@@ -286,4 +318,60 @@ export async function cancelPayment(
     ...{ before: { state }, after: { state: 'cancelled' } },
   });
   return { payment, auditId };
+}
+
+/**
+ * Reads a file of the bank: matches its bookings with payments. The same file again changes nothing.
+ *
+ * @throws KnownError `bank_file_unreadable` (exit 2).
+ */
+export async function readBankFile(
+  trx: DatabaseTransaction,
+  { text, file, decidedBy, audit }: Omit<By, 'reason'> & { readonly text: string; readonly file: string },
+): Promise<MatchedFile & Pick<BankFile, 'announced' | 'problems'>> {
+  const { bookings, announced, problems } = parseBankFile(text, file);
+  const matched = await matchBookings(trx, { bookings, file, by: decidedBy });
+  const { entries, known, changed } = matched;
+  if (entries.length > 0)
+    await audit({
+      ...{ action: 'read_bank_file', subjectKind: 'payment', subject: null },
+      summary: `Read ${plural(entries.length, 'booking')} about payments; ${known} were known. ${plural(changed.length, 'payment')} changed.`,
+      after: { counted: entries.filter(({ outcome }) => outcome === 'counted').length, known },
+    });
+  return { ...matched, announced, problems };
+}
+
+/**
+ * Confirms that a held booking is the payment that it resembles, or dismisses it as about something else.
+ *
+ * @throws KnownError `booking_not_decided` (exit 2).
+ */
+export async function settleBooking(
+  trx: DatabaseTransaction,
+  {
+    bankEntryId,
+    isPayment,
+    reason,
+    decidedBy,
+    audit,
+  }: By & { readonly bankEntryId: string; readonly isPayment: boolean },
+): Promise<{ readonly entry: BankEntry; readonly auditId: string }> {
+  const entry = await decideBooking(trx, { bankEntryId, isPayment, by: decidedBy, reason });
+  if (entry === null)
+    throw configurationError({
+      code: 'booking_not_decided',
+      where: `booking ${bankEntryId}`,
+      message: isPayment
+        ? 'It is not held, or it cannot be the payment: its currency is another one, or no file has the payment.'
+        : 'It is not held.',
+      help: 'npx influencer-sync payments --held lists the bookings that wait.',
+      safe: SAFE,
+    });
+  const { amount, currency, outcome } = entry;
+  const auditId = await audit({
+    ...{ action: 'settle_booking', subjectKind: 'payment', subject: entry.paymentId, reason },
+    summary: `Booking ${bankEntryId} of ${formatMoney(amount, currency)} ${isPayment ? 'is confirmed' : 'is about something else'}.`,
+    ...{ before: { outcome: 'held' }, after: { outcome } },
+  });
+  return { entry, auditId };
 }

@@ -7,8 +7,8 @@ import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 /** Markup, and 150 characters without a place to break a line. */
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>${'x'.repeat(150)}`;
 
-/** A download, not a page. */
-const DOWNLOAD = '/codes/export';
+/** Downloads, not pages. */
+const DOWNLOADS = ['/codes/export', '/money/payments/file'];
 
 /** Values for the parameters in the paths of pages. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export async function openConsoleShop({
   await addNotices(shop);
   await addWorkers(shop);
   const paths = pages
-    .filter(({ path }) => path !== DOWNLOAD)
+    .filter(({ path }) => !DOWNLOADS.includes(path))
     .map(
       ({ path }) =>
         path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')) +

@@ -2,64 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openWorkshop, type Workshop } from '../runs/workshop.ts';
-
-const IBANS = {
-  mia: 'DE89370400440532013000',
-  ben: 'NL91ABNA0417164300',
-  zoe: 'FR1420041010050500013M02606',
-};
-const flowOf = (payments: string) => `
-sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC}
-jobs:
-  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
-statements:
-  terms: ./terms.csv
-  return_window_days: 0
-  payments: {${payments}}
-`;
-const PAYMENTS = `from: 2026-04, payees: ./payees.csv, minimum: {EUR: 5}, name: Saffi & Söhne, iban: ${IBANS.ben}`;
-const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
-MIA10,4819,mia.test,DEALMIA,,,
-BEN15,4819,ben.test,DEALBEN,,,
-ZOE20,4819,zoe.test,DEALZOE,,,
-`;
-const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
-const APRIL = `${HEADER}
-1,100.00,EUR,MIA10,2026-04-10T10:00:00Z,paid
-2,50.00,USD,MIA10,2026-04-10T10:01:00Z,paid
-3,80.00,EUR,BEN15,2026-04-10T10:02:00Z,paid
-4,30.00,EUR,ZOE20,2026-04-10T10:03:00Z,paid
-`;
-const MAY = `${HEADER}
-5,40.00,EUR,ZOE20,2026-05-10T10:00:00Z,paid
-6,70.00,EUR,MIA10,2026-05-10T10:01:00Z,paid
-`;
-const PAYEES = `creator;name;iban;bic;country;currency
-@Mia.Test;Mia Müller;${IBANS.mia.replace(/(.{4})/g, '$1 ')};COBADEFFXXX;de;eur
-DEALBEN;=Ben;${IBANS.ben};;;EUR
-zoe.test;Zoë 日本;${IBANS.zoe};;;EUR
-`;
-
-/** A shop whose statement of April is closed. */
-async function openShop(payments = PAYMENTS): Promise<Workshop> {
-  const shop = await openWorkshop({ flow: flowOf(payments) });
-  shop.write('codes.csv', CODES);
-  shop.write(
-    'terms.csv',
-    'deal_id,code,rate,fixed_fee,currency,valid_from\nDEALMIA,,10,,,\nDEALBEN,,10,,,\nDEALZOE,,10,,,\n,BEN15,,7,EUR,2026-04-01\n',
-  );
-  shop.write('payees.csv', PAYEES);
-  shop.drop('1-april.csv', APRIL);
-  await shop.run();
-  await close(shop, '2026-04');
-  return shop;
-}
-
-async function close(shop: Workshop, month: string): Promise<void> {
-  expect((await shop.cli('statement', 'close', '--month', month, '--reason', 'month end')).exitCode).toBe(0);
-}
+import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
+import type { Workshop } from '../runs/workshop.ts';
+import { closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
 
 const propose = (shop: Workshop, month: string, ...more: string[]) =>
   shop.cli('payments', 'propose', month, '--reason', 'month end', ...more);
@@ -78,7 +23,7 @@ async function totals(shop: Workshop): Promise<Record<string, string>> {
 
 describe('payments of closed statements', () => {
   it('claim each amount once, carry forward what they leave, and are the same for the bank however often they are exported', async () => {
-    const shop = await openShop();
+    const shop = await openPaymentShop();
     const before = await shop.cli('accruals', '2026-04', '--format', 'csv');
     expect(before.stdout).toContain('2026-04,closed,2026-04,4819,EUR,0,21.0000\r\n');
     const first = await propose(shop, '2026-04');
@@ -131,7 +76,7 @@ describe('payments of closed statements', () => {
     // In May, Zoe reaches the minimum with what April carried forward; dollars were paid by hand, and are never proposed.
     shop.drop('2-may.csv', MAY);
     await shop.run();
-    await close(shop, '2026-05');
+    await closeMonth(shop, '2026-05');
     expect(said(await propose(shop, '2026-04'))).toMatch(/statement of 2026-05 is closed, too/);
     const settled = await shop.cli(
       ...['payments', 'settle', '2026-05', '--creator', '@MIA.test', '--currency', 'usd'],
@@ -166,7 +111,7 @@ describe('payments of closed statements', () => {
   });
 
   it('are proposed only for statements that are closed and that the tool is to pay', async () => {
-    const shop = await openShop('payees: ./payees.csv');
+    const shop = await openPaymentShop('payees: ./payees.csv');
     const unknown = await propose(shop, '2026-04');
     expect([unknown.exitCode, said(unknown)]).toEqual([
       2,
@@ -177,4 +122,133 @@ describe('payments of closed statements', () => {
     expect(said(await propose(shop, '2026-04'))).toMatch(/before 2026-05 were paid elsewhere/);
     expect(said(await propose(shop, '2026-05'))).toMatch(/statement of 2026-05 is not closed/);
   });
+
+  it('are paid when the bank says so: by reference at once, by amount and account when a person confirms, each booking once', async () => {
+    const shop = await openPaymentShop();
+    await propose(shop, '2026-04');
+    const file = await shop.cli('payments', 'export', '1', '--format', 'pain.001', '--on', '2026-05-04');
+    const xml = file.stdout;
+    // The order and the lengths of pain.001.001.09 as SEPA allows it; the whole file was validated against its schema.
+    expect(
+      xml
+        .replace(/>[^<]*</g, '><')
+        .match(/<\w+/g)
+        ?.map((tag) => tag.slice(1))
+        .join(' '),
+    ).toBe(
+      [
+        'Document CstmrCdtTrfInitn GrpHdr MsgId CreDtTm NbOfTxs CtrlSum InitgPty Nm PmtInf PmtInfId PmtMtd BtchBookg NbOfTxs CtrlSum PmtTpInf SvcLvl Cd',
+        'ReqdExctnDt Dt Dbtr Nm DbtrAcct Id IBAN DbtrAgt FinInstnId Othr Id ChrgBr CdtTrfTxInf PmtId EndToEndId Amt InstdAmt Cdtr Nm CdtrAcct Id IBAN RmtInf Ustrd',
+        'CdtTrfTxInf PmtId EndToEndId Amt InstdAmt CdtrAgt FinInstnId BICFI Cdtr Nm PstlAdr Ctry CdtrAcct Id IBAN RmtInf Ustrd',
+      ].join(' '),
+    );
+    expect(xml).toContain('<CtrlSum>25.00</CtrlSum>');
+    expect(xml).toContain('<Nm>Saffi + Sohne</Nm>');
+    expect(xml).toContain('<Nm>.Ben</Nm>');
+    expect(xml.match(/>[^<]*[^\sA-Za-z0-9/\-?:().,'+<>][^<]*</g)).toBeNull();
+    expect(
+      (await shop.cli('payments', 'export', '1', '--format', 'pain.001', '--on', '2026-05-04')).stdout,
+    ).toBe(xml);
+    const [ben = '', mia = ''] = xml.match(/IS-[0-9A-F]{26}(?=<\/EndToEndId)/g) ?? [];
+
+    // Ben is paid in two parts, one of them in a booking for several; Mia's has no reference, and something else is paid, too.
+    shop.write(
+      'may.xml',
+      camt([
+        entry({ amount: '9.00', reference: ben, bank: 'B1' }),
+        entry({ amount: '10.00', reference: 'NOTPROVIDED', iban: IBANS.mia, bank: 'B2' }),
+        entry({ amount: '99.00', reference: 'RENT', bank: 'B3' }),
+        entry({ amount: '6.00', reference: ben, bank: 'B4', status: 'PDNG' }),
+        entry({ amount: '6.00', reference: `IS-${'0'.repeat(26)}`, bank: 'B5' }),
+      ]),
+    );
+    const read = await shop.cli('payments', 'read', 'may.xml');
+    expect(read.exitCode).toBe(3);
+    expect(read.stdout).toMatch(
+      /3 new bookings about payments, 0 known already\. Other bookings: 1, which are not\s+kept\. Only announced: 1/,
+    );
+    expect(read.stdout).toMatch(/partly paid: 9\.00 EUR on 2026-05-05/);
+    expect(read.stdout).toMatch(/same amount and account/);
+    const again = await shop.cli('payments', 'read', 'may.xml');
+    expect(again.stdout).toMatch(/0 new bookings about payments, 3 known already/);
+    // It resembles the payment, and waits: until then, nobody cancels or pays it.
+    expect((await shop.cli('payments', 'cancel', '2', '--not-at-bank', '--reason', 'x')).exitCode).toBe(2);
+    expect((await shop.cli('payments', 'confirm', '2', '--reason', 'asked the bank')).stdout).toContain(
+      '10.00 EUR: counted.',
+    );
+    expect(await totals(shop)).toEqual({ 'dealben EUR partly_paid': '15.00', 'mia.test EUR paid': '10.00' });
+
+    // As CSV: the rest of Ben's, more than that, another currency, and Mia's that comes back, so that it can be proposed again.
+    shop.write(
+      'june.csv',
+      `reference;amount;currency;day;type
+${ben};6.00;EUR;2026-05-06;paid
+${ben};6.00;EUR;2026-05-06;paid
+${ben};1.00;USD;2026-05-06;paid
+${mia};10.00;EUR;2026-05-07;returned
+${mia};ten;EUR;2026-05-07;returned
+`,
+    );
+    const june = await shop.cli('payments', 'read', 'june.csv');
+    expect(june.stdout).toMatch(/6\.00 EUR paid on 2026-05-06, payment 1\s+more than the payment/);
+    expect(june.stdout).toMatch(/1\.00 USD paid on 2026-05-06, payment 1\s+another currency/);
+    expect(june.stdout).toMatch(/june\.csv:6 amount: This is not an amount above zero/);
+    expect(await totals(shop)).toEqual({ 'dealben EUR paid': '15.00', 'mia.test EUR returned': '10.00' });
+    await propose(shop, '2026-04');
+    expect(await totals(shop)).toMatchObject({
+      'mia.test EUR proposed': '10.00',
+      'mia.test EUR returned': '10.00',
+    });
+    const accruals = await shop.cli('accruals', '2026-04', '--format', 'csv');
+    expect(accruals.stdout).toContain('2026-04,in_payment,2026-04,4819,EUR,0,18.0000');
+  });
+
+  it.each([
+    ['a document type', '<!DOCTYPE a [<!ENTITY b "c">]><Document/>', /declares a document type/],
+    ['broken XML', '<Document><BkToCstmrStmt>', /not whole/],
+    ['another message', '<Document><BkToCstmrDbtCdtNtfctn/></Document>', /no camt\.053/],
+    ['a table of something else', 'name,amount\na,1\n', /lacks reference or iban/],
+  ])('a file of the bank with %s is refused', (_, text, why) => {
+    expect(() => parseBankFile(text, 'may.xml')).toThrow(why);
+  });
+
+  it('a booking in two files counts once, and two equal ones in a file are two', () => {
+    const one = entry({ amount: '5.00', reference: 'R', bank: '' });
+    const keys = (entries: readonly string[]) =>
+      parseBankFile(camt(entries), 'a.xml').bookings.map(({ key }) => key);
+    const [first, second] = keys([one, one]);
+    expect(keys([one])).toEqual([first]);
+    expect(second).not.toBe(first);
+    // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
+    const odd = [
+      one.replace('<CdtDbtInd>DBIT</CdtDbtInd>', ''),
+      one.replace('2026-05-05', '05.05.2026'),
+      one.replace('5.00', '5,00'),
+      one.replace('</NtryDtls>', '<TxDtls/></NtryDtls>'),
+    ];
+    const read = parseBankFile(camt(odd), 'a.xml');
+    expect([read.bookings, read.problems.length]).toEqual([[], 5]);
+  });
 });
+
+function camt(entries: readonly string[]): string {
+  return `<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>${entries.join('')}</Stmt></BkToCstmrStmt></Document>`;
+}
+
+function entry({
+  amount,
+  reference,
+  bank,
+  iban = null,
+  status = 'BOOK',
+}: {
+  readonly amount: string;
+  readonly reference: string;
+  readonly bank: string;
+  readonly iban?: string | null;
+  readonly status?: string;
+}): string {
+  const account =
+    iban === null ? '' : `<RltdPties><CdtrAcct><Id><IBAN>${iban}</IBAN></Id></CdtrAcct></RltdPties>`;
+  return `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>${status}</Cd></Sts><BookgDt><Dt>2026-05-05</Dt></BookgDt><AcctSvcrRef>${bank}</AcctSvcrRef><NtryDtls><TxDtls><Refs><EndToEndId>${reference}</EndToEndId></Refs>${account}</TxDtls></NtryDtls></Ntry>`;
+}

@@ -52,6 +52,11 @@ async function linesOf(shop: Workshop, month: string): Promise<readonly Record<s
     .filter(({ event }) => event === 'statement_line');
 }
 
+async function accrualsOf(shop: Workshop, month: string): Promise<readonly string[]> {
+  const { stdout } = await shop.cli('accruals', month, '--format', 'csv');
+  return stdout.trim().split('\r\n').slice(1);
+}
+
 describe('a statement', () => {
   it('contains the earnings of each deal from orders that can no longer be returned, and lists pending orders', async () => {
     const shop = await openShop();
@@ -76,6 +81,16 @@ describe('a statement', () => {
     expect(stdout).toMatch(/DEALMIA +mia\S* +2 +133\.33 +13\.33 +13\.33 EUR/);
     expect(stdout).toMatch(/Pending: 1 order\n[\s\S]*DEALMIA +mia\.test +1 +50\.00 EUR +5\.00 EUR/);
     expect((await linesOf(shop, '2026-05')).map(({ order_id }) => order_id)).toContain('A3');
+    // What is earned at the end of a month: no order that came later, and no return window that ends later is over.
+    expect(await accrualsOf(shop, '2026-03')).toEqual([
+      '2026-03,pending,2026-03,4819,EUR,3,23.3300',
+      '2026-03,to_close,2026-03,,EUR,0,200.0000',
+    ]);
+    expect(await accrualsOf(shop, '2026-04')).toEqual([
+      '2026-04,pending,2026-04,4819,EUR,1,5.0000',
+      '2026-04,to_close,2026-03,,EUR,0,200.0000',
+      '2026-04,to_close,2026-03,4819,EUR,3,23.3300',
+    ]);
   });
 
   it('never changes after it was closed: a refund, a late file and new terms appear in the next one', async () => {
@@ -127,6 +142,9 @@ describe('a statement', () => {
     await shop.run();
     const { stdout } = await shop.cli('statement', '--month', '2026-04', '--deal', 'DEALMIA');
     expect(stdout).toMatch(/Rate unknown/);
+    expect((await shop.cli('accruals', '2026-04')).stdout).toMatch(
+      /at least\s+200\.00 EUR[\s\S]*unknown EUR/,
+    );
     expect(stdout).toMatch(/DEALMIA +\S* *1 +100\.00 EUR +unknown/);
     expect(await linesOf(shop, '2026-04')).toHaveLength(1);
   });

@@ -1,12 +1,13 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { FileKind, PaymentState } from '../../money/payments/keep-payments.ts';
 import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-import { requireReason } from '../usage-error.ts';
+import { refusal, requireReason } from '../usage-error.ts';
 
 const PAYMENT_STATES = [
   'proposed',
@@ -18,7 +19,11 @@ const PAYMENT_STATES = [
 ] as const satisfies readonly PaymentState[];
 const FILE_KINDS = ['pain.001', 'csv'] as const satisfies readonly FileKind[];
 
-type ListOptions = ConfigOptions & { readonly state?: PaymentState; readonly creator?: string };
+type ListOptions = ConfigOptions & {
+  readonly state?: PaymentState;
+  readonly creator?: string;
+  readonly held?: boolean;
+};
 type ReasonOptions = ConfigOptions & { readonly reason: string };
 type ExportOptions = ConfigOptions & { readonly format: FileKind; readonly on?: string };
 type CancelOptions = ReasonOptions & { readonly notAtBank?: boolean };
@@ -35,7 +40,8 @@ export const paymentsCommand: CommandDefinition = {
   takes: (command) =>
     command
       .addOption(new Option('--state <state>', 'only payments in this state').choices(PAYMENT_STATES))
-      .option('--creator <name>', 'handle or deal, as payments name it'),
+      .option('--creator <name>', 'handle or deal, as payments name it')
+      .option('--held', 'bookings of the bank that wait for a decision'),
   examples: [
     ["payments propose 2026-05 --reason 'month end'", 'one payment for each creator and currency'],
     [
@@ -46,6 +52,7 @@ export const paymentsCommand: CommandDefinition = {
       'payments export 3 --format pain.001 > may.xml',
       'the file for the bank; again, it is the same payments',
     ],
+    ['payments read june.xml', 'what the bank booked: camt.053, or CSV'],
     ['payments --state exported', 'what the bank has not confirmed yet'],
     ["payments cancel 12 --reason 'wrong account'", 'free the amounts for another proposal'],
   ],
@@ -83,6 +90,35 @@ export const paymentsCommand: CommandDefinition = {
       action: performExporting,
     },
     {
+      name: 'read',
+      changes: true,
+      description: 'read what the bank booked (camt.053, or CSV), and match it with payments',
+      takes: (command) => command.argument('<file>', 'the same file again changes nothing'),
+      action: performReading,
+    },
+    {
+      name: 'confirm',
+      changes: true,
+      description: 'say that a held booking is the payment that it resembles',
+      takes: (command) =>
+        command
+          .argument('<booking>', 'number of the booking', parseId)
+          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
+      action: (output: Output, booking: string, options: ReasonOptions) =>
+        performDeciding(output, { booking, isPayment: true }, options),
+    },
+    {
+      name: 'dismiss',
+      changes: true,
+      description: 'say that a held booking is about something else',
+      takes: (command) =>
+        command
+          .argument('<booking>', 'number of the booking', parseId)
+          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
+      action: (output: Output, booking: string, options: ReasonOptions) =>
+        performDeciding(output, { booking, isPayment: false }, options),
+    },
+    {
       name: 'cancel',
       changes: true,
       description: 'cancel a payment; its amounts can be proposed again',
@@ -112,8 +148,16 @@ export const paymentsCommand: CommandDefinition = {
 async function showPayments(output: Output, options: ListOptions): Promise<ExitCode> {
   const { foldHandle } = await import('../../core/text/fold.ts');
   const { listPayments } = await import('../../money/payments/keep-payments.ts');
-  const { describePayments } = await import('../../reports/payments/payments.ts');
+  const { listBankEntries } = await import('../../money/payments/match-bookings.ts');
+  const { describeHeld, describePayments } = await import('../../reports/payments/payments.ts');
   const { read } = await openCommand(output, options);
+  const held = await read((db) => listBankEntries(db, { onlyHeld: true }));
+  for (const entry of held) output.emit({ event: 'bank_entry', ...entry });
+  output.show(describeHeld(held));
+  if (options.held === true) {
+    if (held.length === 0) output.print('No booking waits for a decision.');
+    return EXIT.ok;
+  }
   const { state = null, creator } = options;
   const all = await read((db) => listPayments(db, { state }));
   const payments = all.filter(
@@ -175,6 +219,57 @@ async function performExporting(
     output.emit({ event: 'payment_exported', proposalId, paymentId, reference, amount, currency, as });
   if (options.dryRun === true) output.print(`${plural(orders.length, 'payment')} would be exported.`);
   else output.printRows(file);
+  return EXIT.ok;
+}
+
+/**
+ * Reads a file of the bank.
+ * @returns 3 if a booking is held or cannot be read.
+ * @throws KnownError `bank_file_unreadable` (exit 2).
+ */
+async function performReading(output: Output, path: string, options: ConfigOptions): Promise<ExitCode> {
+  const { readSheetFile } = await import('../../core/text/read-sheet.ts');
+  const { readBankFile } = await import('../../decisions/pay.ts');
+  const { describeBankFile } = await import('../../reports/payments/payments.ts');
+  const { text } = readSheetFile(path, ({ isMissing, cause }) =>
+    refusal({
+      code: 'bank_file_unreadable',
+      message: isMissing ? 'The file cannot be read.' : 'The file is not UTF-8.',
+      where: path,
+      help: isMissing ? 'Check its path, and that this user may read it.' : 'Save it as UTF-8.',
+      cause,
+    }),
+  );
+  const { decide } = await openCommand(output, options);
+  const file = await decide((trx, here) => readBankFile(trx, { text, file: fileName(path), ...here }));
+  for (const entry of file.entries) output.emit({ event: 'bank_entry', ...entry });
+  for (const { accountMark: _mark, ...payment } of file.changed)
+    output.emit({ event: 'payment', ...payment });
+  output.emit({
+    event: 'bank_file_read',
+    ...{ new: file.entries.length, known: file.known, others: file.others.length },
+    ...{ announced: file.announced, problems: file.problems },
+  });
+  output.show(describeBankFile(file));
+  const isWhole = file.problems.length === 0 && file.entries.every(({ outcome }) => outcome !== 'held');
+  return isWhole ? EXIT.ok : EXIT.rowsRejected;
+}
+
+/** Confirms or dismisses a held booking. @throws KnownError `booking_not_decided` (exit 2). */
+async function performDeciding(
+  output: Output,
+  { booking, isPayment }: { readonly booking: string; readonly isPayment: boolean },
+  options: ReasonOptions,
+): Promise<ExitCode> {
+  const { settleBooking } = await import('../../decisions/pay.ts');
+  const { outcomeOf } = await import('../../reports/payments/payments.ts');
+  const { decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the booking');
+  const { entry } = await decide((trx, here) =>
+    settleBooking(trx, { bankEntryId: booking, isPayment, reason, ...here }),
+  );
+  output.emit({ event: 'bank_entry', ...entry });
+  output.print(`Booking ${booking} of ${formatMoney(entry.amount, entry.currency)}: ${outcomeOf(entry)}.`);
   return EXIT.ok;
 }
 

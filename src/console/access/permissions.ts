@@ -30,6 +30,10 @@ const LEAST = {
   'GET /money/customers': 'viewer',
   'GET /money/leaks': 'viewer',
   'GET /money/reconciliation': 'viewer',
+  // Whom is paid how much; marketing proposes it, and an operator has the bank data.
+  'GET /money/payments': 'marketing',
+  'GET /money/payments/file': 'operator',
+  'GET /money/accruals': 'viewer',
   'GET /statements': 'viewer',
   'GET /statements/:month': 'viewer',
   // Has the name and the address of a creator.
@@ -64,6 +68,10 @@ const LEAST = {
   'POST /statements/close': 'marketing',
   'POST /statements/send': 'marketing',
   'POST /statements/settle-mail': 'marketing',
+  'POST /money/payments/propose': 'marketing',
+  'POST /money/payments/export': 'operator',
+  'POST /money/payments/cancel': 'operator',
+  'POST /money/payments/settle-booking': 'operator',
   'POST /held/decide': 'marketing',
   'POST /doubts/settle': 'marketing',
   'POST /bulk/preview': 'marketing',

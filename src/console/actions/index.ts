@@ -23,6 +23,12 @@ import {
   releaseFileAction,
   rereadFileAction,
 } from './decide-files.ts';
+import {
+  cancelPaymentAction,
+  exportPaymentsAction,
+  proposePaymentsAction,
+  settleBookingAction,
+} from './payments.ts';
 import { decideHeldAction, settleDoubtAction } from './settle-doubt.ts';
 import { voidCodeAction } from './void-code.ts';
 
@@ -55,4 +61,8 @@ export const actions: readonly ConsoleAction[] = [
   addClaimsAction,
   answerClaimsAction,
   closeClaimAction,
+  proposePaymentsAction,
+  exportPaymentsAction,
+  cancelPaymentAction,
+  settleBookingAction,
 ];

@@ -17,6 +17,7 @@ import { homePage } from './home.ts';
 import { claimsPage } from './money/claims.ts';
 import { conflictsPage } from './money/conflicts.ts';
 import { leaksPage } from './money/leaks.ts';
+import { accrualsPage, paymentFilePage, paymentsPage } from './money/payments.ts';
 import { reconciliationPage } from './money/reconciliation.ts';
 import { customersWonPage, returnsPage } from './money/returns.ts';
 import { noticesPage } from './notices.ts';
@@ -53,6 +54,9 @@ export const pages: readonly ConsolePage[] = [
   statementsPage,
   statementPage,
   statementDocumentPage,
+  paymentsPage,
+  paymentFilePage,
+  accrualsPage,
   reconciliationPage,
   fixPage,
   doubtsPage,

@@ -58,6 +58,8 @@ export type PaymentFilter = {
   readonly state?: PaymentState | null;
   readonly creator?: string | null;
   readonly paymentIds?: readonly string[] | null;
+  /** Only those that pay amounts of this closed statement, or what it has of one deal. */
+  readonly of?: { readonly statementId: string; readonly dealId: string | null } | null;
   /** Id of the last payment of the previous page. */
   readonly after?: string | null;
   readonly limit?: number | null;
@@ -68,7 +70,7 @@ export type PaymentFilter = {
 /** Lists payments, the newest first. */
 export async function listPayments(db: Database, filter: PaymentFilter): Promise<readonly Payment[]> {
   const { proposalId = null, state = null, creator = null, after = null, limit = null } = filter;
-  const ids = filter.paymentIds ?? null;
+  const [ids, of] = [filter.paymentIds ?? null, filter.of ?? null];
   const { rows } = await sql<Payment>`
     select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
       p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
@@ -79,6 +81,9 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
     where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint) and (${state}::text is null or p.state = ${state})
       and (${creator}::text is null or p.creator = ${creator}) and (${ids}::bigint[] is null or p.payment_id = any (${ids}::bigint[]))
       and (${after}::bigint is null or p.payment_id < ${after}::bigint)
+      and (${of?.statementId ?? null}::bigint is null or exists (
+        select from ops.payment_items i where i.payment_id = p.payment_id and i.statement_id = ${of?.statementId ?? null}::bigint
+          and (${of?.dealId ?? null}::text is null or i.deal_id = ${of?.dealId ?? null})))
     order by p.payment_id desc limit ${limit}::bigint ${filter.lock === true ? sql`for update of p` : sql``}`.execute(
     db,
   );

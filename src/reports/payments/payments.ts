@@ -7,8 +7,11 @@ import {
   type PaymentOrder,
   type PaymentState,
 } from '../../money/payments/keep-payments.ts';
-import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
+import type { BankEntry, HoldReason, MatchedFile } from '../../money/payments/match-bookings.ts';
+import type { BankFile } from '../../money/payments/parse-bank-file.ts';
+import { type Block, column, item, number, say, section, table, whole } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
+import { plural } from '../../render/text.ts';
 
 /** What becomes of unpaid amounts, in the order of a list, and what a person can do about it. */
 const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; readonly help: string | null }>> =
@@ -53,7 +56,7 @@ export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
 }
 
 /** The last four characters of the account; empty if there is none. */
-function accountOf({ accountMark }: { readonly accountMark: string | null }): string {
+export function accountOf({ accountMark }: { readonly accountMark: string | null }): string {
   return accountMark === null ? '' : lastFour(accountMark);
 }
 
@@ -63,7 +66,7 @@ function monthsOf({ items }: Unpaid): string {
 }
 
 /** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03`. */
-function stateOf({ state, paidAmount, paidOn, currency, exportedAs }: Payment): string {
+export function stateOf({ state, paidAmount, paidOn, currency, exportedAs }: Payment): string {
   if (state === 'paid') return `paid on ${paidOn ?? ''}`;
   if (state === 'partly_paid') return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}`;
   return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
@@ -109,6 +112,104 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
           column('state', stateOf),
         ]),
       ],
+    }),
+  ];
+}
+
+/** What became of payments, in a few words: `2 paid, 1 partly paid`; of a single one, when. */
+export function describePaid(payments: readonly Payment[]): string {
+  const live = payments.filter(({ state }) => state !== 'cancelled' && state !== 'returned');
+  const [first] = live;
+  if (first === undefined) return 'in no payment';
+  if (live.length === 1) return stateOf(first);
+  return sumPayments(live)
+    .map(({ state, payments: count }) => `${count} ${state.replace('_', ' ')}`)
+    .join(', ');
+}
+
+/** Why a booking does not count, and what to do. */
+const HOLDS: Readonly<Record<HoldReason, string>> = {
+  to_confirm: 'same amount and account, and no reference: confirm or dismiss it',
+  unknown_reference: 'a payment that this database does not know: was it restored?',
+  other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
+  too_much: 'more than the payment: if it is right, confirm it; what is too much stays with the creator',
+  not_exported: 'no file that is in force has the payment; it may be paid twice',
+  nothing_to_return: 'more came back than was paid: read the files before, too',
+};
+
+/** What became of a booking: `counted`, or why it is held. */
+export function outcomeOf({ outcome, holdReason }: BankEntry): string {
+  return holdReason === null ? outcome : `held: ${HOLDS[holdReason]}`;
+}
+
+function bookingsTable(entries: readonly BankEntry[]) {
+  return table(entries, [
+    whole('booking', ({ bankEntryId }) => bankEntryId),
+    whole('day', ({ bookedOn }) => bookedOn),
+    column('kind', ({ kind }) => kind),
+    number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    whole('payment', ({ paymentId }) => paymentId),
+    column('outcome', outcomeOf),
+  ]);
+}
+
+/** Describes bookings that are held. */
+export function describeHeld(entries: readonly BankEntry[]): readonly Block[] {
+  return section('Bookings that are held', {
+    count: entries.length,
+    tone: 'yellow',
+    help: 'They do not count until you decide: npx influencer-sync payments confirm BOOKING, or payments dismiss BOOKING.',
+    parts: entries.map((entry) =>
+      item(
+        `booking ${entry.bankEntryId}: ${formatMoney(entry.amount, entry.currency)} ${entry.kind} on ${entry.bookedOn}${entry.paymentId === null ? '' : `, payment ${entry.paymentId}`}`,
+        entry.holdReason === null ? null : HOLDS[entry.holdReason],
+      ),
+    ),
+  });
+}
+
+/** Most bookings that are listed of those that are about no payment. */
+const SHOWN_OTHERS = 20;
+
+/** Describes what a file of the bank says about payments. */
+export function describeBankFile(
+  file: MatchedFile & Pick<BankFile, 'announced' | 'problems'>,
+): readonly Block[] {
+  const { entries, known, others, announced, problems, changed } = file;
+  const held = entries.filter(({ outcome }) => outcome === 'held');
+  const counted = entries.filter(({ outcome }) => outcome !== 'held');
+  const paid = others.filter(({ kind }) => kind === 'paid');
+  return [
+    say(
+      `${plural(entries.length, 'new booking')} about payments, ${known} known already. Other bookings: ${others.length}, which are not kept. Only announced: ${announced}.`,
+    ),
+    ...section('Counted', { count: counted.length, parts: [bookingsTable(counted)] }),
+    ...describeHeld(held),
+    ...section('Payments that changed', {
+      count: changed.length,
+      parts: [
+        table(changed, [
+          whole('payment', ({ paymentId }) => paymentId),
+          column('creator', ({ creator }) => creator),
+          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+          column('state', stateOf),
+        ]),
+      ],
+    }),
+    ...section('Paid by the account, and about no payment', {
+      of: paid.length,
+      note: formatAmounts(paid),
+      parts: [
+        table(paid.slice(0, SHOWN_OTHERS), [
+          whole('day', ({ bookedOn }) => bookedOn),
+          number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
+        ]),
+      ],
+    }),
+    ...section('Cannot be read', {
+      count: problems.length,
+      tone: 'yellow',
+      parts: problems.map(({ where, message, help }) => item(`${where}: ${message}`, help)),
     }),
   ];
 }

@@ -61,8 +61,6 @@ export type Status = {
   readonly doubts: readonly Doubt[];
   /** Orders that the service has accepted more than once, until a person acknowledges them. */
   readonly doubleCredits: readonly DoubleCredit[];
-  /** Mails with statements of which nobody knows whether they arrived. */
-  readonly unclearMails: readonly StatementMail[];
   /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
   /** Mails with statements of which nobody knows whether they arrived. */
@@ -122,7 +120,6 @@ async function readRest(
   return {
     account: account?.account_id ?? null,
     doubleCredits: await listDoubleCredits(db),
-    unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     waitingClaims: await readWaitingClaims(db),
     unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     heldFiles: await listHeldFiles(db, of),

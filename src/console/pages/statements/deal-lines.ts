@@ -1,10 +1,12 @@
 import { formatMoney } from '../../../core/money.ts';
+import { listPayments } from '../../../money/payments/keep-payments.ts';
 import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import { type LineKey, listDealLines, sumStatement } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
 import { describeToPay } from '../../../reports/money/statement.ts';
+import { describePaid } from '../../../reports/payments/payments.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, dealAnchor, factList, orderLink, pagedTable } from '../../markup/parts.ts';
@@ -24,17 +26,21 @@ export async function showDealLines(
       after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
     }),
   ]);
+  const { closed } = sums;
+  const payments =
+    closed === null ? [] : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId } });
   const path = `/statements/${month}`;
   const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
   return {
     title: `Statement of ${month}: deal ${dealId}`,
-    content: html`<p>${badge(sums.closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
 ${factList([
   [
     'To pay',
     describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
       'nothing',
   ],
+  ['Payment', closed === null ? null : describePaid(payments)],
   ['Deal', dealAnchor(visit, dealId)],
   ['Creator', handle ?? null],
   [

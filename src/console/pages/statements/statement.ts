@@ -4,6 +4,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
+import { listPayments } from '../../../money/payments/keep-payments.ts';
 import { findClosed, readStatement, refuseContained } from '../../../money/read-statement.ts';
 import type { StatementRules } from '../../../money/statement.ts';
 import {
@@ -24,6 +25,7 @@ import {
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
+import { describePaid } from '../../../reports/payments/payments.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
@@ -138,11 +140,16 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
   const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
+  const payments =
+    closed === null
+      ? []
+      : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId: null } });
   return {
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
   ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
+  ['Payments', closed === null ? null : describePaid(payments)],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],

@@ -1,0 +1,264 @@
+import { sql } from 'kysely';
+import { sumMoney } from '../../core/money.ts';
+import type { DecimalText } from '../../core/order.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { listPayments, type Payment, type PaymentState } from './keep-payments.ts';
+import type { Booking } from './parse-bank-file.ts';
+
+/*
+ * What the bank booked, matched with payments. A booking counts by itself only if it carries the EndToEndId of a payment.
+ * One that only has the amount and the account waits for a person. The state of a payment is a fold over its bookings, so it
+ * does not depend on the order in which files are read, and a booking counts once however many files have it.
+ */
+
+export type HoldReason =
+  | 'to_confirm'
+  | 'unknown_reference'
+  | 'other_currency'
+  | 'too_much'
+  | 'not_exported'
+  | 'nothing_to_return';
+
+export type BankEntry = {
+  readonly bankEntryId: string;
+  readonly paymentId: string | null;
+  readonly matchedBy: 'reference' | 'account' | null;
+  readonly kind: Booking['kind'];
+  readonly bookedOn: string;
+  readonly amount: DecimalText;
+  readonly currency: string;
+  readonly outcome: 'counted' | 'held' | 'dismissed';
+  readonly holdReason: HoldReason | null;
+  readonly decidedBy: string | null;
+};
+
+/** References of payments of this tool: a booking with an unknown one is about a payment that this database lost. */
+const OURS = /^IS-[0-9A-F]{26}$/;
+
+/** Lists bookings about payments, in the order in which they happened. */
+export async function listBankEntries(
+  db: Database,
+  {
+    paymentIds = null,
+    ids = null,
+    onlyHeld = false,
+  }: {
+    readonly paymentIds?: readonly string[] | null;
+    readonly ids?: readonly string[] | null;
+    readonly onlyHeld?: boolean;
+  },
+): Promise<readonly BankEntry[]> {
+  const { rows } = await sql<BankEntry>`
+    select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind, to_char(booked_on, 'YYYY-MM-DD') as "bookedOn",
+      amount::text as amount, currency, outcome, hold_reason as "holdReason", decided_by as "decidedBy"
+    from ops.bank_entries
+    where (${paymentIds}::bigint[] is null or payment_id = any (${paymentIds}::bigint[])) and (${ids}::bigint[] is null or bank_entry_id = any (${ids}::bigint[]))
+      and (not ${onlyHeld}::boolean or outcome = 'held')
+    order by booked_on, kind, bank_entry_id`.execute(db);
+  return rows;
+}
+
+export type MatchedFile = {
+  /** Bookings about payments that no earlier file had. */
+  readonly entries: readonly BankEntry[];
+  /** Bookings about payments that an earlier file had. */
+  readonly known: number;
+  /** Bookings that are about no payment. They are not stored. */
+  readonly others: readonly Booking[];
+  /** Payments whose state changed. */
+  readonly changed: readonly Payment[];
+};
+
+type Matched = Booking & Pick<BankEntry, 'paymentId' | 'matchedBy'>;
+
+/** Matches the bookings of a file, and records those that are about payments. */
+export async function matchBookings(
+  trx: DatabaseTransaction,
+  {
+    bookings,
+    file,
+    by,
+  }: { readonly bookings: readonly Booking[]; readonly file: string; readonly by: string },
+): Promise<MatchedFile> {
+  // One reader at a time, so that two files with the same booking do not both propose it for a payment.
+  await sql`lock table ops.bank_entries in share row exclusive mode`.execute(trx);
+  const payments = await listPayments(trx, { lock: true });
+  const byReference = new Map(payments.map((payment) => [payment.reference, payment]));
+  const { rows: seen } = await sql<{ key: string; paymentId: string | null }>`
+    select entry_key as key, payment_id as "paymentId" from ops.bank_entries
+    where entry_key = any (${bookings.map(({ key }) => key)}::text[])`.execute(trx);
+  const known = new Set(seen.map(({ key }) => key));
+  const proposed = new Set(
+    (await listBankEntries(trx, { onlyHeld: true })).flatMap(({ paymentId }) => paymentId ?? []),
+  );
+  const others: Booking[] = [];
+  const matched = bookings
+    .filter(({ key }) => !known.has(key))
+    .flatMap((booking): readonly Matched[] => {
+      const reference = booking.endToEndId ?? '';
+      const named = byReference.get(reference);
+      if (named !== undefined) return [{ ...booking, paymentId: named.paymentId, matchedBy: 'reference' }];
+      if (OURS.test(reference)) return [{ ...booking, paymentId: null, matchedBy: null }];
+      const similar = payments.findLast((one) => !proposed.has(one.paymentId) && isSimilar(booking, one));
+      if (similar === undefined) {
+        others.push(booking);
+        return [];
+      }
+      proposed.add(similar.paymentId);
+      return [{ ...booking, paymentId: similar.paymentId, matchedBy: 'account' }];
+    });
+  const { rows: written } = await sql<{ id: string }>`
+    insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency, outcome, hold_reason, file_name, read_by)
+    select key, "paymentId", "matchedBy", kind, "bookedOn", amount, currency, 'held',
+      case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
+    from jsonb_to_recordset(${toJsonParameter(matched)}::jsonb)
+      as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
+    returning bank_entry_id as id`.execute(trx);
+  // Those of known bookings, too: a payment may have been exported since.
+  const touched = [...new Set([...seen, ...matched].flatMap(({ paymentId }) => paymentId ?? []))];
+  const changed = await settlePayments(trx, touched);
+  const entries = await listBankEntries(trx, { ids: written.map(({ id }) => id) });
+  return { entries, known: known.size, others, changed };
+}
+
+/** Whether a booking without a reference may be a payment: the same account, currency, and the amount that is open. */
+function isSimilar(
+  { kind, accountMark, amount, currency }: Booking,
+  { state, ...payment }: Payment,
+): boolean {
+  return (
+    kind === 'paid' &&
+    accountMark !== null &&
+    accountMark === payment.accountMark &&
+    currency === payment.currency &&
+    (state === 'exported' || state === 'partly_paid') &&
+    compare(amount, openOf(payment)) === 0
+  );
+}
+
+/** What is open of a payment. */
+function openOf({ amount, paidAmount }: Pick<Payment, 'amount' | 'paidAmount'>): DecimalText {
+  return sumMoney([amount, `-${paidAmount}`]);
+}
+
+function compare(one: DecimalText, other: DecimalText): number {
+  const difference = sumMoney([one, `-${other}`]);
+  return difference.startsWith('-') ? -1 : /^[0.]*$/.test(difference) ? 0 : 1;
+}
+
+/** Computes the states of payments from their bookings. @returns those that changed. */
+async function settlePayments(
+  trx: DatabaseTransaction,
+  paymentIds: readonly string[],
+): Promise<readonly Payment[]> {
+  const payments = await listPayments(trx, { paymentIds, lock: true });
+  const entries = await listBankEntries(trx, { paymentIds });
+  const folded = payments.map((payment) => ({
+    payment,
+    ...foldPayment(
+      payment,
+      entries.filter(({ paymentId }) => paymentId === payment.paymentId),
+    ),
+  }));
+  const outcomes = folded.flatMap(({ holds }) => [...holds].map(([id, reason]) => ({ id, reason })));
+  await sql`
+    update ops.bank_entries b set outcome = case when g.reason is null then 'counted' else 'held' end, hold_reason = g.reason
+    from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text) where b.bank_entry_id = g.id`.execute(
+    trx,
+  );
+  const states = folded.flatMap(({ payment, state, paidAmount, paidOn }) =>
+    state === payment.state && compare(paidAmount, payment.paidAmount) === 0
+      ? []
+      : [{ id: payment.paymentId, state, paidAmount, paidOn }],
+  );
+  await sql`
+    update ops.payments p set state = g.state, paid_amount = g."paidAmount", paid_on = g."paidOn"
+    from jsonb_to_recordset(${toJsonParameter(states)}::jsonb) as g (id bigint, state text, "paidAmount" numeric, "paidOn" date)
+    where p.payment_id = g.id`.execute(trx);
+  return listPayments(trx, { paymentIds: states.map(({ id }) => id) });
+}
+
+/**
+ * The state of a payment from its bookings in order: what each counts, or why it does not. A booking is never counted in
+ * part, unless a person confirmed that it pays more than the payment.
+ */
+function foldPayment(
+  payment: Pick<Payment, 'state' | 'amount' | 'currency' | 'paidAmount' | 'paidOn' | 'exportedAs'>,
+  entries: readonly BankEntry[],
+): {
+  readonly state: PaymentState;
+  readonly paidAmount: DecimalText;
+  readonly paidOn: string | null;
+  readonly holds: ReadonlyMap<string, HoldReason | null>;
+} {
+  const holds = new Map<string, HoldReason | null>();
+  const { state, amount, currency } = payment;
+  const isOpen = payment.exportedAs !== null && state !== 'cancelled' && state !== 'returned';
+  if (!isOpen) {
+    // Its amounts may be in another payment by now, so nothing more counts for it.
+    for (const entry of entries) if (entry.outcome === 'held') holds.set(entry.bankEntryId, 'not_exported');
+    return { state, paidAmount: payment.paidAmount, paidOn: payment.paidOn, holds };
+  }
+  let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, null];
+  const count = (entry: BankEntry): HoldReason | null => {
+    if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';
+    if (entry.currency !== currency) return 'other_currency';
+    const after = sumMoney([net, entry.kind === 'paid' ? entry.amount : `-${entry.amount}`]);
+    if (after.startsWith('-')) return 'nothing_to_return';
+    if (compare(after, amount) > 0) {
+      if (entry.decidedBy === null || compare(net, amount) === 0) return 'too_much';
+      net = amount;
+    } else net = after;
+    if (entry.kind === 'returned') isReturned = true;
+    paidOn = entry.bookedOn;
+    return null;
+  };
+  for (const entry of entries) if (entry.outcome !== 'dismissed') holds.set(entry.bankEntryId, count(entry));
+  const isNothing = compare(net, '0') === 0;
+  return {
+    state: isNothing
+      ? isReturned
+        ? 'returned'
+        : 'exported'
+      : compare(net, amount) === 0
+        ? 'paid'
+        : 'partly_paid',
+    ...{ paidAmount: net, paidOn: isNothing ? null : paidOn, holds },
+  };
+}
+
+/**
+ * Records what a person says of a booking that is held: it is the payment, or it is about something else.
+ *
+ * @returns the booking; null if it is not held, or it names no payment that could be confirmed.
+ */
+export async function decideBooking(
+  trx: DatabaseTransaction,
+  {
+    bankEntryId,
+    isPayment,
+    by,
+    reason,
+  }: {
+    readonly bankEntryId: string;
+    readonly isPayment: boolean;
+    readonly by: string;
+    readonly reason: string;
+  },
+): Promise<BankEntry | null> {
+  await sql`lock table ops.bank_entries in share row exclusive mode`.execute(trx);
+  const [entry] = await listBankEntries(trx, { ids: [bankEntryId], onlyHeld: true });
+  const canConfirm = entry?.holdReason === 'to_confirm' || entry?.holdReason === 'too_much';
+  if (entry === undefined || (isPayment && !canConfirm)) return null;
+  await sql`
+    update ops.bank_entries
+    set decided_by = ${maskAddresses(by)}, decided_reason = ${maskAddresses(reason)},
+      outcome = case when ${isPayment} then outcome else 'dismissed' end, hold_reason = case when ${isPayment} then hold_reason end
+    where bank_entry_id = ${bankEntryId}::bigint`.execute(trx);
+  if (entry.paymentId !== null) await settlePayments(trx, [entry.paymentId]);
+  const [decided] = await listBankEntries(trx, { ids: [bankEntryId] });
+  return decided ?? null;
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { IBANS, openPaymentShop, PAYEES } from '../money/payment-shop.ts';
+import { hiddenFields } from './bulk-shop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+it('the console proposes what the page showed, exports it, gives the file again, and cancels it only with a tick', async () => {
+  const shop = await openPaymentShop();
+  const { get, post, url } = await startTestConsole(shop);
+  const PATH = '/money/payments';
+  const page = await get(PATH);
+  expect(textOf(page.text)).toMatch(
+    /To pay: 25\.00 EUR.*dealben 15\.00 EUR …4300.*mia\.test 10\.00 EUR …3000/,
+  );
+  expect(textOf(page.text)).toMatch(/No bank data, carried forward: 5\.00 USD/);
+  const shown = hiddenFields(page.text, `${PATH}/propose`);
+  // Since the page was shown, another account: nothing is proposed.
+  shop.write('payees.csv', PAYEES.replace(/DE89.*?;/, `${IBANS.zoe};`));
+  expect((await post(`${PATH}/propose`, { ...shown, reason: 'month end' })).status).toBe(409);
+  shop.write('payees.csv', PAYEES);
+  const back = { return_to: PATH };
+  const proposed = await post(`${PATH}/propose`, { ...shown, ...back, reason: 'month end' });
+  expect(textOf(proposed.text)).toContain('Proposal 1 pays 2 creators 25.00 EUR');
+  expect((await post(`${PATH}/propose`, { ...shown, reason: 'again' })).status).toBe(409);
+
+  const file = () => fetch(`${url}${PATH}/file?proposal=1&format=pain.001`);
+  // What nobody exported has no file.
+  expect((await file()).status).toBe(404);
+  const exported = await post(`${PATH}/export`, {
+    proposal: '1',
+    format: 'pain.001',
+    ...back,
+    reason: 'pay',
+  });
+  expect(textOf(exported.text)).toContain('Exported 2 payments of proposal 1 as pain.001: 25.00 EUR.');
+  expect(exported.text).not.toContain(IBANS.mia);
+  const saved = await file();
+  expect([saved.status, saved.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('application/xml'),
+  ]);
+  expect(await saved.text()).toContain(IBANS.mia);
+
+  const cancelled = await post(`${PATH}/cancel`, { payment: '1', reason: 'wrong' });
+  expect([cancelled.status, textOf(cancelled.text)]).toEqual([
+    409,
+    expect.stringContaining('may already be at the bank'),
+  ]);
+  expect((await post(`${PATH}/cancel`, { payment: '1', understood: 'yes', reason: 'stopped' })).status).toBe(
+    200,
+  );
+  expect(textOf((await get(PATH)).text)).toMatch(/To pay: 15\.00 EUR/);
+  expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toContain(
+    'Payment exported as pain.001',
+  );
+  expect(textOf((await get('/statements/2026-04?deal=DEALBEN')).text)).toContain('Payment in no payment');
+  const accruals = textOf((await get('/money/accruals?month=2026-04')).text);
+  expect(accruals).toMatch(
+    /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,
+  );
+  expect((await get('/money/accruals?month=2026-04&download=csv')).text).toContain('2026-04,in_payment,');
+});
