@@ -144,7 +144,7 @@ function chosenForm(wanted: readonly OfKind[], kind: string | null, visit: Visit
   const money = formatAmounts(groups.flatMap(({ amounts }) => amounts));
   return html`${chooseBar(FORM, html`<button class="primary" type="submit" form="${FORM}">Decide about them</button>`)}
 <form id="${FORM}" method="get" action="${visit.link(PATH)}" aria-label="Decide about several lines">
-${hiddenFields({ kind: kind ?? '', zone: visit.query.get('zone') ?? '' })}
+${hiddenFields({ kind: kind ?? [], zone: visit.query.get('zone') || [] })}
 <p><button type="submit">Decide about the ticked lines</button>
 <button type="submit" name="all" value="yes">Decide about all ${countAll(groups)}${money === '' ? null : `: ${money}`}</button></p>
 </form>
