@@ -175,7 +175,7 @@ describe('the pages about money', () => {
     const refused = await post('/codes/void', form);
     expect([refused.status, textOf(refused.text)]).toEqual([
       409,
-      expect.stringMatching(/terms\.csv\.new exists.* add this row yourself, .*: ,0,,,2026-04-21,mia10,on a/),
+      expect.stringMatching(/terms\.csv\.new exists.* Add this row yourself, .*: ,0,,,2026-04-21,mia10,on a/),
     ]);
     rmSync(join(shop.folder, 'terms.csv.new'));
     expect(await listAudit(shop.db, { limit: 9 })).toHaveLength(1);
