@@ -335,6 +335,11 @@ describe('problems of a configuration', () => {
     expect(messages('{reporting_currency: euro}')).toEqual([
       'statements.reporting_currency: "EURO" is not a currency.',
     ]);
+    // Without customer_key, nobody knows the customers of a source.
+    expect(messages('{customers_since: {shop-orders: 2021-03-01}}')).toEqual([
+      'statements.customers_since.shop-orders: there is no source of that name with customer_key.',
+    ]);
+    expect(messages('{customers_since: {shop-orders: 2021-02-30}}')).toHaveLength(1);
     expect(load(`${SPECIFIED}statements: {reporting_currency: eur}\n`).statements.reportingCurrency).toBe(
       'EUR',
     );
