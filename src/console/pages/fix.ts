@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<string, (visit: Visit) => Promise<readonly Group[]>
     return groups.map((group) => ({
       what: `Orders of ${group.source} are held: ${describeReason(group)}`,
       count: group.orders,
-      amounts: [{ amount: group.amount, currency: group.currency }],
+      amounts: group.amount === null ? [] : [{ amount: group.amount, currency: group.currency }],
       since: group.since,
       href: link('/held', heldQuery(group)),
     }));
