@@ -82,7 +82,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
   return execute(trx)`
     with stated as materialized (${statedCreators(rules)}),
     mirrored as materialized (
-      select deal_id, lower(ltrim(trim(influencer_handle), '@')) as handle_folded, lower(platform) as platform, brand_id, dealflow_id
+      select deal_id, ledger.fold_handle(influencer_handle) as handle_folded, lower(platform) as platform, brand_id, dealflow_id
       from mirror.deal_versions where is_latest and is_current and influencer_handle is not null
     ),
     -- A deal is in the brand and the dealflow of each of its collaborations, too.

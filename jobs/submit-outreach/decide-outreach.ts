@@ -104,7 +104,7 @@ async function chooseInfluencers(
     unsubscribed as materialized (
       select influencer from found where is_unsubscribed
       union select f.influencer from found f join found u on u.is_unsubscribed and u.user_id = f.user_id and ${isSamePlatform}
-      union select f.influencer from found f join found u on u.is_unsubscribed and lower(u.username) = lower(f.username) and ${isSamePlatform}
+      union select f.influencer from found f join found u on u.is_unsubscribed and ledger.fold_handle(u.username) = ledger.fold_handle(f.username) and ${isSamePlatform}
       union select f.influencer from found f join found u on u.is_unsubscribed and u.profile_url = f.profile_url
     ),
     -- Amounts of several currencies cannot be compared with one limit.
@@ -133,7 +133,7 @@ async function chooseInfluencers(
         and state_changed_at > now() - ${rule.notContactedDays}::double precision * interval '1 day'
     ),
     deals as (
-      select distinct lower(ltrim(influencer_handle, '@')) as handle, lower(platform) as platform from mirror.deal_versions
+      select distinct ledger.fold_handle(influencer_handle) as handle, lower(platform) as platform from mirror.deal_versions
       where is_latest and is_current and influencer_handle is not null
     )
     select n.influencer, n.platform, n.user_id, n.username, n.followers, b.entry_id, r.entry_id as refused_id, r.place, r.size,
@@ -152,7 +152,7 @@ async function chooseInfluencers(
         when ${minSpent}::numeric is not null and m.currencies > 1 then 'spent_in_several_currencies'
         when w.spent < ${minSpent}::numeric then 'spent_too_little'
         when ${withCode}::boolean and w.with_code is not true then 'no_code_used'
-        when exists (select from deals d where d.handle = lower(ltrim(n.username, '@')) and (d.platform is null or d.platform = n.platform)) then 'has_deal'
+        when exists (select from deals d where d.handle = ledger.fold_handle(n.username) and (d.platform is null or d.platform = n.platform)) then 'has_deal'
         when c.user_id is not null then 'contacted_recently'
       end as reason,
       false as is_chosen

@@ -26,7 +26,7 @@ export async function explainInfluencers(db: Database, text: string): Promise<re
     select decided_at as at, job, outreach_id as "outreachId", platform, user_id as "userId", username, followers, outcome, reason,
       entry_id as "entryId"
     from intake.outreach_candidates
-    where user_id = ${text} or lower(ltrim(username, '@')) = ${foldHandle(text)}
+    where user_id = ${text} or ledger.fold_handle(username) = ${foldHandle(text)}
     order by platform, user_id, job`;
   const ids = [...new Set([text, ...rows.flatMap(({ userId }) => userId ?? [])])];
   const entries = await readEntryLives(

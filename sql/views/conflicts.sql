@@ -13,7 +13,7 @@ create view bi.conflicts as
   left join reporting.order_dispositions s on s.job = k.job and s.source = k.source and s.order_id = k.order_id
   left join lateral (
     select string_agg(kind || ' ' || written, ', ' order by place, target) as evidence,
-      case when count(*) = count(handle) then min(lower(ltrim(handle, '@'))) = max(lower(ltrim(handle, '@'))) end as is_same_creator,
+      case when count(*) = count(handle) then min(ledger.fold_handle(handle)) = max(ledger.fold_handle(handle)) end as is_same_creator,
       -- What the export names stands first, at place 0.
       count(*)::integer as claims, count(*) filter (where place = 0)::integer as named,
       array_agg(handle order by place, target) as handles, min(handle) filter (where place = 0) as explicit_handle

@@ -9,7 +9,7 @@ create view bi.influencers_among_customers as
   left join mirror.brand_versions b on b.brand_id = l.brand_id and b.is_latest
   left join lateral (
     select v.deal_id from mirror.deal_versions v
-    where v.is_latest and v.is_current and lower(ltrim(v.influencer_handle, '@')) = lower(ltrim(l.username, '@'))
+    where v.is_latest and v.is_current and ledger.fold_handle(v.influencer_handle) = ledger.fold_handle(l.username)
     order by v.deal_id limit 1
   ) d on true
   where l.outcome = 'influencer';

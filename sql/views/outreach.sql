@@ -11,9 +11,9 @@ create view bi.outreach_submissions as
     select l.username, l.followers from intake.outreach_candidates l
     where l.user_id = m.user_id and l.platform = e.details ->> 'platform' order by l.decided_at desc limit 1) l on true
   left join (
-    select lower(ltrim(influencer_handle, '@')) as handle, lower(platform) as platform, min(deal_id) as deal_id
+    select ledger.fold_handle(influencer_handle) as handle, lower(platform) as platform, min(deal_id) as deal_id
     from mirror.deal_versions where is_latest and is_current and influencer_handle is not null group by 1, 2
-  ) d on d.handle = lower(ltrim(l.username, '@')) and d.platform = e.details ->> 'platform'
+  ) d on d.handle = ledger.fold_handle(l.username) and d.platform = e.details ->> 'platform'
   where e.effect = 'outreach' and not (e.state = 'held' and e.attempt = e.not_sent);
 comment on view bi.outreach_submissions is 'Influencers among the customers who were or will be submitted to an outreach campaign, one row per request and influencer. After a refused request, the next run sends smaller ones. Live. Answers: How many influencers were submitted to each outreach, and how many have a deal by now? Which submissions were refused or are in doubt?';
 comment on column bi.outreach_submissions.entry_id is 'Request: entry of the ledger. Counts up.';

@@ -114,7 +114,7 @@ create view bi.self_purchases as
   join intake.orders o on o.customer_key = l.customer_hash and o.is_current
   join reporting.order_dispositions s on s.order_version_id = o.order_version_id
   left join mirror.deal_versions d on d.deal_id = s.deal_id and d.is_latest
-  where l.outcome = 'influencer' and lower(ltrim(l.username, '@')) = lower(ltrim(coalesce(d.influencer_handle, s.influencer_handle), '@'));
+  where l.outcome = 'influencer' and ledger.fold_handle(l.username) = ledger.fold_handle(coalesce(d.influencer_handle, s.influencer_handle));
 comment on view bi.self_purchases is 'Orders whose customer the service identified as the credited influencer, one row per order. For review only: such an order may be a gift, a test, or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
 comment on column bi.self_purchases.job is 'Job that decided about the order.';
 comment on column bi.self_purchases.source is 'Source in the configuration. With job and order_id, the key of the row.';

@@ -1,9 +1,9 @@
 import { type RuledSubject, type Ruling, storeRulings } from '../../jobs/attribute-orders/decide/rulings.ts';
 import { heldReason } from '../core/held/held-order.ts';
-import { formatAmounts } from '../core/money.ts';
 import { plural } from '../core/text/plural.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
+import { formatHeld } from '../reports/held/describe-held-orders.ts';
 import {
   countHeld,
   type HeldFilter,
@@ -77,7 +77,7 @@ export function describeDecision({
   readonly orders: number;
   readonly groups: readonly HeldGroup[];
 }): string {
-  const what = `${plural(orders, 'held order')} (${formatAmounts(groups)})`;
+  const what = `${plural(orders, 'held order')} (${formatHeld(groups)})`;
   return decision === 'credit'
     ? `${what} may be credited. The next run decides about ${orders === 1 ? 'it' : 'them'} again.`
     : `${what} ${orders === 1 ? 'is' : 'are'} never credited.`;

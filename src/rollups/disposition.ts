@@ -27,7 +27,7 @@ export function dispositionOfOrders(options: {
       s.is_pending or s.disposition = 'unaccounted' or (s.entry_id is not null and s.disposition <> 'accepted') as is_open,
       s.matched_by, s.matched_value,
       case when s.is_owned then
-        coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id, 'handle:' || lower(ltrim(s.influencer_handle, '@')))
+        coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id, 'handle:' || ledger.fold_handle(s.influencer_handle))
       end as target,
       s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount
     from (

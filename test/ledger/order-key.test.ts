@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { foldHandle } from '../../src/core/text/fold.ts';
 import { foldOrderId, foldPlatform, orderKey, similarId } from '../../src/core/text/order-key.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { storeLostClaims } from '../../src/ledger/continuity/lost-claims.ts';
 import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
@@ -77,6 +79,21 @@ describe('one order has one key', () => {
     );
     expect(differ).toEqual([]);
     expect(rows).toHaveLength(texts.length);
+  });
+
+  test('and one influencer has one handle, whatever wrote it', async () => {
+    const texts = [
+      '@Mira.Glow',
+      ' mira.glow\u00a0',
+      '@@MIRA.GLOW',
+      '＠ｍｉｒａ.glow',
+      'mi\u200bra.glow',
+      'Mira. Glow',
+    ];
+    const { rows } = await sql<{ handle: string }>`
+      select distinct ledger.fold_handle(t) as handle from unnest(${texts}::text[]) t`.execute(database());
+    expect(rows).toEqual([{ handle: 'mira.glow' }]);
+    expect(new Set(texts.map(foldHandle))).toEqual(new Set(['mira.glow']));
   });
 
   test('in whatever case its sources write the platform', async () => {
@@ -211,6 +228,7 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     select 'seeded', seed_id, 'HShop', ${'50\u200b03'}, 'x' from seed`.execute(db);
 
   await migrateBy(db, (name) => name >= '0077');
+  await migrate(db);
 
   const before = await entries({ db, job: source });
   const context = await openJob(db, 'HShop', shop);

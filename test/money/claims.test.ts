@@ -313,8 +313,8 @@ describe('a claim that an order was not credited', () => {
       `${header}\n1014,15.oo,EUR,MIA10,2026-04-20T10:00:00Z,paid,\n1001,45.oo,EUR,MIA10,2026-04-10T10:00:00Z,cancelled,\n1016,1.00,EUR,,2026-04-21T10:00:00Z,paid,\n`,
     );
     await shop.run();
-    expect(await answer('mia.test,1001,,,,')).toBe('row_rejected');
-    expect(await answer('ben.test,1014,,,,')).toBe('row_rejected');
+    expect(await answer('mia.test,1001,,,,')).toBe('credit_in_question');
+    expect(await answer('ben.test,1014,,,,')).toBe('owner_unknown');
     shop.drop('2-held.csv', 'something,else\n1,2\n');
     await shop.run();
     expect(await answers()).toEqual(

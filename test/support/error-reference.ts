@@ -17,7 +17,7 @@ const EXIT_CODES: Readonly<Record<keyof typeof EXIT, readonly [meaning: string, 
   ],
   rowsRejected: [
     'the run did its work; rows were rejected, files or orders are held, the mirror is not complete, or orders wait under a job that is not configured',
-    '`rejected`, `files`, `status` and `review --held` list them ([held-files.md](held-files.md), [meaning.md](meaning.md)); or follow the message',
+    '`rejected`, `files`, `status` and `review --held` list them ([held-files.md](held-files.md), [meaning.md](meaning.md)); or follow the message. `review --held` ends with 3 itself while orders wait; the lists `rejected`, `files` and `status` end with 0',
   ],
   authentication: [
     'the service refused the API key, or the key belongs to another account; nothing was credited with it',

@@ -150,8 +150,13 @@ export function prefixed(prefix: string, text: Text): Text {
   };
 }
 
-export function difference(amount: Amount, less: Amount): Amount {
-  return { sql: sql`${amount.sql} - ${less.sql}`, read: ofBoth(amount, less, subtractMoney) };
+/** An amount less a part of it. Null if the other amount is no part: below zero, or more than all. */
+export function rest(amount: Amount, part: Amount): Amount {
+  const isPart = or(isSame(part, ZERO), and(isAbove(part, ZERO), not(isAbove(part, amount))));
+  return {
+    sql: sql`case when ${isPart.sql} then ${amount.sql} - ${part.sql} end`,
+    read: (about) => (isPart.read(about) === true ? ofBoth(amount, part, subtractMoney)(about) : null),
+  };
 }
 
 /** SQL and reader of an operator between two terms. Unknown if one of them is. */

@@ -271,7 +271,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         end as matched_value,
         case
           when j.decision = 'explicit' then
-            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || lower(ltrim(j.influencer_handle, '@')))
+            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || ledger.fold_handle(j.influencer_handle))
           else c.target
         end as target,
         case when j.decision in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,

@@ -7,7 +7,6 @@ import {
   beginsWith,
   type Condition,
   constant,
-  difference,
   equals,
   field,
   firstOf,
@@ -20,6 +19,7 @@ import {
   not,
   or,
   prefixed,
+  rest,
   SOURCE,
   type Subject,
   setting,
@@ -85,7 +85,7 @@ export const ORDERED_AT = firstOf(field('placedAt'), field('paidAt'));
 export const REVENUE: Readonly<Record<GateRules['revenue'], Amount>> = {
   total: ORDER.total,
   subtotal: field('subtotal'),
-  total_less_refunds: difference(ORDER.total, firstOf(ORDER.refunded, ZERO)),
+  total_less_refunds: rest(ORDER.total, firstOf(ORDER.refunded, ZERO)),
 };
 
 /** The amount of an order in a preview; null if it is not known. */

@@ -40,7 +40,7 @@ export async function keepClaims(trx: Transaction<DB>, rules: AttributionRules):
       where h.fault is null
       union all
       select order_version_id, 'explicit', 0, coalesce(deal_id, collab_id, influencer_handle),
-        coalesce('deal:' || deal_id, 'collab:' || collab_id, 'handle:' || lower(ltrim(influencer_handle, '@'))), influencer_handle, deal_id,
+        coalesce('deal:' || deal_id, 'collab:' || collab_id, 'handle:' || ledger.fold_handle(influencer_handle)), influencer_handle, deal_id,
         collab_id
       from eligible where coalesce(deal_id, collab_id, influencer_handle) is not null
     ),

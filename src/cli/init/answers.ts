@@ -9,7 +9,7 @@ import { refusal, usageError } from '../usage-error.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
-import { isCurrency } from './recognise/column-names.ts';
+import { isCurrency, withoutListWords } from './recognise/column-names.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
@@ -84,7 +84,10 @@ const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   },
   timeZone: {
     ...{ flag: '--time-zone', value: 'ZONE', help: 'A name of the IANA list, such as Europe/Amsterdam.' },
-    ask: (source) => `In which time zone does ${source} write its times?`,
+    ask: (source, about) =>
+      about === ''
+        ? `In which time zone does ${source} write its times?`
+        : `${source} has ${about}. In which time zone do its days begin?`,
     isValid: (value) => value === 'UTC' || (value.includes('/') && typeof parseZone(value) === 'string'),
     fault: 'Write a zone of the IANA list, such as Europe/Amsterdam or UTC.',
   },
@@ -196,7 +199,9 @@ function questionsOf(
   if (examined.kind !== 'orders') return [];
   const [currency = null, ...others] = examined.currency?.candidates ?? [];
   return [
-    ...(examined.needsZone ? [ask('timeZone')] : []),
+    ...(examined.needsZone
+      ? [{ ...ask('timeZone'), about: examined.isDateOnly ? 'dates without times' : '' }]
+      : []),
     ...(examined.currency === null
       ? []
       : [ask('currency', currency, currency !== null && others.length === 0)]),
@@ -242,14 +247,18 @@ function written(key: Question['key'], value: string): string {
 }
 
 /**
- * Suggests the platform: `shopify` for shopify-orders. A second shop of the same platform gets its own name, because the
+ * Suggests the platform: `shopify` for shopify-orders, `acme` for a file acme-orders.csv. A second shop of the same platform gets its own name, because the
  * order ids of the two may be the same.
  */
 function platformOf(
   { name, examined, proposed }: RecognisedSource,
   sources: readonly RecognisedSource[],
 ): string {
-  if (proposed !== null || examined.layout.name.startsWith('generic')) return name;
+  if (proposed !== null || examined.layout.name.startsWith('generic')) {
+    const named = withoutListWords(name);
+    const isShared = sources.some((other) => other.name !== name && withoutListWords(other.name) === named);
+    return named === '' || isShared ? name : named;
+  }
   const [platform = name] = examined.layout.name.split('-');
   const first = sources.find(({ examined: other }) => other.layout.name === examined.layout.name);
   return first === undefined || first.name === name

@@ -10,6 +10,7 @@ import type { Terminal } from '../../render/terminal.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { listPassedOver, sayFooterRow } from '../../reports/files/read-files.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
+import { formatAtLeast } from '../../reports/money/at-least.ts';
 import type { FileFate } from './compose-files.ts';
 import type { CustomersExamined } from './recognise/examine-customers.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
@@ -150,11 +151,12 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
     `  Held, until better data or your decision settles it: ${countAndSum(
       all,
       groups.flatMap(({ revenue }) => revenue),
+      groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
     )}.`,
     ...groups.slice(0, WORDS_SHOWN).flatMap((group) => {
       const { what, fix } = heldReason(group.reason);
       return [
-        `    ${countAndSum(group.orders, group.revenue)}: ${shorten(describeReason(group))}`,
+        `    ${countAndSum(group.orders, group.revenue, group.withoutAmount)}: ${shorten(describeReason(group))}`,
         `      ${what}. ${fix}`,
       ];
     }),
@@ -162,8 +164,8 @@ function heldLines(groups: OrdersPreview['heldOrders']): readonly string[] {
   ];
 }
 
-function countAndSum(orders: number, revenue: OrdersPreview['revenue']): string {
-  return `${plural(orders, 'order')}, ${formatAmounts(revenue)}`;
+function countAndSum(orders: number, revenue: OrdersPreview['revenue'], withoutAmount = 0): string {
+  return `${plural(orders, 'order')}, ${formatAtLeast(formatAmounts(revenue), withoutAmount)}`;
 }
 
 function rejectedLines({ rejected }: OrdersPreview): readonly string[] {

@@ -5,7 +5,7 @@ import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { describeReason } from '../../reports/held/describe-held-orders.ts';
+import { describeReason, formatHeld } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
   type HeldFilter,
@@ -47,7 +47,7 @@ ${pagedTable(
     column('Source', ({ source }) => source),
     column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
     number('Orders', ({ orders }) => formatCount(orders)),
-    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+    number('Amount', (group) => formatHeld([group])),
     number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
     column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
     column('Job', ({ job }) => job),

@@ -362,7 +362,7 @@ const DECISIONS = sql`from intake.attributions a where a.source = o.source and a
 /** SQL that is true if order `o` carries one of the codes, or it or its decision names one of the deals or handles. */
 function carries({ codes, deals, handles }: Pick<Claimant, 'codes' | 'deals' | 'handles'>) {
   const names = (of: 'o' | 'a') => sql`(${sql.ref(`${of}.deal_id`)} = any(${[...deals]}::text[])
-    or lower(ltrim(${sql.ref(`${of}.influencer_handle`)}, '@')) = any(${[...handles]}::text[]))`;
+    or ledger.fold_handle(${sql.ref(`${of}.influencer_handle`)}) = any(${[...handles]}::text[]))`;
   return sql`(o.codes_folded && ${[...codes]}::text[] or ${names('o')} or exists (select ${DECISIONS} and ${names('a')}))`;
 }
 

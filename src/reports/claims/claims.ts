@@ -167,7 +167,8 @@ export function describeReply(claims: readonly AnsweredClaim[]): readonly Block[
         whole('day', ({ day }) => day),
         column('code', ({ code }) => code),
         column('answer', ({ answer }) => labelOf(answer.kind).label),
-        column('explanation', ({ answer }) => answer.reply),
+        // Whole sentences: a table that is too wide becomes a list, in which they wrap.
+        whole('explanation', ({ answer }) => answer.reply),
       ]),
     }),
   ];

@@ -1,6 +1,5 @@
 import { heldReason } from '../../core/held/held-order.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatMinute } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
@@ -16,6 +15,7 @@ import {
   whole,
 } from '../../render/block.ts';
 import { formatCount, plural } from '../../render/text.ts';
+import { formatAtLeast } from '../money/at-least.ts';
 import type { HeldFilter, HeldGroup, HeldOrder } from './held-orders.ts';
 
 const SHOWN_GROUPS = 12;
@@ -39,12 +39,12 @@ export function describeHeldOrders({ groups, orders = [], filter = {} }: Shown):
   return [
     ...section('Held orders', {
       count: waiting.reduce((sum, group) => sum + group.orders, 0),
-      note: formatAmounts(waiting),
+      note: formatHeld(waiting),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
         ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
           const { what, fix } = heldReason(group.reason);
-          return item(nameOf(group, group.orders, group.amount), `${what}. ${fix}`);
+          return item(nameOf(group, group.orders, formatHeld([group])), `${what}. ${fix}`);
         }),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
         ...(waiting.length === 0 ? [] : [tableOf(orders)]),
@@ -58,14 +58,28 @@ export function describeHeldOrders({ groups, orders = [], filter = {} }: Shown):
     ...section('Posted, and held by the rules of today', {
       count: sent.reduce((sum, group) => sum + group.sent, 0),
       why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
-      parts: sent.slice(0, SHOWN_GROUPS).map((group) => item(nameOf(group, group.sent, group.sentAmount))),
+      parts: sent.slice(0, SHOWN_GROUPS).map((group) => {
+        const { sent: orders, sentAmount: amount, sentWithoutAmount: withoutAmount } = group;
+        return item(nameOf(group, orders, formatHeld([{ ...group, amount, withoutAmount }])));
+      }),
     }),
   ];
 }
 
-function nameOf(group: HeldGroup, orders: number, amount: DecimalText): string {
-  return `${plural(orders, 'order')} of ${group.source}, ${formatMoney(amount, group.currency)}: ${describeReason(group)}`;
+function nameOf(group: HeldGroup, orders: number, amount: string): string {
+  return `${plural(orders, 'order')} of ${group.source}, ${amount}: ${describeReason(group)}`;
 }
+
+/** Formats what held orders come to, by currency: `unknown`, or `at least` as much, if the amount of some is not known. */
+export function formatHeld(groups: readonly HeldAmount[]): string {
+  const known = groups.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }]));
+  return formatAtLeast(
+    formatAmounts(known),
+    groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
+  );
+}
+
+type HeldAmount = Pick<HeldGroup, 'amount' | 'withoutAmount'> & { readonly currency: string | null };
 
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
 export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 'status'>): string {

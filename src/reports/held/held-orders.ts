@@ -21,12 +21,15 @@ export type HeldGroup = {
   /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
   readonly status: string | null;
   readonly currency: string;
-  /** Orders that wait for a decision, and their revenue by the rule of the job, as far as it is known. */
+  /** Orders that wait for a decision, and their revenue by the rule of the job as far as it is known; null if none is. */
   readonly orders: number;
-  readonly amount: DecimalText;
+  readonly amount: DecimalText | null;
+  /** Number of these orders whose revenue is not known. */
+  readonly withoutAmount: number;
   /** Orders that were posted before it was known that they would be held. They stay posted. */
   readonly sent: number;
-  readonly sentAmount: DecimalText;
+  readonly sentAmount: DecimalText | null;
+  readonly sentWithoutAmount: number;
   /** When the first of them was decided. */
   readonly since: Date;
 };
@@ -80,8 +83,10 @@ const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.sta
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
   return rowsOf<HeldGroup>(db)`
     select job, source, reason, status, currency, count(*) filter (where not is_sent)::float8 as orders,
-      coalesce(sum(amount) filter (where not is_sent), 0) as amount, count(*) filter (where is_sent)::float8 as sent,
-      coalesce(sum(amount) filter (where is_sent), 0) as "sentAmount", min(decided_at) as since
+      sum(amount) filter (where not is_sent) as amount,
+      (count(*) filter (where not is_sent and amount is null))::integer as "withoutAmount", count(*) filter (where is_sent)::float8 as sent,
+      sum(amount) filter (where is_sent) as "sentAmount",
+      (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount", min(decided_at) as since
     from (
       select a.*, ${heldStatus} as status, exists (
         select from ledger.entries e

@@ -68,7 +68,7 @@ const UNCOUNTED: readonly {
     why: 'unknown_rate',
     title: 'Rate unknown',
     text: () => 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
-    help: 'Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
+    help: 'Add a line for each deal to statements.terms, with its rate in per cent. The next statement then includes these orders.',
   },
   {
     why: 'unknown_lines',
@@ -201,7 +201,10 @@ export function describeLeftOut(
           ]),
           ...more(orders.length > limit, rest),
         ],
-        help,
+        help:
+          why === 'unknown_rate' && orders[0]?.dealId != null
+            ? `${help} With the columns deal_id,code,rate, the first is:  ${orders[0].dealId},,RATE`
+            : help,
       });
     }),
     ...section(UNKNOWN_FEES.title, {

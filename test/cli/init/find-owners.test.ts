@@ -42,7 +42,7 @@ async function openAccount({ isBroken = false } = {}) {
   return client;
 }
 
-const found = (code: string) => ({ code, orders: 1, revenue: [], held: 0 });
+const found = (code: string) => ({ code, orders: 1, revenue: [], withoutAmount: 0, held: 0 });
 
 test.each([
   ['LOTTE10', 'D1', []],

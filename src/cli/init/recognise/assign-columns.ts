@@ -250,6 +250,9 @@ export function assignColumns(
         const [left, right] = [one, other].map(({ index }) => cleanText(cells[index] ?? ''));
         return left !== '' && right !== '' && left !== right;
       });
+    // Of a currency without decimals, every number may be an amount.
+    const written = /[.,]\d\d$/;
+    const amounts = total.cells.share((cell) => written.test(cell)) > 0 ? written : /\d/;
     const mayBeStates = status === undefined ? free().filter(hasFewWords) : [];
     for (const column of mayBeStates.filter(({ header }) => !isOfAnother(header, 'status')))
       ask(
@@ -271,7 +274,7 @@ export function assignColumns(
           `it is named like a total, as ${JSON.stringify(total.header)} is, and differs from it`,
           'unused',
         );
-      else if (amount === null && isMoney(cells, /[.,]\d\d$/) && mayLower(column, total, records))
+      else if (amount === null && isMoney(cells, amounts) && mayLower(column, total, records))
         ask(column, `it has amounts up to the total on some rows only, as refunds have`, 'refunded');
     }
   }

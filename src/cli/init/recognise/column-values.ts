@@ -218,12 +218,14 @@ const LIKE_CODE = /^[\p{L}\p{N}_-]{2,40}$/u;
 
 /**
  * Separators between codes, in addition to those of the layout. `+` and `/` may be part of a code, so at least
- * one of the separated parts must also be alone in a cell. A list as JSON writes it has its items without a separator.
+ * one of the separated parts must also be alone in a cell; a blank may be part of a label, so each must look like a code with
+ * a number, or be alone. A list as JSON writes it has its items without a separator.
  */
 export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly string[] {
   const texts = [...cells.counts.keys()].flatMap((cell) => itemsOf(cell.trim()) ?? [cell]);
   const alone = new Set(texts.map((text) => text.toLowerCase()));
-  return [...ALWAYS_SEPARATES, '+', '/'].filter((separator) => {
+  const isAlone = (part: string): boolean => alone.has(part.toLowerCase());
+  return [...ALWAYS_SEPARATES, '+', '/', ' '].filter((separator) => {
     if (own.includes(separator)) return false;
     return texts.some((text) => {
       const pieces = own.reduce((all, known) => all.flatMap((part) => part.split(known)), [text]);
@@ -233,7 +235,10 @@ export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly
         parts.length > pieces.length &&
         codes.length > 0 &&
         codes.every((part) => LIKE_CODE.test(part)) &&
-        (ALWAYS_SEPARATES.includes(separator) || codes.some((part) => alone.has(part.toLowerCase())))
+        (ALWAYS_SEPARATES.includes(separator) ||
+          (separator === ' '
+            ? codes.length > 1 && codes.every((part) => /\p{L}\p{N}/u.test(part) || isAlone(part))
+            : codes.some(isAlone)))
       );
     });
   });
@@ -334,10 +339,13 @@ function areWords(cells: Cells): boolean {
 /** Words that say of a row that it is no order to be credited, whatever its column is called. */
 const STOPPED = /^(?:refund|return|charge_?back|reversal|cancel|void|test|draft|declined|storn|retour)/;
 
+/** Columns of names, in which a test order has a word such as "Test". */
+const OF_PERSON = /name|customer|kunde|klant|client/i;
+
 /** True if a column has a few words, and at least one says the state of an order. */
 export function mayBeStatus({ header, cells }: MeasuredColumn, words: StatusWords): boolean {
   if (cells.filled === 0 || cells.counts.size > MAX_STATES || isOfAnother(header, 'status')) return false;
-  if (!areWords(cells)) return false;
+  if (!areWords(cells) || OF_PERSON.test(header)) return false;
   return cells.share((cell) => words.all.has(foldWord(cell)) || STOPPED.test(foldWord(cell))) > 0;
 }
 

@@ -35,6 +35,8 @@ export type OrdersExamined = {
   readonly layout: Layout;
   readonly changes: readonly LayoutChange[];
   readonly needsZone: boolean;
+  /** True if the files have days only, and no time of day. */
+  readonly isDateOnly: boolean;
   /**
    * Null if a column states the currency. `candidates` are the currencies that appear next to the amounts.
    */
@@ -148,6 +150,7 @@ export async function examineOrders(
     layout: changed,
     changes,
     needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
+    isDateOnly: measured.times.share((cell) => /\d:\d|T\d/.test(cell)) === 0,
     currency: hasCurrency || layout.currency !== null ? null : { candidates },
     dateOrder,
     stated: { timeZone: options.source.timeZone, currency: options.source.currency },

@@ -26,7 +26,12 @@ import type { ExamineOptions } from './examine-orders.ts';
 import { openDetected } from './recognise-file.ts';
 
 /** Orders with the same outcome. The currency of an amount is null if neither the file nor a person has stated it. */
-export type OrderGroup = { readonly orders: number; readonly revenue: readonly Money[] };
+export type OrderGroup = {
+  readonly orders: number;
+  readonly revenue: readonly Money[];
+  /** Number of the orders whose amount is not known. */
+  readonly withoutAmount: number;
+};
 
 /** A code as spelled in the files, with the orders that contain it and would be credited if it has an owner. */
 export type CodeFound = OrderGroup & {
@@ -378,16 +383,18 @@ type StatedMoney = { readonly amount: DecimalText | null; readonly currency: str
 /** Number of orders, and their known amounts for each currency. */
 class Sums {
   orders = 0;
+  #withoutAmount = 0;
   readonly #amounts = new Map<string | null, DecimalText>();
 
   add({ amount, currency }: StatedMoney): void {
     this.orders += 1;
-    this.#amounts.set(currency, sumMoney([this.#amounts.get(currency) ?? '0', amount ?? '0']));
+    if (amount === null) this.#withoutAmount += 1;
+    else this.#amounts.set(currency, sumMoney([this.#amounts.get(currency) ?? '0', amount]));
   }
 
   toGroup(): OrderGroup {
     const revenue = [...this.#amounts].map(([currency, amount]) => ({ currency, amount }));
-    return { orders: this.orders, revenue };
+    return { orders: this.orders, revenue, withoutAmount: this.#withoutAmount };
   }
 }
 

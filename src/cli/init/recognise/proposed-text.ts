@@ -2,7 +2,9 @@ import type { LayoutField } from '../../../core/layout.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { toPrintableJson } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
+import type { MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
+import { isZero, parseMoney } from '../../../intake/values/parse-money.ts';
 import type { Assignment } from './assign-columns.ts';
 import { currencyOfName, type StatusWords } from './column-names.ts';
 import {
@@ -82,6 +84,8 @@ export function ordersText(
   );
   const unread = decisions.filter(({ role }) => role === null);
   const exclusions = exclusionsOf({ chosen, stops, words });
+  const hasItems = id !== undefined && id.cells.counts.size < id.cells.filled;
+  const negated = hasItems || format === undefined ? undefined : negativeRefunds(chosen, format);
   return joinLines(
     headOf(name),
     isBelowTitle && 'preamble_lines: search     # there are lines above the header',
@@ -91,12 +95,15 @@ export function ordersText(
     'columns:',
     FIELDS.flatMap((field) => {
       const column = chosen.get(field);
-      return column === undefined ? [] : `  ${field}: ${list([column.header])}${noteOf(field, column)}`;
+      return column === undefined || column === negated
+        ? []
+        : `  ${field}: ${list([column.header])}${noteOf(field, column)}`;
     }),
     `required: ${list(required)}`,
     `signature: [${list(signature.slice(0, 3))}]     # no other export may have all of these`,
-    id !== undefined &&
-      id.cells.counts.size < id.cells.filled &&
+    negated !== undefined &&
+      `grouping: { sum: { refunded: { minus: ${list([negated.header])} } } }     # refunds are below zero`,
+    hasItems &&
       'grouping: { line_items: true }      # several rows have the same id; check that the total belongs to the order',
     `money: { decimal: ${quote(decimal)}, thousands: ${thousands === null ? 'null' : quote(thousands)}, symbols: true }`,
     times.formats !== null && times.formats.length > 0 && `times: ${list(times.formats)}`,
@@ -108,6 +115,14 @@ export function ordersText(
     unread.map(({ header, why }) => `# - ${quote(header)}: ${why}`),
     '',
   );
+}
+
+/** The column of refunds if each of its amounts is zero or below, and at least one is below. */
+function negativeRefunds(chosen: Assignment['chosen'], format: MoneyFormat): MeasuredColumn | undefined {
+  const column = chosen.get('refunded');
+  const amounts = [...(column?.cells.counts.keys() ?? [])].filter((cell) => !isZero(cell));
+  const isBelow = (cell: string): boolean => String(parseMoney(cell, format)).startsWith('-');
+  return amounts.length > 0 && amounts.every(isBelow) ? column : undefined;
 }
 
 /** The words of a column of states that no list knows. A run holds their orders. */

@@ -158,6 +158,10 @@ test('Dutch columns that no list has are found by their values, and the refunds 
     excluded: expect.arrayContaining([expect.objectContaining({ reason: 'fully_refunded', orders: 1 })]),
     statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, effect: 'held' }]),
   });
+  const negated = rows.map((row) => row.replace('35,50;35,50', '35,50;-35,50'));
+  const again = ordersOf(await look(folderWith({ 'verkoop.csv': negated.join('\n') })));
+  expect(again.layout.grouping.sum.refunded).toEqual({ plus: [], minus: ['Terug'] });
+  expect(again.preview).toMatchObject({ credited: preview.credited, excluded: preview.excluded });
   const klant = found.sources[0]?.proposed?.columns.find(({ header }) => header === 'Klant');
   expect(klant).toMatchObject({ role: null, samples: [] });
 });
@@ -198,7 +202,7 @@ test.each([
   ],
   [
     'an amount on some rows only',
-    [...ORDER, 'Palautus'],
+    [...ORDER, 'Endurgreitt'],
     ['0.00', '7.50'],
     'it has amounts up to the total on some rows only, as refunds have',
   ],
@@ -436,10 +440,21 @@ const UNFAMILIAR: readonly (readonly [
     },
   ],
   [
-    'in Japanese, without decimals and with states that no list knows',
+    'in Japanese, without decimals and with a total that no list knows',
     {
-      text: '注文番号,注文日,合計,クーポン,状態\nA-1,2026/10/02 9:05,"1,234円",YUKI10,済み\nA-2,2026/10/03 9:05,800円,,済み\nA-3,2026/10/04 9:05,"2,000円",YUKI10,取消\n',
-      asked: ['合計 total'],
+      text: '注文番号,注文日,お会計,クーポン,状態\nA-1,2026/10/02 9:05,"1,234円",YUKI10,済み\nA-2,2026/10/03 9:05,800円,,済み\nA-3,2026/10/04 9:05,"2,000円",YUKI10,取消\n',
+      asked: ['お会計 total'],
+    },
+  ],
+  [
+    'in Danish, with a test customer and two codes in a cell',
+    {
+      text: 'Ordrenr;Ordredato;Ordrestatus;Kunde;Total inkl. moms;Fragt;Rabat;Rabatkode;Refunderet;Valuta\n1;03-11-2026 10:14;Betalt;Ida Holm;1.249,00;39,00;100,00;IDA10;0,00;DKK\n2;13-11-2026 21:10;Betalt;Test Bruger;560,00;0,00;56,00;IDA10 noah15;-60,00;DKK\n3;14-11-2026 09:31;Annulleret;Liv Friis;200,00;39,00;0,00;NOAH15;0,00;DKK\n',
+      columns: {
+        ...{ order_id: ['Ordrenr'], placed_at: ['Ordredato'], status: ['Ordrestatus'], currency: ['Valuta'] },
+        ...{ total: ['Total inkl. moms'], codes: ['Rabatkode'] },
+      },
+      layout: { grouping: { sum: { refunded: { minus: ['Refunderet'] } } }, codes: { split: [' '] } },
     },
   ],
   [

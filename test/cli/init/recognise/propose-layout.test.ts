@@ -229,9 +229,9 @@ test('unknown status words credit no order instead of all', async () => {
 test.each([
   [
     'payments in a language that nobody taught it',
-    'Päivä,Nimi,Valuuttalaji,Yhteensä,Sähköposti',
+    'Päev,Nimi,Rahaühik,Kokku,E-post',
     '2026-05-01,Aino,EUR,20.00,aino@example.com',
-    'It has amounts (column "Yhteensä"), but no column has the name and the values of totals or order ids.',
+    'It has amounts (column "Kokku"), but no column has the name and the values of totals or order ids.',
   ],
   [
     'orders without amounts',

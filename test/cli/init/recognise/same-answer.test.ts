@@ -87,7 +87,7 @@ function answerOf(event: unknown): object {
     credited,
     organic,
     excluded: Object.fromEntries(excluded.map(({ reason, orders }) => [reason, orders])),
-    held: heldOf(held.map((group) => ({ ...group, amount: group.revenue[0]?.amount }))),
+    held: heldOf(held.map((group) => ({ ...group, amount: group.revenue[0]?.amount ?? null }))),
   };
 }
 
@@ -157,7 +157,7 @@ test.each(['', STARTER, ', include: any'])(
     expect(previewed).toMatchObject({
       credited: 3,
       organic: 2,
-      held: expect.arrayContaining(['refund_out_of_range : 2 -458.0000', 'unknown_refund : 1 17.0000']),
+      held: expect.arrayContaining(['refund_out_of_range : 2 null', 'unknown_refund : 1 17.0000']),
     });
   },
 );

@@ -5,7 +5,6 @@ import {
   beginsWith,
   type Condition,
   constant,
-  difference,
   equals,
   field,
   firstOf,
@@ -18,6 +17,7 @@ import {
   not,
   or,
   prefixed,
+  rest,
   SOURCE,
   setting,
   ZERO,
@@ -59,7 +59,7 @@ const ATOMS: readonly Condition[] = [
   beginsWith(exclusion, 'unknown_'),
   isAbove(total, refunded),
   isSame(total, refunded),
-  isAbove(difference(total, firstOf(refunded, ZERO)), ZERO),
+  isAbove(rest(total, firstOf(refunded, ZERO)), ZERO),
   isByExport(field('placedAt')),
 ];
 
