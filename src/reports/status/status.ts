@@ -63,8 +63,6 @@ export type Status = {
   readonly doubleCredits: readonly DoubleCredit[];
   /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
-  /** Mails with statements of which nobody knows whether they arrived. */
-  readonly unclearMails: readonly StatementMail[];
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
   /** Rejected rows that no later file has settled, by their cause. */
@@ -121,7 +119,6 @@ async function readRest(
     account: account?.account_id ?? null,
     doubleCredits: await listDoubleCredits(db),
     waitingClaims: await readWaitingClaims(db),
-    unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     heldFiles: await listHeldFiles(db, of),
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
     heldOrders: await listHeldGroups(db),
