@@ -61,6 +61,8 @@ export type Status = {
   readonly doubts: readonly Doubt[];
   /** Orders that the service has accepted more than once, until a person acknowledges them. */
   readonly doubleCredits: readonly DoubleCredit[];
+  /** Mails with statements of which nobody knows whether they arrived. */
+  readonly unclearMails: readonly StatementMail[];
   /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
@@ -118,6 +120,7 @@ async function readRest(
   return {
     account: account?.account_id ?? null,
     doubleCredits: await listDoubleCredits(db),
+    unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
