@@ -239,6 +239,12 @@ CREATE FUNCTION ledger.fold_order_id(order_id text) RETURNS text
 
 COMMENT ON FUNCTION ledger.fold_order_id(order_id text) IS 'Order id without what nobody can mean: invisible characters, outer blanks, quotes and ="…", full-width characters. Ids that differ only in these are one order.';
 
+CREATE FUNCTION ledger.fold_handle(handle text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ltrim(replace(lower(ledger.fold_order_id(handle)), ' '::text, ''::text), '@'::text);
+
+COMMENT ON FUNCTION ledger.fold_handle(handle text) IS 'Handle of an influencer without what nobody can mean: invisible characters, blanks, case, and a leading @. Handles that differ only in these are one.';
+
 CREATE FUNCTION ledger.fold_platform(order_platform text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN lower((ledger.fold_order_id(order_platform) COLLATE "C"));
@@ -1589,7 +1595,7 @@ CREATE VIEW bi.conflicts AS
      LEFT JOIN reporting.order_dispositions s ON (((s.job = k.job) AND (s.source = k.source) AND (s.order_id = k.order_id))))
      LEFT JOIN LATERAL ( SELECT string_agg(((claims.kind || ' '::text) || claims.written), ', '::text ORDER BY claims.place, claims.target) AS evidence,
                 CASE
-                    WHEN (count(*) = count(claims.handle)) THEN (min(lower(ltrim(claims.handle, '@'::text))) = max(lower(ltrim(claims.handle, '@'::text))))
+                    WHEN (count(*) = count(claims.handle)) THEN (min(ledger.fold_handle(claims.handle)) = max(ledger.fold_handle(claims.handle)))
                     ELSE NULL::boolean
                 END AS is_same_creator,
             (count(*))::integer AS claims,
@@ -3129,7 +3135,7 @@ CREATE VIEW bi.influencers_among_customers AS
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = l.brand_id) AND b.is_latest)))
      LEFT JOIN LATERAL ( SELECT v.deal_id
            FROM mirror.deal_versions v
-          WHERE (v.is_latest AND v.is_current AND (lower(ltrim(v.influencer_handle, '@'::text)) = lower(ltrim(l.username, '@'::text))))
+          WHERE (v.is_latest AND v.is_current AND (ledger.fold_handle(v.influencer_handle) = ledger.fold_handle(l.username)))
           ORDER BY v.deal_id
          LIMIT 1) d ON (true))
   WHERE (l.outcome = 'influencer'::text);
@@ -3642,12 +3648,12 @@ CREATE VIEW bi.outreach_submissions AS
           WHERE ((l_1.user_id = m.user_id) AND (l_1.platform = (e.details ->> 'platform'::text)))
           ORDER BY l_1.decided_at DESC
          LIMIT 1) l ON (true))
-     LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
+     LEFT JOIN ( SELECT ledger.fold_handle(deal_versions.influencer_handle) AS handle,
             lower(deal_versions.platform) AS platform,
             min(deal_versions.deal_id) AS deal_id
            FROM mirror.deal_versions
           WHERE (deal_versions.is_latest AND deal_versions.is_current AND (deal_versions.influencer_handle IS NOT NULL))
-          GROUP BY (lower(ltrim(deal_versions.influencer_handle, '@'::text))), (lower(deal_versions.platform))) d ON (((d.handle = lower(ltrim(l.username, '@'::text))) AND (d.platform = (e.details ->> 'platform'::text)))))
+          GROUP BY (ledger.fold_handle(deal_versions.influencer_handle)), (lower(deal_versions.platform))) d ON (((d.handle = ledger.fold_handle(l.username)) AND (d.platform = (e.details ->> 'platform'::text)))))
   WHERE ((e.effect = 'outreach'::text) AND (NOT ((e.state = 'held'::text) AND (e.attempt = e.not_sent))));
 
 COMMENT ON VIEW bi.outreach_submissions IS 'Influencers among the customers who were or will be submitted to an outreach campaign, one row per request and influencer. After a refused request, the next run sends smaller ones. Live. Answers: How many influencers were submitted to each outreach, and how many have a deal by now? Which submissions were refused or are in doubt?';
@@ -4711,7 +4717,7 @@ CREATE VIEW bi.self_purchases AS
      JOIN intake.orders o ON (((o.customer_key = l.customer_hash) AND o.is_current)))
      JOIN reporting.order_dispositions s ON ((s.order_version_id = o.order_version_id)))
      LEFT JOIN mirror.deal_versions d ON (((d.deal_id = s.deal_id) AND d.is_latest)))
-  WHERE ((l.outcome = 'influencer'::text) AND (lower(ltrim(l.username, '@'::text)) = lower(ltrim(COALESCE(d.influencer_handle, s.influencer_handle), '@'::text))));
+  WHERE ((l.outcome = 'influencer'::text) AND (ledger.fold_handle(l.username) = ledger.fold_handle(COALESCE(d.influencer_handle, s.influencer_handle))));
 
 COMMENT ON VIEW bi.self_purchases IS 'Orders whose customer the service identified as the credited influencer, one row per order. For review only: such an order may be a gift, a test, or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
 
@@ -4749,6 +4755,8 @@ CREATE TABLE ops.statements (
     previous_hash text NOT NULL,
     hash text NOT NULL,
     reporting_currency text,
+    carried jsonb,
+    CONSTRAINT statements_carried_check CHECK ((jsonb_typeof(carried) = 'array'::text)),
     CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
     CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
     CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
@@ -4780,6 +4788,8 @@ COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed 
 COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
 
 COMMENT ON COLUMN ops.statements.reporting_currency IS 'Currency of the total of all lines, as configured when it was closed; null: none.';
+
+COMMENT ON COLUMN ops.statements.carried IS 'What deals had earned and did not reach their minimum payout: dealId, currency, amount, minimum. It is in no line. Null: nothing.';
 
 CREATE TABLE reporting.statement_deals (
     statement_id bigint NOT NULL,
@@ -8557,6 +8567,8 @@ CREATE UNIQUE INDEX brand_versions_latest ON mirror.brand_versions USING btree (
 CREATE INDEX collaboration_versions_deal ON mirror.collaboration_versions USING btree (deal_id) WHERE is_latest;
 
 CREATE UNIQUE INDEX collaboration_versions_latest ON mirror.collaboration_versions USING btree (collab_id) WHERE is_latest;
+
+CREATE INDEX deal_versions_folded_handle ON mirror.deal_versions USING btree (ledger.fold_handle(influencer_handle), deal_id) WHERE (is_latest AND is_current);
 
 CREATE INDEX deal_versions_handle ON mirror.deal_versions USING btree (lower(ltrim(influencer_handle, '@'::text)), deal_id) WHERE (is_latest AND is_current);
 

@@ -4684,6 +4684,10 @@ export interface OpsStatementMails {
 
 export interface OpsStatements {
   /**
+   * What deals had earned and did not reach their minimum payout: dealId, currency, amount, minimum. It is in no line. Null: nothing.
+   */
+  carried: Json | null;
+  /**
    * When. Database clock.
    */
   closed_at: Generated<Timestamp>;

@@ -56,7 +56,9 @@ describe('a statement', () => {
     expect(page).toMatch(/Pending: 1 order .* DEALMIA mia\.test 1 50\.00 EUR 5\.00 EUR/);
     const one = textOf((await get('/statements/2026-04?deal=DEALMIA')).text);
     expect(one).toMatch(/To pay 13\.33 EUR, 1\.00 USD .* Lines 3/);
-    expect(one).toMatch(/2026-03-20 order A2 33\.33 EUR 10 % deal line 2: deal_id=DEALMIA rate=10 3\.33 0\.00 3\.33 EUR/);
+    expect(one).toMatch(
+      /2026-03-20 order A2 33\.33 EUR 10 % deal line 2: deal_id=DEALMIA rate=10 3\.33 0\.00 3\.33 EUR/,
+    );
     const saved = await (await fetch(`${url}/statements/2026-04?download=csv`)).bytes();
     // Spreadsheets need the mark to read UTF-8.
     expect([...saved.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);

@@ -89,7 +89,7 @@ ${decideManyForm(visit, { filter, files: counts.reduce((sum, { state, files: cou
 };
 
 /** Explains the state of a file if there is more to say. The file's address is shortened to its name. */
-export function whyOf(
+function whyOf(
   file: Pick<
     ListedFile,
     'state' | 'uri' | 'holdMessage' | 'duplicateOf' | 'releasedBy' | 'releaseReason' | 'isRereadWanted'
