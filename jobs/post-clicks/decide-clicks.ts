@@ -106,7 +106,8 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         end as outcome,
         coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, t.fault,
         k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
-        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || ledger.fold_handle(c.influencer_handle)) as own_target
+        -- It is part of the keys of what was posted, so its fold never changes.
+        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
       join intake.source_files f on f.source_file_id = c.source_file_id
       left join best b on b.click_id = c.click_id
@@ -125,7 +126,7 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     -- Clicks of one influencer, day and country are posted together, so they wait together.
     unknown as materialized (
-      select source, target, day, country, min(held_as) as held_as from owned
+      select source, target, day, country, max(held_as) as held_as from owned
       where held_as is not null and target is not null
       group by source, target, day, country
     ),

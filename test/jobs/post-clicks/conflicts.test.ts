@@ -38,6 +38,13 @@ it('clicks of a day after their export are held until a newer file states the da
   expect(await shop.totals()).toEqual({ DEALMIA: 16 });
 });
 
+it('clicks keep the key that the first version gave them, with the blanks of a handle', async () => {
+  const shop = await openClickShop();
+  shop.drop('named.csv', `day,influencer_handle,clicks\n${DAY},@Mia Rossi,2\n`);
+  await shop.runClicks();
+  expect(await shop.entries()).toEqual([`handle:mia rossi ${DAY} 0+2 rejected`]);
+});
+
 describe('two files of clicks of which nothing says which is newer', () => {
   it('post nothing of the days about which they differ, whichever was read first, until a newer file states them', async () => {
     const shop = await openClickShop();
