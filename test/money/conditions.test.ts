@@ -9,6 +9,7 @@ import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules } from '../../src/money/statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import { readAccruals } from '../../src/reports/payments/accruals.ts';
 import { setup } from '../support/setup.ts';
 import { rulesOf } from '../support/terms.ts';
 
@@ -83,6 +84,13 @@ async function earned(db: Database, of: StatementRules, month = '2025-12'): Prom
   const { lines, uncounted, carried } = await readStatement(db, { month, rules: of });
   const computed = await inTransaction(db, (trx) => readStatement(trx, { month, rules: of }));
   expect([lines, uncounted, carried]).toEqual([computed.lines, computed.uncounted, computed.carried]);
+  // The accounts leave out no order, whatever is unknown about it.
+  const accruals = await readAccruals(db, { month, rules: of, payments: { from: null } });
+  const unknownOf = (rows: readonly { readonly orders: number }[]) =>
+    rows.reduce((sum, { orders }) => sum + orders, 0);
+  expect(unknownOf(accruals.rows.filter(({ standing }) => standing === 'unknown'))).toBe(
+    unknownOf(uncounted.filter(({ why }) => why.startsWith('unknown'))),
+  );
   await keepEarnings(db, { rules: of });
   return [
     ...lines
@@ -301,6 +309,10 @@ describe('a minimum payout', () => {
     );
     expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
     expect(await earned(db, terms, '2025-02')).toEqual(['1: 10 by 2', '2: 25 by 2']);
+    await close(db, '2025-02', terms);
+    // What must be taken back does not wait, and is set off at once.
+    await cancel(db, 4);
+    expect(await earned(db, terms, '2025-03')).toEqual(['4: -10 by 4']);
   });
 });
 
