@@ -177,6 +177,7 @@ export async function exportPayments(
   const { proposalId, as, statements } = of;
   const payments = await listPayments(trx, { proposalId, lock: true });
   const orders = takeOrders(payments, { ...of, payees: loadPayees(statements) });
+  await refuseBooked(trx, orders, `proposal ${proposalId}`);
   await markExported(trx, {
     payments: orders.map(({ paymentId, payee }) => ({ paymentId, accountMark: accountMark(payee.iban) })),
     ...{ as, by: decidedBy },
@@ -196,7 +197,31 @@ export async function readExportedAgain(
 ): Promise<readonly PaymentOrder[]> {
   const payments = await listPayments(db, { proposalId: of.proposalId });
   const exported = payments.filter(({ state }) => state === 'exported');
-  return takeOrders(exported, { ...of, canPay: () => false, payees: loadPayees(of.statements) });
+  const orders = takeOrders(exported, { ...of, canPay: () => false, payees: loadPayees(of.statements) });
+  await refuseBooked(db, orders, `proposal ${of.proposalId}`);
+  return orders;
+}
+
+/**
+ * Refuses to pay what the bank may have paid: a held booking is about one of the payments, or names a payment that this
+ * database does not know and has the amount of one that no file had.
+ */
+async function refuseBooked(db: Database, payments: readonly Payment[], where: string): Promise<void> {
+  const held = await listBankEntries(db, { onlyHeld: true });
+  const booked = held.find((entry) =>
+    payments.some((one) =>
+      entry.paymentId === null
+        ? one.state === 'proposed' && one.amount === entry.amount && one.currency === entry.currency
+        : one.paymentId === entry.paymentId,
+    ),
+  );
+  if (booked !== undefined)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payments_not_exported',
+      message: `The bank may have paid one of them: booking ${booked.bankEntryId} of ${formatMoney(booked.amount, booked.currency)} is held.`,
+      help: 'Read the file of the bank again and decide about the booking (payments --held). If it paid, dismiss it, cancel the payment and record it with payments settle.',
+    });
 }
 
 /** The payments of a file, each with its account. @throws KnownError `payments_not_exported` (exit 2). */

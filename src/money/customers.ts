@@ -59,15 +59,23 @@ export function customerHistory(
  * SQL: whether version `o` is the first order of its customer (`new`) or not (`returning`), over all orders that were
  * neither cancelled nor a test. Null if that is unknown: without a customer key or a time, or if no earlier order is
  * known and the history `h` does not cover the order, so that there may be one.
+ *
+ * The same id of the same customer in another source is the same order, read twice. If that source states an earlier
+ * time, it may be an order of another shop, so it is unknown.
  */
 export function customerOf(o: string, h: string): RawBuilder<unknown> {
+  const earlier = sql`
+        select from intake.orders p
+        where p.customer_key = ${sql.ref(`${o}.customer_key`)} and p.is_current and ${isSealed('p')} and not ${isNoOrder('p')}`;
+  const isSameId = sql`ledger.fold_order_id(p.order_id) = ledger.fold_order_id(${sql.ref(`${o}.order_id`)})`;
   return sql`
     case when ${sql.ref(`${o}.customer_key`)} is null or coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}) is null then null
-      when exists (
-        select from intake.orders p
-        where p.customer_key = ${sql.ref(`${o}.customer_key`)} and p.is_current and ${isSealed('p')} and not ${isNoOrder('p')}
-          and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt(o)}, ${sql.ref(`${o}.source`)}, ${sql.ref(`${o}.order_id`)}))
+      when exists (${earlier}
+          and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt(o)}, ${sql.ref(`${o}.source`)}, ${sql.ref(`${o}.order_id`)})
+          and not ${isSameId})
         then 'returning'
+      when exists (${earlier}
+          and ${orderedAt('p')} < ${orderedAt(o)} and p.source <> ${sql.ref(`${o}.source`)} and ${isSameId}) then null
       when ${orderedAt(o)} >= ${sql.ref(`${h}.since`)} and ${orderedAt(o)} < coalesce(${sql.ref(`${h}.until`)}, 'infinity') then 'new' end`;
 }
 

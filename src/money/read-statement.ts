@@ -81,7 +81,10 @@ export function minimumsOf({ terms }: StatementRules, month: string): readonly M
     );
 }
 
-/** SQL: the `lines` that are found and paid, and the deals `carried` forward, whose lines come to less than their minimum. */
+/**
+ * SQL: the `lines` that are found and paid, and the deals `carried` forward, whose lines come to less than their minimum.
+ * What must be taken back is never carried: otherwise a deal without new orders would keep it.
+ */
 function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
   if (minimums.length === 0)
     return sql`
@@ -98,7 +101,7 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
         where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
       left join minimums every on every.deal_id is null and every.currency = f.currency
-      where f.amount < coalesce(own.minimum, every.minimum)
+      where f.amount >= 0 and f.amount < coalesce(own.minimum, every.minimum)
     ),
     lines as (
       select f.* from found f where not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)

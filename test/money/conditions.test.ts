@@ -9,6 +9,7 @@ import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules } from '../../src/money/statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import { readAccruals } from '../../src/reports/payments/accruals.ts';
 import { setup } from '../support/setup.ts';
 import { rulesOf } from '../support/terms.ts';
 
@@ -83,6 +84,13 @@ async function earned(db: Database, of: StatementRules, month = '2025-12'): Prom
   const { lines, uncounted, carried } = await readStatement(db, { month, rules: of });
   const computed = await inTransaction(db, (trx) => readStatement(trx, { month, rules: of }));
   expect([lines, uncounted, carried]).toEqual([computed.lines, computed.uncounted, computed.carried]);
+  // The accounts leave out no order, whatever is unknown about it.
+  const accruals = await readAccruals(db, { month, rules: of, payments: { from: null } });
+  const unknownOf = (rows: readonly { readonly orders: number }[]) =>
+    rows.reduce((sum, { orders }) => sum + orders, 0);
+  expect(unknownOf(accruals.rows.filter(({ standing }) => standing === 'unknown'))).toBe(
+    unknownOf(uncounted.filter(({ why }) => why.startsWith('unknown'))),
+  );
   await keepEarnings(db, { rules: of });
   return [
     ...lines
@@ -109,18 +117,26 @@ describe('a row for new or returning customers', () => {
       { at: null, customer: 3 },
       { at: '2024-12-31', customer: 4 },
       { at: '2025-01-08', customer: 4 },
+      { at: '2025-01-08', customer: 5 },
     );
+    // Orders 3 and 8 are read under another name, too, the latter with an earlier time.
+    await sql`
+      insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency,
+        placed_at, first_seen_at, line_no, record_no, row_count, customer_key) overriding system value
+      select order_version_id + 90, 'former', ' ' || order_id, source_file_id, true, '', '', currency,
+        case order_id when '8' then placed_at - interval '1 hour' else placed_at end, first_seen_at, 1, 1, 1, customer_key
+      from intake.orders where order_id in ('3', '8')`.execute(db);
     expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual([
       '2: 10 by 2',
       '3: 20 by 3',
       '7: 10 by 2',
-      // Without a customer, without a time, and before the first day.
-      'unknown_customer: 3',
+      // Without a customer, without a time, before the first day, and with an earlier time elsewhere.
+      'unknown_customer: 4',
     ]);
     // Nobody says since when all orders are known, so only what was ordered before is.
-    expect(await earned(db, rules(CUSTOMERS))).toEqual(['2: 10 by 2', '7: 10 by 2', 'unknown_customer: 4']);
+    expect(await earned(db, rules(CUSTOMERS))).toEqual(['2: 10 by 2', '7: 10 by 2', 'unknown_customer: 5']);
     // Whatever the customer, the row above applies: 10 percent.
-    expect(await earned(db, rules(CUSTOMERS.slice(0, 2)))).toHaveLength(6);
+    expect(await earned(db, rules(CUSTOMERS.slice(0, 2)))).toHaveLength(7);
   });
 
   it('is unknown after a month without orders, or in which most orders name no customer', async () => {
@@ -301,6 +317,10 @@ describe('a minimum payout', () => {
     );
     expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
     expect(await earned(db, terms, '2025-02')).toEqual(['1: 10 by 2', '2: 25 by 2']);
+    await close(db, '2025-02', terms);
+    // What must be taken back does not wait, and is set off at once.
+    await cancel(db, 4);
+    expect(await earned(db, terms, '2025-03')).toEqual(['4: -10 by 4']);
   });
 });
 

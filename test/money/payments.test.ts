@@ -125,7 +125,36 @@ describe('payments of closed statements', () => {
 
   it('are paid when the bank says so: by reference at once, by amount and account when a person confirms, each booking once', async () => {
     const shop = await openPaymentShop();
+    // Somebody else gets the deal after the closing: what is closed is still Mia's.
+    await sql`update intake.codes set influencer_handle = 'eve.test' where deal_id = 'DEALMIA'`.execute(
+      shop.db,
+    );
     await propose(shop, '2026-04');
+    expect(await totals(shop)).toEqual({ 'dealben EUR proposed': '15.00', 'mia.test EUR proposed': '10.00' });
+
+    // A database that was restored from before the proposal: the bank has booked what it proposes again.
+    const { rows: lost } = await sql<{ reference: string }>`
+      select reference from ops.payments where creator = 'dealben'`.execute(shop.db);
+    await sql`truncate ops.payment_items, ops.payments, ops.payment_proposals, ops.bank_entries restart identity`.execute(
+      shop.db,
+    );
+    shop.write(
+      'lost.csv',
+      `reference;amount;currency;day;type\n${lost[0]?.reference};15.00;EUR;2026-05-06;paid\n`,
+    );
+    const exports = async () => said(await shop.cli('payments', 'export', '1', '--format', 'csv'));
+    await shop.cli('payments', 'read', 'lost.csv');
+    await propose(shop, '2026-04');
+    expect(await exports()).toMatch(/booking 1 of 15\.00 EUR is held/);
+    await shop.cli('payments', 'read', 'lost.csv');
+    const { rows: held } = await sql`
+      select p.creator, b.hold_reason as why from ops.bank_entries b join ops.payments p using (payment_id)`.execute(
+      shop.db,
+    );
+    expect(held).toEqual([{ creator: 'dealben', why: 'not_exported' }]);
+    await sql`update ops.bank_entries set amount = 14`.execute(shop.db);
+    expect(await exports()).toMatch(/booking 1 of 14\.00 EUR is held/);
+    await sql`truncate ops.bank_entries restart identity`.execute(shop.db);
     const file = await shop.cli('payments', 'export', '1', '--format', 'pain.001', '--on', '2026-05-04');
     const xml = file.stdout;
     // The order and the lengths of pain.001.001.09 as SEPA allows it; the whole file was validated against its schema.

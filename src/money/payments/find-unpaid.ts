@@ -20,7 +20,7 @@ export type UnpaidItem = {
   readonly dealId: string | null;
   /** Deal that is paid: that of the lines, or the one that owns the code. */
   readonly paidDealId: string | null;
-  /** Creator of the deal, or owner of the code. Null: unknown, or the codes name several. */
+  /** Creator of the deal when the statement was closed, or owner of the code. Null: unknown, or the codes name several. */
   readonly handle: string | null;
   readonly currency: string;
   readonly amount: DecimalText;
@@ -83,9 +83,12 @@ export async function findUnpaid(
   const { rows } = await sql<UnpaidItem>`
     with closed as materialized (${closedAmounts({ from, to: month })})
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
-      coalesce(l.deal_id, o.deal_id) as "paidDealId", case when l.deal_id is not null then coalesce(d.influencer_handle, c.handle) else o.handle end as handle, l.currency,
+      coalesce(l.deal_id, o.deal_id) as "paidDealId",
+      case when l.deal_id is not null then coalesce(h.influencer_handle, d.influencer_handle, c.handle) else o.handle end as handle, l.currency,
       l.amount::numeric(24,4)::text as amount
     from closed l
+    -- A statement is paid to the creator to whom it was closed, whoever has the deal now.
+    left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
     left join mirror.deals d on d.deal_id = l.deal_id
     left join lateral (
       select min(influencer_handle) as handle from intake.codes k

@@ -91,6 +91,16 @@ export async function matchBookings(
     select entry_key as key, payment_id as "paymentId" from ops.bank_entries
     where entry_key = any (${bookings.map(({ key }) => key)}::text[])`.execute(trx);
   const known = new Set(seen.map(({ key }) => key));
+  // A payment that this database did not know when it read the booking, and does now.
+  const unnamed = new Set(seen.flatMap(({ key, paymentId }) => (paymentId === null ? key : [])));
+  const found = bookings.flatMap(({ key, endToEndId }) => {
+    const named = unnamed.has(key) ? byReference.get(endToEndId ?? '') : undefined;
+    return named === undefined ? [] : [{ key, paymentId: named.paymentId }];
+  });
+  await sql`
+    update ops.bank_entries b set payment_id = g."paymentId", matched_by = 'reference'
+    from jsonb_to_recordset(${toJsonParameter(found)}::jsonb) as g (key text, "paymentId" bigint)
+    where b.entry_key = g.key and b.outcome = 'held'`.execute(trx);
   const proposed = new Set(
     (await listBankEntries(trx, { onlyHeld: true })).flatMap(({ paymentId }) => paymentId ?? []),
   );
@@ -118,7 +128,7 @@ export async function matchBookings(
       as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
     returning bank_entry_id as id`.execute(trx);
   // Those of known bookings, too: a payment may have been exported since.
-  const touched = [...new Set([...seen, ...matched].flatMap(({ paymentId }) => paymentId ?? []))];
+  const touched = [...new Set([...seen, ...found, ...matched].flatMap(({ paymentId }) => paymentId ?? []))];
   const changed = await settlePayments(trx, touched);
   const entries = await listBankEntries(trx, { ids: written.map(({ id }) => id) });
   return { entries, known: known.size, others, changed };

@@ -5,7 +5,14 @@ import type { DecimalText } from '../../core/order.ts';
 import { monthAfter } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { closedAmounts } from '../../money/payments/find-unpaid.ts';
-import { inSets, lastDay, linesOf, listHeld, refuseContained } from '../../money/read-statement.ts';
+import {
+  inSets,
+  isUnknown,
+  lastDay,
+  linesOf,
+  listHeld,
+  refuseContained,
+} from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
 import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
@@ -36,7 +43,7 @@ const STANDINGS = {
   closed: 'Closed, in no payment',
   in_payment: 'In a payment that is not paid',
   paid_in_part: 'Paid in part',
-  unknown: 'Unknown rate, products, refund or deal',
+  unknown: 'It is unknown what they earn',
   held: 'Changed, and held',
 } as const;
 
@@ -75,7 +82,7 @@ export async function readAccruals(
         select case when standing = 'correction' or standing = 'new' and due_on <= ${end} then 'to_close'
             when standing = 'new' then 'pending' else 'unknown' end as standing,
           ordered_on as day, brand_id, currency, 1 as orders, earned_amount - coalesce(closed_amount, 0) as amount
-        from orders where ordered_on <= ${end} and standing in ('new', 'correction', 'unknown_rate', 'unknown_lines', 'unknown_net')
+        from orders where ordered_on <= ${end} and (standing in ('new', 'correction') or ${isUnknown})
         union all
         select 'to_close', f.due_on, coalesce(f.brand_id, d.brand_id), f.currency, 0, f.earned_amount - f.closed_before
         from fee_lines f left join mirror.deals d using (deal_id) where f.due_on <= ${end} and f.earned_amount <> f.closed_before
