@@ -2,7 +2,16 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { MissingRow } from '../../src/core/order.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
-import { doubtsOf, ENGINES, openShop, order, rejection, type Shop, useDatabase } from './story.ts';
+import {
+  currentOrders,
+  doubtsOf,
+  ENGINES,
+  openShop,
+  order,
+  rejection,
+  type Shop,
+  useDatabase,
+} from './story.ts';
 
 describe.each(ENGINES)('an order in doubt on %s', (engine) => {
   const database = useDatabase(engine);
@@ -71,8 +80,53 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -']);
     // Another day with the same row says nothing new.
     expect(await shop.read(bad)).toMatchObject({ ordersChanged: 0 });
+    // Another row does, and so does the same one after a file that states the order: a decision about the first one ends.
+    const digests = [await digestOf(shop, '1')];
+    expect(await shop.read({ rejected: [{ ...lost(id), value: '4,5,6' }] })).toMatchObject({
+      ordersChanged: 1,
+    });
+    digests.push(await digestOf(shop, '1'));
     expect(await shop.read({ orders: [order('1')] })).toMatchObject({ ordersChanged: 1 });
     expect(await doubtsOf(shop)).toEqual(['1 -', '2 -']);
+    await shop.read(bad);
+    digests.push(await digestOf(shop, '1'));
+    expect(new Set(digests).size).toBe(3);
+    // Two contradictions are two rows, whatever they have in common.
+    for (const line of [7, 8]) {
+      const row = { ...lost(id), code: 'conflicting_rows' as const, column: null, value: null };
+      const rejected = [{ ...row, reason: `The file states this order again on line ${line}.` }];
+      expect(await shop.read({ rejected })).toMatchObject({ ordersChanged: 1 });
+    }
+  });
+
+  test('keeps a stronger doubt, and a decision about that ends', async () => {
+    const shop = await openShop(database());
+    const states = (total: string) => shop.read({ orders: [order('1', { total })] }, { sums: true });
+    for (const total of ['10.00', '7.00']) await states(total);
+    expect(await doubtsOf(shop)).toEqual(['1 may_be_split']);
+    const digest = await digestOf(shop, '1');
+    await shop.read({ rejected: [lost('1')] }, { sums: true });
+    expect(await digestOf(shop, '1')).not.toBe(digest);
+    await states('7.00');
+    expect(await doubtsOf(shop)).toEqual(['1 may_be_split']);
+    await shop.read({ orders: [order('1', { rowCount: 2 })] }, { sums: true });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+  });
+
+  test('is as old as the file that states it, not as the one with the row', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1')] });
+    const [stating] = await filesOf(shop);
+    for (const value of ['1,2', '3,4']) await shop.read({ rejected: [{ ...lost('1'), value }] });
+    const rejecting = (await filesOf(shop)).filter((id) => id !== stating);
+    const late = (total: string, newer: readonly string[]) =>
+      shop.read({ orders: [order('1', { total })] }, { others: { ...NEWEST, newer } });
+    expect(await late('60.00', rejecting)).toMatchObject({ ordersOlder: 0, ordersChanged: 1 });
+    expect(await currentOrders(shop)).toEqual(['1 60']);
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected']);
+    expect(await late('50.00', await filesOf(shop))).toMatchObject({ ordersOlder: 1, ordersChanged: 0 });
+    await shop.read({ orders: [order('1', { total: '60.00' })] });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 
   test.each(['newer', 'unordered'] as const)(
@@ -80,13 +134,12 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     async (age) => {
       const shop = await openShop(database());
       await shop.read({ orders: [order('2')], rejected: [lost('1')] });
-      const { rows } = await sql<{ id: string }>`
-      select source_file_id as id from intake.source_files where source = ${shop.source}`.execute(shop.db);
-      const others = { ...NEWEST, [age]: rows.map(({ id }) => id) };
+      const others = { ...NEWEST, [age]: await filesOf(shop) };
       const late = { orders: [order('1'), order('3')] };
-      expect(await shop.read(late, { others })).toMatchObject({ ordersNew: 2 });
+      expect(await shop.read(late, { others, content: 'same' })).toMatchObject({ ordersNew: 2 });
       expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -', '3 -']);
-      await shop.read({ orders: [order('1')] });
+      // The same bytes are another statement if their file is newer.
+      expect(await shop.read(late, { content: 'same' })).toMatchObject({ kind: 'sealed', ordersChanged: 1 });
       expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
     },
   );
@@ -94,9 +147,7 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
   test('is not in doubt if the file with the row is older, or states the order on another row', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1'), order('2')] });
-    const { rows } = await sql<{ id: string }>`
-      select source_file_id as id from intake.source_files where source = ${shop.source}`.execute(shop.db);
-    await shop.read({ rejected: [lost('1')] }, { others: { ...NEWEST, newer: rows.map(({ id }) => id) } });
+    await shop.read({ rejected: [lost('1')] }, { others: { ...NEWEST, newer: await filesOf(shop) } });
     await shop.read({ orders: [order('1')], rejected: [lost('1')] });
     await shop.read({ orders: [order('1', { total: '11.00' })], rejected: [lost('1')] });
     expect(await doubtsOf(shop)).toEqual(['1 -', '2 -']);
@@ -110,6 +161,13 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     await shop.read({ rejected: [lost('1')] }, { others });
     expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected']);
     await shop.read(stated, { others });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+    // Another state of that time conflicts, and a rejected row does not change that.
+    const other = { orders: [order('1', { total: '7.00', changedAt: '2026-04-10T09:00:00Z' })] };
+    for (const given of [{ rejected: [lost('1')] }, other, { rejected: [lost('1')] }, other])
+      await shop.read(given, { others });
+    expect(await doubtsOf(shop)).toEqual(['1 conflicting_states']);
+    await shop.read({ orders: [order('1', { changedAt: '2026-04-10T10:00:00Z' })] }, { others });
     expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 });
@@ -188,4 +246,17 @@ async function leftBehind({ db, source }: Shop): Promise<string | undefined> {
   return rows[0]?.count;
 }
 
-/** Returns the current orders of a source as `id doubt`. */
+async function filesOf({ db, source }: Shop): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select source_file_id as id from intake.source_files where source = ${source} order by 1`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns what a person's decision about an order holds for. */
+async function digestOf({ db, source }: Shop, orderId: string): Promise<string | undefined> {
+  const { rows } = await sql<{ digest: string }>`
+    select content_hash as digest from intake.orders where source = ${source} and order_id = ${orderId} and is_current`.execute(
+    db,
+  );
+  return rows[0]?.digest;
+}

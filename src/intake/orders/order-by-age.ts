@@ -29,6 +29,21 @@ export type OutOfOrder = {
 
 export const NONE_OUT_OF_ORDER: OutOfOrder = { older: 0, conflicting: 0 };
 
+/** Why an order is held of which a row was rejected that may be newer than what is known. */
+const OUTDATED = 'newer_row_rejected';
+
+/*
+ * The digest of a version in this doubt begins with `outdated:rejected:stated:replaced:`. Rejected is a digest of the rows
+ * that could not be used: if they are the same, nothing is new. Stated is the version that a file states, which is the
+ * only one with an age. Replaced makes each digest another one, so that a decision of a person ends with the version.
+ */
+const isOutdated = sql<boolean>`starts_with(c.content_hash, 'outdated:')`;
+const rejectedOf = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 2) end`;
+const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
+const statedHash = sql`regexp_replace(c.content_hash, '^outdated:[0-9a-f]+:[0-9]+:[0-9]+:', '')`;
+const statedVersion = sql`
+          select s.order_version_id, s.source_file_id from intake.orders s where s.order_version_id = ${statedId} limit 1`;
+
 /**
  * Finds the staged versions of a file that must not replace the version in force. An older one is kept as a version that
  * replaces none. One of unknown age becomes the version in force, and is in doubt, so that the order is held until a
@@ -47,13 +62,13 @@ export async function orderByAge(
       from (
         select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
           case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at) else ${isStatedBy(newer)} end as is_newer,
-          case when ${areAged} then (o.changed_at = c.changed_at and c.doubt is distinct from ${OUTDATED}) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
+          case when ${areAged} then (o.changed_at = c.changed_at and not (${isOutdated} and ${statedHash} = o.content_hash)) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
             else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
           coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
         from intake.orders o
-        cross join lateral (
-          select c.order_version_id, c.source_file_id, c.items, c.changed_at, c.doubt from intake.orders c where c.order_version_id = o.replaces limit 1) c
+        cross join lateral (select c.* from intake.orders c where c.order_version_id = o.replaces limit 1) c
+        cross join lateral (${statedVersion}) s
         where o.source_file_id = ${sourceFileId}::bigint and not o.is_current) compared
     ),
     changed as (
@@ -69,39 +84,50 @@ export async function orderByAge(
     select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`;
 }
 
-/** Why an order is held of which a row was rejected that may be newer than what is known. */
-const OUTDATED = 'newer_row_rejected';
+/**
+ * What is known of rejected row `r`. The reasons of rows without a value tell some of them apart: two contradictions are
+ * not the same because they are contradictions.
+ */
+const saidOf = sql`jsonb_build_array(r.code, r.column_name, coalesce(r.value, r.reason))::text`;
 
 /**
- * Doubts what a file states of orders of which another file has a rejected row, unless that file is older. Call it after
- * `orderByAge`.
+ * Doubts what a file states of orders of which another file has a rejected row, unless that file is older. A stronger doubt
+ * stays. Call it after `orderByAge`.
+ *
+ * @returns the number of orders.
  */
 export async function doubtOutdated(
   trx: Transaction<DB>,
   { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
-): Promise<void> {
+): Promise<number> {
   const files = [...others.newer, ...others.unordered];
-  if (files.length === 0) return;
-  await sql`
+  if (files.length === 0) return 0;
+  return execute(trx)`
     with lost as materialized (
-      select distinct r.order_id, r.order_name from intake.rejected_rows r
+      select distinct r.order_id, r.order_name, ${saidOf} as said from intake.rejected_rows r
       where r.source_file_id = any(${toArrayParameter(files)}::bigint[]) and not exists (
         select from intake.source_files f join intake.source_files later on later.source_file_id = f.superseded_by and later.state = 'sealed'
         where f.source_file_id = r.source_file_id)
+    ),
+    doubted as materialized (
+      select order_version_id, md5(string_agg(distinct said, ',' order by said)) as rejected
+      from (
+        select s.order_version_id, l.said from lost l join intake.orders s on s.order_id = l.order_id where s.source_file_id = ${sourceFileId}::bigint
+        union all
+        select s.order_version_id, l.said from lost l join intake.orders s on ${isNamed('s', 'l')} where s.source_file_id = ${sourceFileId}::bigint
+      ) found
+      group by 1
     )
-    update intake.orders o set doubt = ${OUTDATED}, content_hash = 'outdated:' || o.content_hash
-    where o.order_version_id = any (array(
-      select s.order_version_id from lost l join intake.orders s on s.order_id = l.order_id where s.source_file_id = ${sourceFileId}::bigint
-      union all
-      select s.order_version_id from lost l join intake.orders s on ${isNamed('s', 'l')} where s.source_file_id = ${sourceFileId}::bigint))
-      and (o.is_current or o.replaces is not null) and (o.doubt is null or starts_with(o.doubt, 'may_be_'))`.execute(
-    trx,
-  );
+    update intake.orders o set doubt = coalesce(o.doubt, ${OUTDATED}),
+      content_hash = concat_ws(':', 'outdated', d.rejected, o.order_version_id, o.order_version_id, o.content_hash)
+    from doubted d
+    where o.order_version_id = d.order_version_id and o.order_version_id = any (array(select order_version_id from doubted))
+      and (o.is_current or o.replaces is not null)`;
 }
 
 /**
  * Stages the known orders again, in doubt, of which the file has a rejected row and states nothing else, unless a newer file
- * states them. Call it once all other rows of the file are settled.
+ * states them. A stronger doubt stays. Call it once all other rows of the file are settled.
  *
  * @returns the number of orders.
  */
@@ -109,33 +135,41 @@ export async function stageOutdated(
   trx: Transaction<DB>,
   { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
+  const known = [...others.newer, sourceFileId];
+  return execute(trx)`
     with lost as materialized (
-      select f.source, r.order_id, r.order_name, min(r.line_no) as line_no, min(r.record_no) as record_no, bool_or(r.code = 'conflicting_rows') as is_contradicted
+      select f.source, r.order_id, r.order_name, ${saidOf} as said, min(r.line_no) as line_no, min(r.record_no) as record_no,
+        bool_or(r.code = 'conflicting_rows') as is_contradicted
       from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
-      where r.source_file_id = ${sourceFileId}::bigint and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3
+      where r.source_file_id = ${sourceFileId}::bigint and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3, 4
     ),
     known as materialized (
-      select c.order_version_id, l.line_no, l.record_no, l.is_contradicted from lost l
-      cross join lateral (select c.order_version_id from intake.orders c where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
-      union all
-      select c.order_version_id, l.line_no, l.record_no, l.is_contradicted from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
+      select order_version_id, min(line_no) as line_no, min(record_no) as record_no, bool_or(is_contradicted) as is_contradicted,
+        md5(string_agg(distinct said, ',' order by said)) as rejected
+      from (
+        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted from lost l
+        cross join lateral (select c.order_version_id from intake.orders c where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
+        union all
+        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
+      ) found
+      group by 1
     )
     insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
       customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
-    select distinct on (c.order_version_id) c.source, ${sourceFileId}::bigint, false, 'outdated:' || c.content_hash, ${columnsInDoubt(OUTDATED)},
-      k.line_no, k.record_no, c.row_count, c.order_version_id,
+    select c.source, ${sourceFileId}::bigint, false,
+      concat_ws(':', 'outdated', k.rejected, ${statedId}, c.order_version_id, ${statedHash}),
+      ${columnsInDoubt(sql`coalesce(c.doubt, ${OUTDATED})`)}, k.line_no, k.record_no, c.row_count, c.order_version_id,
       c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note
     from known k
     cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id limit 1) c
-    where c.doubt is distinct from ${OUTDATED} and not ${isStatedBy([...others.newer, sourceFileId])}
+    cross join lateral (${statedVersion}) s
+    where k.rejected is distinct from ${rejectedOf} and not ${isStatedBy(known)} and c.source_file_id <> all(${toArrayParameter(known)}::bigint[])
       and not exists (
         select from intake.orders o where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
       and (k.is_contradicted or not exists (
         select from intake.unchanged_orders u
         where u.source_file_id = ${sourceFileId}::bigint and c.order_version_id = any(u.order_version_ids)))
-    order by c.order_version_id, k.line_no`.execute(trx);
-  return Number(numAffectedRows);
+    order by c.order_version_id`;
 }
 
 /** SQL that is true if a rejected row whose id cannot be read has the name of an order. */
@@ -147,12 +181,13 @@ function isNamed(order: string, row: string): RawBuilder<boolean> {
 /** SQL that is true if both versions were read with the time of their last change, or as ones that do not say it. */
 const areAged = sql`o.changed_at is not null and c.changed_at is not null`;
 
-/** SQL that is true if one of these files states version `c`. */
+/** SQL that is true if one of these files states version `c`: itself, or `s`, the version that it repeats in doubt. */
 function isStatedBy(sourceFileIds: readonly string[]): RawBuilder<boolean> {
   if (sourceFileIds.length === 0) return sql<boolean>`false`;
   const ids = sql`${toArrayParameter(sourceFileIds)}::bigint[]`;
-  return sql<boolean>`(c.source_file_id = any(${ids}) or exists (
-        select from intake.restated_orders r where r.source_file_id = any(${ids}) and r.order_version_ids @> c.order_version_id))`;
+  return sql<boolean>`(s.source_file_id = any(${ids}) or exists (
+        select from intake.restated_orders r where r.source_file_id = any(${ids})
+          and (r.order_version_ids @> s.order_version_id or r.order_version_ids @> c.order_version_id)))`;
 }
 
 /** Clears the records of the unchanged orders of a file, and keeps which versions in force it states again. */

@@ -32,7 +32,7 @@ export const STORED_COLUMNS: readonly StoredColumn[] = ORDER_COLUMNS.flatMap(
 export const columnNames = sql.raw(STORED_COLUMNS.map(({ column }) => column).join(', '));
 
 /** The columns of known order `c`, for a version that is in doubt. */
-export function columnsInDoubt(doubt: OrderDoubt): RawBuilder<unknown> {
+export function columnsInDoubt(doubt: OrderDoubt | RawBuilder<unknown>): RawBuilder<unknown> {
   return sql.join(
     STORED_COLUMNS.map(({ column }) => (column === 'doubt' ? sql`${doubt}` : sql.ref(`c.${column}`))),
   );

@@ -114,7 +114,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   const { older, conflicting } =
     changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
-  await doubtOutdated(trx, { sourceFileId, others });
+  const doubted = await doubtOutdated(trx, { sourceFileId, others });
   const hasRejected = staged.rejectedRows + contradictions.rows > 0;
   const outdated = hasRejected ? await stageOutdated(trx, { sourceFileId, others }) : 0;
   return {
@@ -124,7 +124,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
     ordersChanged: changed - dropped - older + outdated,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     ordersOlder: older,
-    conflicting,
+    conflicting: conflicting + doubted,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
     orderRows:
