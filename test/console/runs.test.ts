@@ -49,7 +49,7 @@ describe('runs', () => {
     expect(new Set([...idsOf(first.text), ...idsOf(second.text)]).size).toBe(60);
     expect(textOf(second.text)).toContain('Runs 60, newest first');
     expect(textOf((await get('/runs?job=other&from=2026-01-03')).text)).toContain(
-      'No run matches the filter.',
+      'Nothing matches this filter. Show all',
     );
     expect((await get('/runs?from=nonsense&to=1&after=x')).status).toBe(400);
     expect(url).toMatch(/^http/);

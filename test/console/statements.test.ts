@@ -144,7 +144,7 @@ describe('a statement', () => {
     expect(await lasting(byForm)).toEqual(await lasting(byCommand));
     expect((await byForm.cli('statement', 'verify')).exitCode).toBe(0);
     const page = await get('/statements/2026-04');
-    expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Closed');
+    expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Payments in no payment Closed');
     expect(page.text).not.toContain('action="/statements/close"');
     expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
