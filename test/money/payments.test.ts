@@ -223,6 +223,13 @@ ${mia};ten;EUR;2026-05-07;returned
     expect(june.stdout).toMatch(/1\.00 USD paid on 2026-05-06, payment 1\s+another currency/);
     expect(june.stdout).toMatch(/june\.csv:6 amount: This is not an amount above zero/);
     expect(await totals(shop)).toEqual({ 'dealben EUR paid': '15.00', 'mia.test EUR returned': '10.00' });
+    // What is really too much is confirmed, and comes back: Ben is paid, neither more nor less.
+    const { rows: over } = await sql<{ id: string }>`
+      select bank_entry_id as id from ops.bank_entries where hold_reason = 'too_much'`.execute(shop.db);
+    await shop.cli('payments', 'confirm', over[0]?.id ?? '', '--reason', 'paid twice');
+    shop.write('july.csv', `reference;amount;currency;day;type\n${ben};6.00;EUR;2026-07-01;returned\n`);
+    await shop.cli('payments', 'read', 'july.csv');
+    expect(await totals(shop)).toEqual({ 'dealben EUR paid': '15.00', 'mia.test EUR returned': '10.00' });
     await propose(shop, '2026-04');
     expect(await totals(shop)).toMatchObject({
       'mia.test EUR proposed': '10.00',

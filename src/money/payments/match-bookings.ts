@@ -218,25 +218,19 @@ function foldPayment(
     if (entry.currency !== currency) return 'other_currency';
     const after = sumMoney([net, entry.kind === 'paid' ? entry.amount : `-${entry.amount}`]);
     if (after.startsWith('-')) return 'nothing_to_return';
-    if (compare(after, amount) > 0) {
-      if (entry.decidedBy === null || compare(net, amount) === 0) return 'too_much';
-      net = amount;
-    } else net = after;
+    if (compare(after, amount) > 0 && entry.decidedBy === null) return 'too_much';
+    net = after;
     if (entry.kind === 'returned') isReturned = true;
     paidOn = entry.bookedOn;
     return null;
   };
   for (const entry of entries) if (entry.outcome !== 'dismissed') holds.set(entry.bankEntryId, count(entry));
   const isNothing = compare(net, '0') === 0;
+  const isWhole = compare(net, amount) >= 0;
   return {
-    state: isNothing
-      ? isReturned
-        ? 'returned'
-        : 'exported'
-      : compare(net, amount) === 0
-        ? 'paid'
-        : 'partly_paid',
-    ...{ paidAmount: net, paidOn: isNothing ? null : paidOn, holds },
+    state: isNothing ? (isReturned ? 'returned' : 'exported') : isWhole ? 'paid' : 'partly_paid',
+    // What is too much stays with the creator, until it comes back.
+    ...{ paidAmount: isWhole ? amount : net, paidOn: isNothing ? null : paidOn, holds },
   };
 }
 
