@@ -199,6 +199,7 @@ async function performProposing(output: Output, month: string, options: ReasonOp
  * process that is killed leaves a payment that can be exported again, and never one that is proposed twice.
  *
  * @throws KnownError `payments_not_exported`, `payees_unusable` (exit 2).
+ * @returns 3 if payments of the proposal are in no file yet.
  */
 async function performExporting(
   output: Output,
@@ -207,7 +208,8 @@ async function performExporting(
 ): Promise<ExitCode> {
   const { exportForBank } = await import('../../reports/payments/export-payments.ts');
   const { exportPayments } = await import('../../decisions/pay.ts');
-  const { config, decide } = await openCommand(output, options);
+  const { listPayments } = await import('../../money/payments/keep-payments.ts');
+  const { config, decide, read } = await openCommand(output, options);
   const { format: as } = options;
   const { statements } = config;
   const { file, orders } = await decide((trx, here) =>
@@ -219,12 +221,20 @@ async function performExporting(
     output.emit({ event: 'payment_exported', proposalId, paymentId, reference, amount, currency, as });
   if (options.dryRun === true) output.print(`${plural(orders.length, 'payment')} would be exported.`);
   else output.printRows(file);
-  return EXIT.ok;
+  const written = new Set(orders.map(({ paymentId }) => paymentId));
+  const proposed = await read((db) => listPayments(db, { proposalId, state: 'proposed' }));
+  const left = proposed.filter(({ paymentId }) => !written.has(paymentId));
+  if (left.length === 0) return EXIT.ok;
+  const whom = left.map(({ creator, amount, currency }) => `${creator} ${formatMoney(amount, currency)}`);
+  output.warn(
+    `Not in this file, which cannot pay them: ${whom.join(', ')}. To write them:  npx influencer-sync payments export ${proposalId} --format csv`,
+  );
+  return EXIT.rowsRejected;
 }
 
 /**
  * Reads a file of the bank.
- * @returns 3 if a booking is held or cannot be read.
+ * @returns 3 if a booking is held, of this file or an earlier one, or cannot be read.
  * @throws KnownError `bank_file_unreadable` (exit 2).
  */
 async function performReading(output: Output, path: string, options: ConfigOptions): Promise<ExitCode> {
@@ -240,7 +250,8 @@ async function performReading(output: Output, path: string, options: ConfigOptio
       cause,
     }),
   );
-  const { decide } = await openCommand(output, options);
+  const { listBankEntries } = await import('../../money/payments/match-bookings.ts');
+  const { decide, read } = await openCommand(output, options);
   const file = await decide((trx, here) => readBankFile(trx, { text, file: fileName(path), ...here }));
   for (const entry of file.entries) output.emit({ event: 'bank_entry', ...entry });
   for (const { accountMark: _mark, ...payment } of file.changed)
@@ -251,8 +262,13 @@ async function performReading(output: Output, path: string, options: ConfigOptio
     ...{ announced: file.announced, problems: file.problems },
   });
   output.show(describeBankFile(file));
-  const isWhole = file.problems.length === 0 && file.entries.every(({ outcome }) => outcome !== 'held');
-  return isWhole ? EXIT.ok : EXIT.rowsRejected;
+  const held = await read((db) => listBankEntries(db, { onlyHeld: true }));
+  const earlier = held.length - file.entries.filter(({ outcome }) => outcome === 'held').length;
+  if (earlier > 0)
+    output.print(
+      `${plural(earlier, 'booking')} of earlier files ${earlier === 1 ? 'is' : 'are'} still held:  npx influencer-sync payments --held`,
+    );
+  return file.problems.length + held.length === 0 ? EXIT.ok : EXIT.rowsRejected;
 }
 
 /** Confirms or dismisses a held booking. @throws KnownError `booking_not_decided` (exit 2). */
