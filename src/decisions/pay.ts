@@ -166,7 +166,7 @@ type Export = {
 
 /**
  * Takes the payments of a proposal for a file of one kind, and records that they are exported. The first file decides: a
- * payment is never in files of two kinds, and the same file can be written again.
+ * payment is never in files of two kinds, and the same file can be written again, less what was cancelled.
  *
  * @throws KnownError `payments_not_exported` (exit 2), also if an account is missing or another one than in the first file.
  */
@@ -238,8 +238,10 @@ function takeOrders(
       message: 'There is no such proposal.',
       help: 'npx influencer-sync payments lists the payments.',
     });
-  const open = all.filter(
-    ({ state, exportedAs }) => state === 'proposed' || (state === 'exported' && exportedAs === as),
+  // A MsgId stands for one set of payments: what the first file left out is in no later one, which would pay the others again.
+  const hasFile = all.some(({ exportedAs }) => exportedAs === as);
+  const open = all.filter(({ state, exportedAs }) =>
+    hasFile ? state === 'exported' && exportedAs === as : state === 'proposed',
   );
   const lacking = open.filter((payment) => findPayee(payees, accountOf(payment)) === null);
   if (lacking.length > 0)
@@ -271,7 +273,7 @@ function takeOrders(
       ...{ where, safe: SAFE },
       code: 'payments_not_exported',
       message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
-      help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format.',
+      help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format. What the first file left out needs another proposal: cancel it and propose again.',
     });
   return orders;
 }
