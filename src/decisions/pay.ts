@@ -314,15 +314,20 @@ export async function cancelPayment(
       message: 'There is no such payment.',
       help: 'npx influencer-sync payments lists them.',
     });
-  const { state, amount, currency } = payment;
-  if (state !== 'proposed' && state !== 'exported')
+  const { state, amount, paidAmount, currency } = payment;
+  const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
+  const counted = (kind: BankEntry['kind']) =>
+    entries.filter((one) => one.outcome === 'counted' && one.kind === kind).length;
+  // The bank keeps its charges, so that the whole of such a payment never comes back.
+  const cameBack = state === 'partly_paid' && counted('returned') >= counted('paid');
+  if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
       ...{ where, safe: SAFE },
       code: 'payment_not_cancelled',
       message: `It is ${state.replace('_', ' ')}.`,
-      help: 'A payment can be cancelled until the bank has booked it.',
+      help: 'A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.',
     });
-  const [booked] = await listBankEntries(trx, { paymentIds: [paymentId], onlyHeld: true });
+  const booked = entries.find(({ outcome }) => outcome === 'held');
   if (booked !== undefined)
     throw configurationError({
       ...{ where, safe: SAFE },
@@ -341,7 +346,7 @@ export async function cancelPayment(
   await markCancelled(trx, { paymentId, by: decidedBy, reason });
   const auditId = await audit({
     ...{ action: 'cancel_payment', subjectKind: 'payment', subject: paymentId, reason },
-    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}`,
+    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}${cameBack ? ` It came back, less ${formatMoney(paidAmount, currency)}.` : ''}`,
     ...{ before: { state }, after: { state: 'cancelled' } },
   });
   return { payment, auditId };

@@ -223,7 +223,7 @@ describe('payments of closed statements', () => {
 ${ben};6.00;EUR;2026-05-06;paid
 ${ben};6.00;EUR;2026-05-06;paid
 ${ben};1.00;USD;2026-05-06;paid
-${mia};10.00;EUR;2026-05-07;returned
+${mia};9.50;EUR;2026-05-07;returned
 ${mia};ten;EUR;2026-05-07;returned
 `,
     );
@@ -231,11 +231,22 @@ ${mia};ten;EUR;2026-05-07;returned
     expect(june.stdout).toMatch(/6\.00 EUR paid on 2026-05-06, payment 1\s+more than the payment/);
     expect(june.stdout).toMatch(/1\.00 USD paid on 2026-05-06, payment 1\s+another currency/);
     expect(june.stdout).toMatch(/june\.csv:6 amount: This is not an amount above zero/);
-    expect(await totals(shop)).toEqual({ 'dealben EUR paid': '15.00', 'mia.test EUR returned': '10.00' });
+    expect(await totals(shop)).toEqual({ 'dealben EUR paid': '15.00', 'mia.test EUR partly_paid': '10.00' });
+    // The bank kept charges of what came back, so a person says that nothing was paid. What only one of two bookings paid stays.
+    shop.write('july.csv', `reference;amount;currency;day;type\n${ben};6.00;EUR;2026-05-08;returned\n`);
+    await shop.cli('payments', 'read', 'july.csv');
+    await shop.cli('payments', 'dismiss', '5', '--reason', 'other');
+    await shop.cli('payments', 'dismiss', '6', '--reason', 'other');
+    expect(said(await shop.cli('payments', 'cancel', '1', '--reason', 'x'))).toMatch(/It is partly paid/);
+    expect((await shop.cli('payments', 'cancel', '2', '--reason', 'charges')).exitCode).toBe(0);
+    expect(await totals(shop)).toEqual({
+      'dealben EUR partly_paid': '15.00',
+      'mia.test EUR cancelled': '10.00',
+    });
     await propose(shop, '2026-04');
     expect(await totals(shop)).toMatchObject({
       'mia.test EUR proposed': '10.00',
-      'mia.test EUR returned': '10.00',
+      'mia.test EUR cancelled': '10.00',
     });
     const accruals = await shop.cli('accruals', '2026-04', '--format', 'csv');
     expect(accruals.stdout).toContain('2026-04,in_payment,2026-04,4819,EUR,0,18.0000');
