@@ -166,7 +166,7 @@ type Export = {
 
 /**
  * Takes the payments of a proposal for a file of one kind, and records that they are exported. The first file decides: a
- * payment is never in files of two kinds, and the same file can be written again.
+ * payment is never in files of two kinds, and the same file can be written again, less what was cancelled.
  *
  * @throws KnownError `payments_not_exported` (exit 2), also if an account is missing or another one than in the first file.
  */
@@ -238,8 +238,10 @@ function takeOrders(
       message: 'There is no such proposal.',
       help: 'npx influencer-sync payments lists the payments.',
     });
-  const open = all.filter(
-    ({ state, exportedAs }) => state === 'proposed' || (state === 'exported' && exportedAs === as),
+  // A MsgId stands for one set of payments: what the first file left out is in no later one, which would pay the others again.
+  const hasFile = all.some(({ exportedAs }) => exportedAs === as);
+  const open = all.filter(({ state, exportedAs }) =>
+    hasFile ? state === 'exported' && exportedAs === as : state === 'proposed',
   );
   const lacking = open.filter((payment) => findPayee(payees, accountOf(payment)) === null);
   if (lacking.length > 0)
@@ -271,7 +273,7 @@ function takeOrders(
       ...{ where, safe: SAFE },
       code: 'payments_not_exported',
       message: `No payment of the proposal can be in a file of this kind: ${describeOthers(all)}.`,
-      help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format.',
+      help: 'pain.001 pays EUR to accounts in the SEPA area. A payment that was exported is in files of that kind only: name it with --format. What the first file left out needs another proposal: cancel it and propose again.',
     });
   return orders;
 }
@@ -312,15 +314,20 @@ export async function cancelPayment(
       message: 'There is no such payment.',
       help: 'npx influencer-sync payments lists them.',
     });
-  const { state, amount, currency } = payment;
-  if (state !== 'proposed' && state !== 'exported')
+  const { state, amount, paidAmount, currency } = payment;
+  const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
+  const counted = (kind: BankEntry['kind']) =>
+    entries.filter((one) => one.outcome === 'counted' && one.kind === kind).length;
+  // The bank keeps its charges, so that the whole of such a payment never comes back.
+  const cameBack = state === 'partly_paid' && counted('returned') >= counted('paid');
+  if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
       ...{ where, safe: SAFE },
       code: 'payment_not_cancelled',
       message: `It is ${state.replace('_', ' ')}.`,
-      help: 'A payment can be cancelled until the bank has booked it.',
+      help: 'A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.',
     });
-  const [booked] = await listBankEntries(trx, { paymentIds: [paymentId], onlyHeld: true });
+  const booked = entries.find(({ outcome }) => outcome === 'held');
   if (booked !== undefined)
     throw configurationError({
       ...{ where, safe: SAFE },
@@ -339,7 +346,7 @@ export async function cancelPayment(
   await markCancelled(trx, { paymentId, by: decidedBy, reason });
   const auditId = await audit({
     ...{ action: 'cancel_payment', subjectKind: 'payment', subject: paymentId, reason },
-    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}`,
+    summary: `Payment ${paymentId} of ${formatMoney(amount, currency)} is cancelled.${state === 'exported' ? ' It had been exported; the person says that the bank does not have it.' : ''}${cameBack ? ` It came back, less ${formatMoney(paidAmount, currency)}.` : ''}`,
     ...{ before: { state }, after: { state: 'cancelled' } },
   });
   return { payment, auditId };

@@ -16,6 +16,7 @@ import {
   type Unreadable,
 } from '../core/text/read-sheet.ts';
 import { isDay } from '../core/time/day.ts';
+import { lastDayOf } from '../core/time/month.ts';
 import { includes, isConditional, statesRate } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
 import { parseRates } from './parse-rates.ts';
@@ -281,6 +282,18 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       'valid_to',
       `It ends before it begins: valid_from is ${from}.`,
       'Swap them, or correct the wrong one. Both days are included.',
+    );
+  if (amounts.includes('cap') && from !== '' && !from.endsWith('-01'))
+    return refuse(
+      'valid_from',
+      'A cap is for whole months, and this is not the first day of one.',
+      `Write ${from.slice(0, 7)}-01, and give what else the row says a row of its own.`,
+    );
+  if (amounts.includes('cap') && to !== '' && to !== lastDayOf(to.slice(0, 7)))
+    return refuse(
+      'valid_to',
+      'A cap is for whole months, and this is not the last day of one.',
+      `Write ${lastDayOf(to.slice(0, 7))}, and give what else the row says a row of its own.`,
     );
   return {
     line,

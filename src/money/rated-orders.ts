@@ -137,7 +137,7 @@ export function ratedOrders(
 
 /**
  * SQL: `capped`, the orders of `uncapped` with what they earn in the end: those of a deal earn, one after the other, until
- * their month has reached the cap. It is unknown what an order earns if its deal has a cap, but none in its currency.
+ * their month has reached the cap, which is one for the whole month in which they are due. It is unknown what an order earns if its deal has a cap, but none in its currency.
  */
 function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
   const caps = rows.map((row) => ({
@@ -155,13 +155,13 @@ function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
         select u.*, coalesce(sum(uncapped_amount) over (
           partition by deal_id, currency, date_trunc('month', due_on) order by ${IN_TURN}), 0) as earned_before
         from uncapped u) u
-      left join caps c on c.deal_id = u.deal_id and c.currency = u.currency and u.ordered_on between c.valid_from and c.valid_to
+      left join caps c on c.deal_id = u.deal_id and c.currency = u.currency and u.due_on between c.valid_from and c.valid_to
       cross join lateral (
         -- least() passes over a null: what is unknown stays unknown.
         select case when u.uncapped_amount is null then null
           when u.uncapped_amount = 0 or c.line is not null then least(u.uncapped_amount, greatest(0, c.cap - u.earned_before))
           when not exists (
-            select from caps o where o.deal_id = u.deal_id and u.ordered_on between o.valid_from and o.valid_to) then u.uncapped_amount end as earned_amount) e
+            select from caps o where o.deal_id = u.deal_id and u.due_on between o.valid_from and o.valid_to) then u.uncapped_amount end as earned_amount) e
     )`;
 }
 

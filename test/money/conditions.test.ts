@@ -275,6 +275,15 @@ describe('a cap', () => {
       { at: '2025-01-01', deal: 'D2' },
     );
     const terms = rules([TIERS, 'D1,10,,,,,,', 'D1,,EUR,,,,25,', 'D2,30,,,,,,']);
+    // Orders of January that are due in February have the cap of February, like all that it counts.
+    const changes = [`${TIERS},valid_from,valid_to`, 'D1,10,,,,,,,,', 'D1,,EUR,,,,5,,,2025-01-31'];
+    const later = rules([...changes, 'D1,,EUR,,,,25,,2025-02-01,', 'D2,30,,,,,,,,'], {
+      returnWindowDays: 30,
+    });
+    expect(await earned(db, later)).toEqual([
+      ...['1: 5 by 2, 3', '2: 10 by 2', '3: 10 by 2', '4: 5 by 2, 4', '5: 10 by 2', '7: 30 by 5'],
+      'unknown_currency: 1',
+    ]);
     const all = [
       '1: 10 by 2',
       '2: 10 by 2',

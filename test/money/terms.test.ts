@@ -188,6 +188,14 @@ describe('terms.csv', () => {
     expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
   });
 
+  it.each([
+    ['2026-05-02,', 'valid_from', 'A cap is for whole months, and this is not the first day of one.'],
+    ['2026-05-01,2026-06-29', 'valid_to', 'A cap is for whole months, and this is not the last day of one.'],
+  ])('with a cap that is valid from and to %s is rejected with a reason', (days, column, reason) => {
+    const { rows, problems } = parseTerms(`${TIERS},valid_from,valid_to\nD1,,,EUR,,,,9,,${days}`);
+    expect([rows, problems]).toMatchObject([[], [{ line: 2, column, reason }]]);
+  });
+
   it('has one cap and one minimum for a deal and currency, and tiers from the lowest to the highest', () => {
     const problemsOf = (...rows: string[]) =>
       parseTerms([TIERS, ...rows].join('\n')).problems.map(

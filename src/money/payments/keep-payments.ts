@@ -191,12 +191,14 @@ export async function markExported(
     where p.payment_id = g."paymentId" and p.state = 'proposed'`.execute(trx);
 }
 
-/** Cancels a payment, so that its amounts can be proposed again. */
+/** Cancels a payment, so that its amounts can be proposed again. What a bank kept of one that came back is no payment. */
 export async function markCancelled(
   trx: DatabaseTransaction,
   { paymentId, by, reason }: { readonly paymentId: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
   await sql`
-    update ops.payments set state = 'cancelled', settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
-    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported')`.execute(trx);
+    update ops.payments set state = 'cancelled', paid_amount = 0, paid_on = null, settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
+    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported', 'partly_paid')`.execute(
+    trx,
+  );
 }

@@ -135,7 +135,7 @@ ${table(
 }
 
 function cancelForm(visit: Visit, { paymentId, state }: Payment): Html | null {
-  if (state !== 'proposed' && state !== 'exported') return null;
+  if (state !== 'proposed' && state !== 'exported' && state !== 'partly_paid') return null;
   return html`<details><summary>Cancel</summary>${actionForm(visit, `${PATH}/cancel`, {
     hidden: { payment: paymentId },
     reasonLabel: 'Why',
