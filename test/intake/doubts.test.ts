@@ -113,6 +113,36 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 
+  test('is not in doubt any more once its file is read again without the row, unless another has one', async () => {
+    const shop = await openShop(database());
+    const uri = `file:///${shop.source}.csv`;
+    const rejects = (value: string) => ({ orders: [order('2')], rejected: [{ ...lost('1'), value }] });
+    const rereads = async (given: Parameters<Shop['read']>[0]) => {
+      await sql`update intake.source_files set reread_at = now() where uri = ${uri} and superseded_by is null`.execute(
+        shop.db,
+      );
+      return shop.read(given, { uri });
+    };
+    await shop.read({ orders: [order('1'), order('3')] });
+    const digest = await digestOf(shop, '1');
+    await shop.read(rejects('1'), { uri });
+    expect(await rereads(rejects('1'))).toMatchObject({ ordersChanged: 0 });
+    expect(await rereads({ orders: [order('2')] })).toMatchObject({ ordersChanged: 1 });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+    // Nothing but the doubt has ended: the file does not state the order.
+    const late = { ...NEWEST, newer: (await filesOf(shop)).slice(1) };
+    await shop.read({ orders: [order('1', { total: '60.00' })] }, { others: late });
+    expect(await currentOrders(shop)).toEqual(['1 60', '2 10', '3 10']);
+    await shop.read({ orders: [order('1')] });
+    expect(await digestOf(shop, '1')).toBe(digest);
+    await rereads(rejects('1'));
+    await shop.read(rejects('2'));
+    await rereads({ orders: [order('2')] });
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -', '3 -']);
+    await shop.read({ orders: [order('1')] });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+  });
+
   test('is as old as the file that states it, not as the one with the row', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] });
