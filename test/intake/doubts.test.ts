@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { MissingRow } from '../../src/core/order.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
+import { listRejected } from '../../src/reports/files/list-rejected.ts';
 import {
   currentOrders,
   doubtsOf,
@@ -143,6 +144,21 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
   });
 
+  test('leaves its earlier rows settled, and the others open until a file states it', async () => {
+    const shop = await openShop(database());
+    const rejects = (value: string) => shop.read({ rejected: [{ ...lost('1'), value }] });
+    await rejects('1');
+    // A late file settles nothing: it may be older than the row.
+    await shop.read({ orders: [order('1')] }, { others: { ...NEWEST, unordered: await filesOf(shop) } });
+    expect(await openRows(shop)).toEqual(['1']);
+    await shop.read({ orders: [order('1')] });
+    expect(await openRows(shop)).toEqual([]);
+    for (const value of ['2', '3']) await rejects(value);
+    expect(await openRows(shop)).toEqual(['2', '3']);
+    await shop.read({ orders: [order('1')] });
+    expect(await openRows(shop)).toEqual([]);
+  });
+
   test('is as old as the file that states it, not as the one with the row', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [order('1')] });
@@ -280,6 +296,15 @@ async function filesOf({ db, source }: Shop): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select source_file_id as id from intake.source_files where source = ${source} order by 1`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Returns the values of the rejected rows that no file has settled. */
+async function openRows({ db, source }: Shop): Promise<(string | null)[]> {
+  const open = await listRejected(db, { sources: [source], isOpen: true });
+  const { rows } =
+    await sql`select from bi.rejected_rows where source = ${source} and not is_settled`.execute(db);
+  expect(rows).toHaveLength(open.length);
+  return open.map(({ value }) => value);
 }
 
 /** Returns what a person's decision about an order holds for. */

@@ -39,7 +39,8 @@ const OUTDATED = 'newer_row_rejected';
  */
 const isOutdated = sql<boolean>`starts_with(c.content_hash, 'outdated:')`;
 const rejectedOf = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 2) end`;
-const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
+/** SQL for the version that a file states, of current version `c`. */
+export const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
 const statedHash = sql`regexp_replace(c.content_hash, '^outdated:[0-9a-f]+:[0-9]+:[0-9]+:', '')`;
 const statedVersion = sql`
           select s.order_version_id, s.source_file_id from intake.orders s where s.order_version_id = ${statedId} limit 1`;
