@@ -4047,12 +4047,63 @@ CREATE VIEW bi.rejected_rows AS
     ((r.first_seen_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
     r.run_id,
     ((r.order_id IS NOT NULL) AND (EXISTS ( SELECT
-           FROM (intake.orders c
-             JOIN intake.source_files stated ON (((stated.source_file_id = c.source_file_id) AND (stated.state = 'sealed'::text))))
-          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (c.doubt IS DISTINCT FROM 'newer_row_rejected'::text) AND (((c.source_file_id > r.source_file_id) AND COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))) OR (EXISTS ( SELECT
+           FROM ((intake.orders c
+             CROSS JOIN LATERAL ( SELECT v_1.order_version_id,
+                    v_1.source,
+                    v_1.order_id,
+                    v_1.source_file_id,
+                    v_1.is_current,
+                    v_1.content_hash,
+                    v_1.group_key,
+                    v_1.order_name,
+                    v_1.status,
+                    v_1.currency,
+                    v_1.total,
+                    v_1.subtotal,
+                    v_1.refunded,
+                    v_1.codes,
+                    v_1.codes_folded,
+                    v_1.links,
+                    v_1.links_folded,
+                    v_1.influencer_handle,
+                    v_1.deal_id,
+                    v_1.collab_id,
+                    v_1.brand_id,
+                    v_1.placed_at,
+                    v_1.paid_at,
+                    v_1.cancelled_at,
+                    v_1.exclusion,
+                    v_1.line_no,
+                    v_1.record_no,
+                    v_1.row_count,
+                    v_1.conflicting_line_no,
+                    v_1.replaces,
+                    v_1.first_seen_at,
+                    v_1.customer_key,
+                    v_1.customer_key_no,
+                    v_1.lines,
+                    v_1.similar_to,
+                    v_1.doubt,
+                    v_1.items,
+                    v_1.changed_at,
+                    v_1.other_ids,
+                    v_1.note
+                   FROM intake.orders v_1
+                  WHERE (v_1.order_version_id =
+                        CASE
+                            WHEN starts_with(c.content_hash, 'outdated:'::text) THEN (split_part(c.content_hash, ':'::text, 3))::bigint
+                            ELSE c.order_version_id
+                        END)
+                 LIMIT 1) v)
+             JOIN intake.source_files stated ON (((stated.source_file_id = v.source_file_id) AND (stated.state = 'sealed'::text))))
+          WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (((v.source_file_id > r.source_file_id) AND
+                CASE
+                    WHEN starts_with(v.content_hash, 'outdated:'::text) THEN (stated.aged_at > f.aged_at)
+                    ELSE COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))
+                END) OR (EXISTS ( SELECT
                    FROM (intake.restated_orders s
                      JOIN intake.source_files again ON ((again.source_file_id = s.source_file_id)))
-                  WHERE ((s.source_file_id > r.source_file_id) AND (s.order_version_ids @> c.order_version_id) AND COALESCE((again.aged_at >= f.aged_at), ((again.aged_at IS NULL) AND (f.aged_at IS NULL))))))))))) AS is_settled
+                  WHERE ((s.source_file_id > r.source_file_id) AND ((s.order_version_ids @> v.order_version_id) OR (s.order_version_ids @> c.order_version_id)) AND COALESCE((again.aged_at >= f.aged_at), ((again.aged_at IS NULL) AND (f.aged_at IS NULL))))))))))) AS is_settled
    FROM (intake.rejected_rows r
      JOIN intake.source_files f ON ((f.source_file_id = r.source_file_id)))
   WHERE ((f.state <> 'reading'::text) AND (NOT (EXISTS ( SELECT

@@ -39,12 +39,19 @@ create view bi.rejected_rows as
   select f.source, f.uri as file, r.line_no, r.record_no, r.code, r.column_name, r.reason, r.row_count as rows, r.order_id, r.order_name,
     r.first_seen_at as rejected_at, (r.first_seen_at at time zone 'UTC')::date as day_utc, r.run_id,
     r.order_id is not null and exists (
-      select from intake.orders c join intake.source_files stated on stated.source_file_id = c.source_file_id and stated.state = 'sealed'
-      where c.source = f.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
-        and ((c.source_file_id > r.source_file_id and coalesce(stated.aged_at >= f.aged_at, stated.aged_at is null and f.aged_at is null))
+      select from intake.orders c
+      cross join lateral (
+        select v.* from intake.orders v
+        where v.order_version_id = case when starts_with(c.content_hash, 'outdated:') then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end
+        limit 1) v
+      join intake.source_files stated on stated.source_file_id = v.source_file_id and stated.state = 'sealed'
+      where c.source = f.source and c.order_id = r.order_id and c.is_current
+        and ((v.source_file_id > r.source_file_id
+            and case when starts_with(v.content_hash, 'outdated:') then stated.aged_at > f.aged_at
+              else coalesce(stated.aged_at >= f.aged_at, stated.aged_at is null and f.aged_at is null) end)
           or exists (
             select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
-            where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id
+            where s.source_file_id > r.source_file_id and (s.order_version_ids @> v.order_version_id or s.order_version_ids @> c.order_version_id)
               and coalesce(again.aged_at >= f.aged_at, again.aged_at is null and f.aged_at is null)))
     ) as is_settled
   from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id

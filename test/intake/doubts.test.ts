@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { MissingRow } from '../../src/core/order.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
+import { listRejected } from '../../src/reports/files/list-rejected.ts';
 import {
   currentOrders,
   doubtsOf,
@@ -111,6 +112,51 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     expect(await doubtsOf(shop)).toEqual(['1 may_be_split']);
     await shop.read({ orders: [order('1', { rowCount: 2 })] }, { sums: true });
     expect(await doubtsOf(shop)).toEqual(['1 -']);
+  });
+
+  test('is not in doubt any more once its file is read again without the row, unless another has one', async () => {
+    const shop = await openShop(database());
+    const uri = `file:///${shop.source}.csv`;
+    const rejects = (value: string) => ({ orders: [order('2')], rejected: [{ ...lost('1'), value }] });
+    const rereads = async (given: Parameters<Shop['read']>[0]) => {
+      await sql`update intake.source_files set reread_at = now() where uri = ${uri} and superseded_by is null`.execute(
+        shop.db,
+      );
+      return shop.read(given, { uri });
+    };
+    await shop.read({ orders: [order('1'), order('3')] });
+    const digest = await digestOf(shop, '1');
+    await shop.read(rejects('1'), { uri });
+    expect(await rereads(rejects('1'))).toMatchObject({ ordersChanged: 0 });
+    expect(await rereads({ orders: [order('2')] })).toMatchObject({ ordersChanged: 1 });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+    // Nothing but the doubt has ended: the file does not state the order.
+    const late = { ...NEWEST, newer: (await filesOf(shop)).slice(1) };
+    await shop.read({ orders: [order('1', { total: '60.00' })] }, { others: late });
+    expect(await currentOrders(shop)).toEqual(['1 60', '2 10', '3 10']);
+    await shop.read({ orders: [order('1')] });
+    expect(await digestOf(shop, '1')).toBe(digest);
+    await rereads(rejects('1'));
+    await shop.read(rejects('2'));
+    await rereads({ orders: [order('2')] });
+    expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected', '2 -', '3 -']);
+    await shop.read({ orders: [order('1')] });
+    expect(await doubtsOf(shop)).toEqual(['1 -', '2 -', '3 -']);
+  });
+
+  test('leaves its earlier rows settled, and the others open until a file states it', async () => {
+    const shop = await openShop(database());
+    const rejects = (value: string) => shop.read({ rejected: [{ ...lost('1'), value }] });
+    await rejects('1');
+    // A late file settles nothing: it may be older than the row.
+    await shop.read({ orders: [order('1')] }, { others: { ...NEWEST, unordered: await filesOf(shop) } });
+    expect(await openRows(shop)).toEqual(['1']);
+    await shop.read({ orders: [order('1')] });
+    expect(await openRows(shop)).toEqual([]);
+    for (const value of ['2', '3']) await rejects(value);
+    expect(await openRows(shop)).toEqual(['2', '3']);
+    await shop.read({ orders: [order('1')] });
+    expect(await openRows(shop)).toEqual([]);
   });
 
   test('is as old as the file that states it, not as the one with the row', async () => {
@@ -250,6 +296,15 @@ async function filesOf({ db, source }: Shop): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select source_file_id as id from intake.source_files where source = ${source} order by 1`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Returns the values of the rejected rows that no file has settled. */
+async function openRows({ db, source }: Shop): Promise<(string | null)[]> {
+  const open = await listRejected(db, { sources: [source], isOpen: true });
+  const { rows } =
+    await sql`select from bi.rejected_rows where source = ${source} and not is_settled`.execute(db);
+  expect(rows).toHaveLength(open.length);
+  return open.map(({ value }) => value);
 }
 
 /** Returns what a person's decision about an order holds for. */

@@ -34,8 +34,12 @@ export type Content<Totals> = {
    * @returns false if another reader has taken over the file.
    */
   readonly stageRest?: ((trx: Transaction<DB>) => Promise<boolean>) | undefined;
-  /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
-  readonly settle: (trx: Transaction<DB>) => Promise<Totals>;
+  /**
+   * Resolves what can be decided only once the whole file has been read, and counts the rows.
+   *
+   * @param isReread true if an earlier reading of the same version is superseded by this one.
+   */
+  readonly settle: (trx: Transaction<DB>, isReread: boolean) => Promise<Totals>;
   /** Returns the reason to hold the file, or null if there is none. */
   readonly findHoldReason: (trx: Transaction<DB>, totals: Totals) => Promise<HoldReason | null>;
   /** Computes the statistics that the checks need. */
@@ -78,7 +82,7 @@ export function sealRead<Totals>(
       return { kind: 'duplicate', of: original };
     }
     if (content.stageRest !== undefined && !(await content.stageRest(trx))) return { kind: 'lost' };
-    const totals = await content.settle(trx);
+    const totals = await content.settle(trx, isReread);
     const reason =
       (await content.findHoldReason(trx, totals)) ??
       (await checkFile(trx, { ...options, isReread }, () => content.measure(trx, totals)));

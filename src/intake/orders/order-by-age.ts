@@ -39,7 +39,8 @@ const OUTDATED = 'newer_row_rejected';
  */
 const isOutdated = sql<boolean>`starts_with(c.content_hash, 'outdated:')`;
 const rejectedOf = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 2) end`;
-const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
+/** SQL for the version that a file states, of current version `c`. */
+export const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
 const statedHash = sql`regexp_replace(c.content_hash, '^outdated:[0-9a-f]+:[0-9]+:[0-9]+:', '')`;
 const statedVersion = sql`
           select s.order_version_id, s.source_file_id from intake.orders s where s.order_version_id = ${statedId} limit 1`;
@@ -127,7 +128,9 @@ export async function doubtOutdated(
 
 /**
  * Stages the known orders again, in doubt, of which the file has a rejected row and states nothing else, unless a newer file
- * states them. A stronger doubt stays. Call it once all other rows of the file are settled.
+ * states them. A stronger doubt stays. If the file was read before, and only that reading has a rejected row of an order,
+ * the order is staged without this doubt, unless another file has one that may be newer than its state. Call it once all
+ * other rows of the file are settled, if it has a rejected row or was read before.
  *
  * @returns the number of orders.
  */
@@ -138,10 +141,12 @@ export async function stageOutdated(
   const known = [...others.newer, sourceFileId];
   return execute(trx)`
     with lost as materialized (
-      select f.source, r.order_id, r.order_name, ${saidOf} as said, min(r.line_no) as line_no, min(r.record_no) as record_no,
-        bool_or(r.code = 'conflicting_rows') as is_contradicted
+      select f.source, r.order_id, r.order_name, case when r.source_file_id = ${sourceFileId}::bigint then ${saidOf} end as said, min(r.line_no) as line_no, min(r.record_no) as record_no,
+        bool_or(r.code = 'conflicting_rows' and r.source_file_id = ${sourceFileId}::bigint) as is_contradicted
       from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
-      where r.source_file_id = ${sourceFileId}::bigint and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3, 4
+      where r.source_file_id = any (array(
+          select ${sourceFileId}::bigint union all select source_file_id from intake.source_files where superseded_by = ${sourceFileId}::bigint))
+        and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3, 4
     ),
     known as materialized (
       select order_version_id, min(line_no) as line_no, min(record_no) as record_no, bool_or(is_contradicted) as is_contradicted,
@@ -157,13 +162,21 @@ export async function stageOutdated(
     insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
       customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
     select c.source, ${sourceFileId}::bigint, false,
-      concat_ws(':', 'outdated', k.rejected, ${statedId}, c.order_version_id, ${statedHash}),
-      ${columnsInDoubt(sql`coalesce(c.doubt, ${OUTDATED})`)}, k.line_no, k.record_no, c.row_count, c.order_version_id,
+      concat_ws(':', 'outdated', coalesce(k.rejected, '0'), ${statedId}, c.order_version_id, ${statedHash}),
+      ${columnsInDoubt(sql`case when k.rejected is not null then coalesce(c.doubt, ${OUTDATED}) end`)}, k.line_no, k.record_no, c.row_count, c.order_version_id,
       c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note
     from known k
     cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id limit 1) c
     cross join lateral (${statedVersion}) s
-    where k.rejected is distinct from ${rejectedOf} and not ${isStatedBy(known)} and c.source_file_id <> all(${toArrayParameter(known)}::bigint[])
+    where case when k.rejected is not null then k.rejected is distinct from ${rejectedOf}
+        else c.doubt = ${OUTDATED} and not exists (
+          select from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
+          where (r.order_id = c.order_id or (${isNamed('c', 'r')})) and f.source = c.source and f.state = 'sealed'
+            and (s.order_version_id = c.order_version_id or r.source_file_id > s.source_file_id)
+            and not exists (
+              select from intake.source_files later where later.source_file_id = f.superseded_by
+                and (later.state = 'sealed' or later.source_file_id = ${sourceFileId}::bigint))) end
+      and not ${isStatedBy(known)} and c.source_file_id <> all(${toArrayParameter(known)}::bigint[])
       and not exists (
         select from intake.orders o where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
       and (k.is_contradicted or not exists (

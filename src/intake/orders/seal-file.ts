@@ -58,7 +58,7 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   const { sourceFileId, stager, orderIdColumn = UNKNOWN_COLUMN } = options;
   return sealRead<OrderTotals>(db, options, {
     stageRest: stager?.stageRest,
-    settle: (trx) => settle(trx, options),
+    settle: (trx, isReread) => settle(trx, options, isReread),
     findHoldReason: async (trx, totals) =>
       (await findHoldReason(trx, { ...options, totals })) ??
       (await judgeOrderIds(trx, { sourceFileId, orderIdColumn, before: totals.otherIdColumn })),
@@ -94,7 +94,11 @@ type OrderTotals = FileTotals &
   Pick<OutOfOrder, 'conflicting'> & { readonly leftovers: Leftovers };
 
 /** Resolves what can be decided only once the whole file has been read, and counts the rows. */
-async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<OrderTotals> {
+async function settle(
+  trx: Transaction<DB>,
+  options: SealFileOptions,
+  isReread: boolean,
+): Promise<OrderTotals> {
   const { sourceFileId, rowsRead, orderIdColumn = UNKNOWN_COLUMN, others = NEWEST } = options;
   const { expected } = options.thresholds;
   const count = () => countStaged(trx, { sourceFileId, rowsRead, expected, orderIdColumn });
@@ -116,7 +120,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<O
     changed > dropped ? await orderByAge(trx, { sourceFileId, others }) : NONE_OUT_OF_ORDER;
   const doubted = await doubtOutdated(trx, { sourceFileId, others });
   const hasRejected = staged.rejectedRows + contradictions.rows > 0;
-  const outdated = hasRejected ? await stageOutdated(trx, { sourceFileId, others }) : 0;
+  const outdated = hasRejected || isReread ? await stageOutdated(trx, { sourceFileId, others }) : 0;
   return {
     leftovers,
     otherIdColumn: staged.otherIdColumn,

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
+import { statedId } from '../../intake/orders/order-by-age.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
 export type RejectedFilter = {
@@ -102,16 +103,20 @@ type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
 
 /**
  * SQL that is true if a file that was read later, and is not older, states the order of row `r`: the row was corrected, or
- * exported again. The version in force tells its own file, and `restated_orders` the files that state it again. Of two
- * files of which only one has an age, nothing says which is older.
+ * exported again. The version that is stated tells its own file, and `restated_orders` the files that state it again: a
+ * version that only repeats it, in doubt, settles nothing, and leaves settled what was. Of two files of which only one has
+ * an age, nothing says which is older. A version that was in doubt from the start settles only rows of older files.
  */
 export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   select from intake.source_files own
-  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current and c.doubt is distinct from 'newer_row_rejected'
-  join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
-  where own.source_file_id = r.source_file_id and ((c.source_file_id > r.source_file_id and ${isNotOlder('f')}) or exists (
+  join intake.orders c on c.source = own.source and c.order_id = r.order_id and c.is_current
+  cross join lateral (select v.* from intake.orders v where v.order_version_id = ${statedId} limit 1) v
+  join intake.source_files f on f.source_file_id = v.source_file_id and f.state = 'sealed'
+  where own.source_file_id = r.source_file_id and ((v.source_file_id > r.source_file_id
+    and case when starts_with(v.content_hash, 'outdated:') then f.aged_at > own.aged_at else ${isNotOlder('f')} end) or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
-    where s.source_file_id > r.source_file_id and s.order_version_ids @> c.order_version_id and ${isNotOlder('again')}))))`;
+    where s.source_file_id > r.source_file_id and (s.order_version_ids @> v.order_version_id or s.order_version_ids @> c.order_version_id)
+      and ${isNotOlder('again')}))))`;
 
 function isNotOlder(file: string): RawBuilder<boolean> {
   const aged = sql.ref(`${file}.aged_at`);
