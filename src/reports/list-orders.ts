@@ -30,6 +30,8 @@ export type OrderFilter = {
   readonly creator?: readonly string[] | null;
   /** Part of the code or link that was matched or could not be matched. */
   readonly matched?: string | null;
+  /** One of the codes or links that a facet counts, whole, in any case. */
+  readonly matchedWhole?: string | null;
   /** Orders that carry this code, folded. */
   readonly code?: string | null;
   /** Whether they carry a link of a creator. */
@@ -77,6 +79,9 @@ export async function listOrders(
     order by s.ordered_at desc, s.job desc, s.source desc, s.order_id desc`;
 }
 
+/** SQL for the codes or links by which an order `d` can be narrowed: the one that matched, or each that nobody owns. */
+const facetCodes = sql`case when d.matched_by = 'code' or d.disposition = 'unattributed' then string_to_array(upper(d.matched_value), ', ') end`;
+
 /** What orders can be narrowed by, with what each value is called in an address. */
 export const ORDER_FACETS = ['source', 'job', 'creator', 'code', 'month'] as const;
 export type OrderFacet = (typeof ORDER_FACETS)[number];
@@ -101,14 +106,15 @@ export async function countFacets(
 }> {
   const rows = await rowsOf<{ facet: OrderFacet | null; value: string | null; orders: number }>(db)`
     with found as materialized (
-      select source, job, lower(influencer_handle) as creator, case when matched_by = 'code' or disposition = 'unattributed' then upper(matched_value) end as code,
+      select source, job, lower(influencer_handle) as creator, ${facetCodes} as codes,
         to_char(day_utc, 'YYYY-MM') as month
       from reporting.order_dispositions d where ${matches(filter)} order by d.day_utc desc limit ${limit + 1}
     ),
     counted as (
       select f.facet, f.value, count(*)::float8 as orders,
         row_number() over (partition by f.facet order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc, f.value) as place
-      from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('code', code), ('month', month)) f (facet, value)
+      from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('month', month)
+        union all select distinct 'code', one from unnest(codes) one) f (facet, value)
       where f.value is not null group by f.facet, f.value
     )
     select facet, value, orders from (
@@ -131,8 +137,8 @@ export async function countOutcomes(
   db: Database,
   { job = null, source = null, reason = null, from = null, to = null, ...others }: OrderFilter,
 ): Promise<readonly { readonly disposition: string; readonly orders: number }[] | null> {
-  const { deal, creator, matched, code, hasLink } = others;
-  if ([deal, creator, matched, code, hasLink].some((one) => one != null)) return null;
+  const { deal, creator, matched, matchedWhole, code, hasLink } = others;
+  if ([deal, creator, matched, matchedWhole, code, hasLink].some((one) => one != null)) return null;
   return rowsOf<{ disposition: string; orders: number }>(db)`
     select disposition, sum(orders)::float8 as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
@@ -150,6 +156,7 @@ function matches(filter: OrderFilter) {
     deal = null,
     creator = null,
     matched = null,
+    matchedWhole = null,
     code = null,
     hasLink = null,
     from = null,
@@ -162,6 +169,7 @@ function matches(filter: OrderFilter) {
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
     ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
+    ${matchedWhole === null ? sql`` : sql`and upper(${matchedWhole}::text) = any(${facetCodes})`}
     ${
       code === null && hasLink === null
         ? sql``

@@ -89,7 +89,8 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     expect(problems).toEqual([]);
     // All pages except the one that is a download.
     expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
-  });
+    // Each of more than fifty pages takes two to four seconds.
+  }, 420_000);
 
   it('updates a page without losing the focus, until updates are paused', async () => {
     const { shop } = await openConsoleShop();

@@ -67,9 +67,12 @@ describe('every page', () => {
       toCsv([
         { id: 'A7', code: '"MIA10,BEN15"' },
         { id: 'A8', revenue: '4.00' },
+        { id: 'A9', code: '"MIA10,BEN15"' },
+        { id: 'A10', revenue: '5.00', currency: 'USD', code: 'NOBODY' },
       ]),
     );
     await shop.run();
+    await sql`update intake.attributions set amount = null where order_id = 'A9'`.execute(shop.db);
     const { get, post } = await startTestConsole(shop);
     const { text } = await get('/');
     const tasks = [...text.matchAll(/<li class="task (\w+)".*?<\/li>/gs)].map(([task, severity]) => ({
@@ -86,9 +89,11 @@ describe('every page', () => {
       /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Settle them/,
     );
     expect(tasks[0]?.href).toBe('/doubts?job=orders');
-    expect(of('Orders held')?.said).toMatch(/Orders held 10\.00 EUR 1 order of orders .*: ambiguous codes\./);
+    expect(of('Orders held')?.said).toMatch(
+      /Orders held 10\.00 EUR 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
+    );
     expect(of('Orders held')?.href).toBe('/held?job=orders');
-    expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR .* Assign the codes/);
+    expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR, 5\.00 USD .* Assign the codes/);
     expect(textOf(text)).toContain(`${tasks.length} things to look at`);
     expect(text).toMatch(new RegExp(`aria-current="page">Home <span class="waits"[^>]*>${tasks.length}<`));
     const fix = (await get('/fix')).text;
@@ -99,7 +104,15 @@ describe('every page', () => {
     );
     // Its count is of all, of which the list has the first.
     expect(textOf((await get('/fix?kind=unusual+files')).text)).toMatch(/unusual files 42 /);
-    expect(textOf(fix)).toMatch(/Orders of shop are held: ambiguous codes held orders 1 10\.00 EUR/);
+    expect(textOf(fix)).toMatch(
+      /Orders of shop are held: ambiguous codes held orders 2 at least 10\.00 EUR, 1 order unknown/,
+    );
+    expect(textOf(fix)).toMatch(/Decide about all \d+: at least [^<]* 1 order unknown/);
+    expect(fix).toMatch(/data-amount="10\.00 EUR" data-count="2" data-unknown>/);
+    // A code in two currencies is one code.
+    expect(textOf(fix)).toMatch(
+      /Nobody owns the code NOBODY: 2 orders, .* without an owner 1 7\.00 EUR 5\.00 USD/,
+    );
     expect(fix).toContain('href="/held?job=orders&amp;source=shop&amp;why=ambiguous_codes"');
     expect(textOf((await get('/fix?kind=refused')).text)).toContain('Nothing of this kind waits.');
     // Several are decided kind by kind, each with a preview of its own; nothing that was chosen is left out unsaid.
@@ -112,7 +125,7 @@ describe('every page', () => {
     );
     const deciding = (await get(`/fix?${chosen.join('&')}&chosen=0000000000`)).text;
     expect(textOf(deciding)).toMatch(
-      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* Unclear: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 1, 10\.00 EUR .* Exclude it Codes without an owner: 1, .* Nothing here decides about them\./,
+      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* Unclear: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
     );
     const all = textOf((await get('/fix?all=yes&kind=unusual+files')).text);
     expect(all).toMatch(
@@ -126,7 +139,7 @@ describe('every page', () => {
     );
     expect(preview.text).toMatch(/Chosen Entries in doubt because .* Write off 1 entry: 20\.00 EUR/);
     const held = textOf((await get('/held?job=orders')).text);
-    expect(held).toContain('ambiguous codes 1 10.00 EUR');
+    expect(held).toContain('ambiguous codes 2 at least 10.00 EUR, 1 order unknown');
   });
 
   it('counts rejected rows on Home up to 10,000', async () => {
@@ -217,6 +230,13 @@ describe('numbers and times', () => {
     const narrowed = (await get('/orders?creator=Mia.Test&code=mia10')).text;
     expect(textOf(narrowed)).toMatch(/creator Mia\.Test code mia10 1 order, newest first/);
     expect(narrowed).toContain('href="/orders?creator=Mia.Test" aria-current="true">mia10<');
+    // A facet leads to the orders that it counts, and not to those of a longer code.
+    expect(facets).toContain('href="/orders?code_is=MIA10">MIA10 <small>1<');
+    expect(textOf((await get('/orders?code_is=mia10')).text)).toContain(' code mia10 1 order, newest first');
+    expect(textOf((await get('/orders?code=nobod')).text)).toContain('1 order, newest first');
+    expect(textOf((await get('/orders?code_is=nobod')).text)).toContain('Nothing matches this filter.');
+    expect((await get('/codes/assign?job=orders&code=NOBODY')).text).toContain('href="/orders/shop/A3"');
+    expect((await get('/codes/assign?job=orders&code=NOBOD')).text).not.toContain('href="/orders/shop/A3"');
     const month = (await get('/orders?from=2026-04-01&to=2026-04-30')).text;
     expect(month).toContain('href="/orders" aria-current="true">2026-04<');
     for (const path of ['/deals/dealmia', '/orders/shop/a1']) expect((await get(path)).status).toBe(200);

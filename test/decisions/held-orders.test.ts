@@ -1,4 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { decideHeld } from '../../src/decisions/decide-held.ts';
+import { listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -54,6 +57,13 @@ it('an order with a status that nobody knows is held with its amount, and one de
   // What is suggested about one order is about that order, and can be pasted.
   const one = (await shop.cli('review', '--held', '--order', '103', '--job', 'orders')).stdout;
   expect(one).toContain('--why unknown_status --status wc-shipped --job orders --order 103 --credit');
+
+  // Nothing is decided if any figure was another when it was shown.
+  const shown = (await listHeldGroups(shop.db)).map((group) => ({ ...group, withoutAmount: 1 }));
+  const late = { decision: 'exclude', reason: 'late', decidedBy: 'ann', audit: async () => '1' } as const;
+  expect(await inTransaction(shop.db, (trx) => decideHeld(trx, { filter: {}, shown, ...late }))).toEqual({
+    kind: 'changed',
+  });
 
   const which = ['--source', 'shop', '--status', 'wc-shipped'];
   const unsure = await shop.cli('review', '--held', ...which, '--credit', '--yes');

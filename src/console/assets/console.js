@@ -99,9 +99,10 @@ function showChosen() {
   for (const bar of document.querySelectorAll('[data-bar]')) {
     const chosen = boxesOf(bar.dataset.bar).filter(({ checked }) => checked);
     const amount = addUp(chosen.flatMap(({ dataset }) => dataset.amount?.split(', ') ?? []));
+    const least = chosen.some(({ dataset }) => dataset.unknown !== undefined) ? 'at least ' : '';
     const count = chosen.reduce((sum, { dataset }) => sum + Number(dataset.count ?? 1), 0);
     bar.hidden = chosen.length === 0;
-    bar.querySelector('output').textContent = `${count} chosen${amount === '' ? '' : `: ${amount}`}`;
+    bar.querySelector('output').textContent = `${count} chosen${amount === '' ? '' : `: ${least}${amount}`}`;
   }
 }
 document.addEventListener('change', showChosen);

@@ -76,9 +76,11 @@ export function chooseBox(options: {
   readonly amount?: string | null;
   /** How many things the row stands for. Default: one. */
   readonly count?: number;
+  /** How many of them have an amount that is not known. Default: none. */
+  readonly withoutAmount?: number | undefined;
 }): Html {
-  const { form, name, value, label, amount = null, count = 1 } = options;
-  return html`<input type="checkbox" name="${name}" value="${value}" form="${form}" aria-label="Choose ${label}"${amount === null ? null : html` data-amount="${amount}"`}${count === 1 ? null : html` data-count="${count}"`}>`;
+  const { form, name, value, label, amount = null, count = 1, withoutAmount = 0 } = options;
+  return html`<input type="checkbox" name="${name}" value="${value}" form="${form}" aria-label="Choose ${label}"${amount === null ? null : html` data-amount="${amount}"`}${count === 1 ? null : html` data-count="${count}"`}${withoutAmount === 0 ? null : html` data-unknown`}>`;
 }
 
 /** The bar that stays in view while rows are chosen for a form: how many, with their money. @param act what leads on. */

@@ -14,6 +14,7 @@ import { listRejectedCauses } from '../../reports/files/list-rejected.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import { listHeldGroups } from '../../reports/held/held-orders.ts';
 import { sumRefused } from '../../reports/list-refused.ts';
+import { formatAtLeast } from '../../reports/money/at-least.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm, chooseBar, chooseBox, hiddenFields, notOffered } from '../markup/action-form.ts';
@@ -44,6 +45,8 @@ type Group<Of> = {
   readonly what: string;
   readonly count: number;
   readonly amounts: readonly Amount[];
+  /** Number of these things whose amount is not known. */
+  readonly withoutAmount?: number;
   readonly since?: Date | null;
   /** Where they are decided, one or many. What is decided there is one group. */
   readonly href: string;
@@ -114,7 +117,7 @@ ${mayDecide ? chosenForm(wanted, asked, visit) : null}
 
 const FIGURES: readonly TableColumn<Group<unknown>>[] = [
   number('How many', ({ count }) => countUpTo(count, COUNT_LIMIT)),
-  number('Amount', ({ amounts }) => amountList(amounts)),
+  number('Amount', (group) => (group.withoutAmount ? moneyOf([group]) : amountList(group.amounts))),
 ];
 
 function countAll(groups: Groups<unknown>): string {
@@ -129,9 +132,17 @@ function keyOf(href: string): string {
   return createHash('sha256').update(href).digest('hex').slice(0, 10);
 }
 
-function boxOf({ href, what, count, amounts }: Group<unknown>): Html {
+/** What groups come to: `at least` as much, if some of it is not known. */
+function moneyOf(groups: readonly Group<unknown>[]): string {
+  return formatAtLeast(
+    formatAmounts(groups.flatMap(({ amounts }) => amounts)),
+    groups.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+  );
+}
+
+function boxOf({ href, what, count, amounts, withoutAmount }: Group<unknown>): Html {
   return chooseBox({
-    ...{ form: FORM, name: 'chosen', value: keyOf(href), label: what, count },
+    ...{ form: FORM, name: 'chosen', value: keyOf(href), label: what, count, withoutAmount },
     amount: amounts.length === 0 ? null : formatAmounts(amounts),
   });
 }
@@ -141,7 +152,7 @@ type OfKind = { readonly kind: string; readonly groups: Groups<unknown> };
 /** Leads on with what is ticked, or with everything that the filter leaves. */
 function chosenForm(wanted: readonly OfKind[], kind: string | null, visit: Visit): Html {
   const groups = wanted.flatMap((one) => one.groups);
-  const money = formatAmounts(groups.flatMap(({ amounts }) => amounts));
+  const money = moneyOf(groups);
   return html`${chooseBar(FORM, html`<button class="primary" type="submit" form="${FORM}">Decide about them</button>`)}
 <form id="${FORM}" method="get" action="${visit.link(PATH)}" aria-label="Decide about several lines">
 ${hiddenFields({ kind: kind ?? [], zone: visit.query.get('zone') || [] })}
@@ -156,7 +167,7 @@ function decisions(chosen: readonly OfKind[], visit: Visit): Html {
   return html`<p>${chosen.length > 1 ? `You chose ${chosen.length} kinds. Each is decided by itself, one after the other: no form is about another kind.` : 'You can still look at it.'} Nothing changes before you send and confirm a form. ${anchor(visit.link(PATH), 'Back to the list')}</p>
 ${chosen.map(({ kind, groups }) => {
   const many = KINDS[kind]?.many ?? null;
-  const money = formatAmounts(groups.flatMap(({ amounts }) => amounts));
+  const money = moneyOf(groups);
   return html`<section aria-label="${kind}"><h2>${kind.charAt(0).toUpperCase()}${kind.slice(1)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
 ${table(groups.slice(0, SHOWN), [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES], {
   about: kind,
@@ -178,6 +189,7 @@ function merged<Of>(groups: readonly Group<Of>[]): Groups<Of> {
       ...first,
       count: all.reduce((sum, { count }) => sum + count, 0),
       amounts: all.flatMap(({ amounts }) => amounts),
+      withoutAmount: all.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
       of: all.map(({ of }) => of),
     };
   });
@@ -258,6 +270,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
           what: `Orders of ${group.source} are held: ${describeReason(group)}`,
           count: group.orders,
           amounts: money(group.amount, group.currency),
+          withoutAmount: group.withoutAmount,
           since: group.since,
           href: link('/held', heldQuery(group)),
           of: group,
@@ -310,15 +323,26 @@ const KINDS: Readonly<Record<string, Kind>> = {
         button: `Acknowledge ${plural(chosen.length, 'finding')}`,
       }),
   ),
-  'codes without an owner': kindOf(async ({ db, link }) =>
-    (await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 }))
-      .filter(({ carriedAs }) => carriedAs === 'code')
-      .map(({ code, folded, job, orders, amount, currency, lastDay }) => ({
-        what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${lastDay}`,
-        count: 1,
-        amounts: money(amount, currency),
-        href: link('/codes/assign', { job, code: folded }),
-        of: code,
-      })),
-  ),
+  'codes without an owner': kindOf(async ({ db, link }) => {
+    const codes = (await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 })).filter(
+      ({ carriedAs }) => carriedAs === 'code',
+    );
+    // A code that is used in several currencies is one code, with all its orders.
+    return [...Map.groupBy(codes, ({ job, folded }) => link('/codes/assign', { job, code: folded }))].flatMap(
+      ([href, uses]) => {
+        const orders = uses.reduce((sum, use) => sum + use.orders, 0);
+        const [lastDay] = uses
+          .map((use) => use.lastDay)
+          .toSorted()
+          .reverse();
+        return uses.slice(0, 1).map(({ code }) => ({
+          what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${lastDay}`,
+          count: 1,
+          amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
+          href,
+          of: code,
+        }));
+      },
+    );
+  }),
 };

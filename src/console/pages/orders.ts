@@ -61,6 +61,7 @@ export const ordersPage: ConsolePage = {
       deal: textOf(visit, 'deal'),
       creator: creator === null ? null : await spellingsOf(visit.db, creator),
       matched: link === null ? code : null,
+      matchedWhole: textOf(visit, 'code_is'),
       // The pictures of a code count the orders that carry it, with and without a link.
       code: code === null || link === null ? null : foldCode(code),
       hasLink: link === null ? null : link === 'with',
@@ -97,6 +98,7 @@ ${filterForm(visit, [
   { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
   { name: 'job', label: '', type: 'hidden' },
   { name: 'source', label: '', type: 'hidden' },
+  { name: 'code_is', label: '', type: 'hidden' },
   { name: 'reason', label: 'Reason' },
   { name: 'creator', label: 'Creator' },
   { name: 'deal', label: 'Deal' },
@@ -133,7 +135,7 @@ function facetLists(
       'after',
       'zone',
       'done',
-      ...(name === 'month' ? ['from', 'to'] : [name]),
+      ...(name === 'month' ? ['from', 'to'] : name === 'code' ? ['code', 'code_is'] : [name]),
     );
     return html`<nav class="facets" aria-label="By ${name}"><span>${name}</span>${
       chosen !== null
@@ -142,7 +144,9 @@ function facetLists(
             facet(
               visit.link(PATH, {
                 ...others,
-                ...(name === 'month' ? { from: `${value}-01`, to: lastDayOf(value) } : { [name]: value }),
+                ...(name === 'month'
+                  ? { from: `${value}-01`, to: lastDayOf(value) }
+                  : { [name === 'code' ? 'code_is' : name]: value }),
               }),
               html`${value} <small>${formatCount(orders)}</small>`,
               false,
@@ -158,6 +162,7 @@ function facetLists(
 
 /** The value of a facet that the address has. */
 function chosenOf(name: OrderFacet, visit: Visit): string | null {
+  if (name === 'code') return textOf(visit, 'code_is') ?? textOf(visit, 'code');
   if (name !== 'month') return textOf(visit, name);
   const [from, to] = [dayOf(visit, 'from'), dayOf(visit, 'to')];
   const month = from?.slice(0, 7) ?? '';

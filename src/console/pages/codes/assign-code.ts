@@ -46,7 +46,7 @@ export const assignCodePage: ConsolePage = {
       return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
     const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
       listUnownedCodes(db, { job, folded: code, limit: 20 }),
-      listOrders(db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
+      listOrders(db, { job, disposition: 'unattributed', matchedWhole: code, limit: SHOWN_ORDERS }),
       listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
       listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
       listCodeUse(db, { folded, days: SHOWN_DAYS }),

@@ -198,6 +198,7 @@ export const accrualsPage: ConsolePage = {
 <label>Month <input type="text" name="month" value="${month}" pattern="\\d{4}-(0[1-9]|1[0-2])" required></label>
 <button type="submit">Show</button>
 </form>
+<h2>Earned and not paid</h2>
 ${describeAccruals(accruals).map(blockMarkup)}
 <p>${anchor(visit.link('/money/accruals', { month, download: 'csv' }), 'Download as CSV')}</p>`,
       };

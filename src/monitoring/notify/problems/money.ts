@@ -116,13 +116,14 @@ export const ordersHeld: ProblemFinder = {
     return [...byJob].flatMap(([job, groups]): readonly Found[] => {
       const held = groups.reduce((sum, { orders }) => sum + orders, 0);
       if (config.jobs[job] === undefined || held === 0) return [];
+      const unknown = groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0);
       const reasons = [...new Set(groups.filter(({ orders }) => orders > 0).map(describeReason))];
       return [
         {
           job,
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
-          amounts: addUp(groups.map(({ amount, currency }) => ({ amount, currency }))),
-          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}. ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
+          amounts: addUp(groups),
+          summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
         },
