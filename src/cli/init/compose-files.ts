@@ -107,7 +107,7 @@ export function layoutNameOf({ examined, name, proposed }: RecognisedSource): st
  * The layout file of a source, with the changes that the files need: a proposed layout, or one that extends the layout
  * that knows them.
  */
-function layoutFileOf(source: RecognisedSource): readonly ComposedFile[] {
+export function layoutFileOf(source: RecognisedSource): readonly ComposedFile[] {
   const { proposed, examined } = source;
   const path = `layouts/${layoutNameOf(source)}.yaml`;
   const changes = examined.kind === 'orders' ? examined.changes : [];

@@ -11,7 +11,7 @@ import { formatCount, plural } from '../../render/text.ts';
 import { listPassedOver, sayFooterRow } from '../../reports/files/read-files.ts';
 import { describeReason } from '../../reports/held/describe-held-orders.ts';
 import { formatAtLeast } from '../../reports/money/at-least.ts';
-import type { FileFate } from './compose-files.ts';
+import { type FileFate, layoutFileOf } from './compose-files.ts';
 import type { CustomersExamined } from './recognise/examine-customers.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
 import type { OrdersPreview } from './recognise/preview-orders.ts';
@@ -37,7 +37,7 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
     `${terminal.style('bold', name)}: ${plural(files.length, 'file')}${how.length === 0 ? '' : ` (${how.join(', ')})`}, ${what}.`,
     proposed !== null && [
       '',
-      ...indent(maskAddresses(proposed.text.trimEnd()).split('\n')),
+      ...layoutFileOf(source).flatMap(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
       ...columnLines(proposed, terminal),
       ...(proposed.unknownStates.length === 0
         ? []

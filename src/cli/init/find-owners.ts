@@ -3,6 +3,7 @@ import { openDealAnswer, readDealAnswer } from '../../mirror/read-deal-answer.ts
 import { autocomplete, getDealDetails } from '../../service/account.ts';
 import { ApiError } from '../../service/api-error.ts';
 import type { Client } from '../../service/client.ts';
+import { LIKE_CODE } from './recognise/column-values.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 
 /** The owner of a code: according to the deals of the service, or to a person. */
@@ -84,7 +85,8 @@ export async function findOwners(client: Client, codes: readonly CodeFound[]): P
             evidence: 'one of several deals with this code',
           })),
           ...[...deals.values()]
-            .filter((deal) => having.length === 0 && isAlike(deal, folded))
+            // The cell `MIRA10 & JONAS15` belongs to nobody, although it begins like one of them.
+            .filter((deal) => having.length === 0 && LIKE_CODE.test(code) && isAlike(deal, folded))
             .map((deal) => ({ ...toOwner(code, deal), evidence: evidenceOf(deal) })),
         ].slice(0, MAX_PROPOSALS),
       );

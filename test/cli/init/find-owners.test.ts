@@ -57,6 +57,9 @@ test.each([
   // Two deals of one influencer have one owner.
   ['NORA20', 'D5', []],
   ['X1', null, []],
+  // Several codes in one text have no single owner, whatever joins them.
+  ['LOTTE15、BRAM7', null, []],
+  ['LOTTE15 & BRAM7', null, []],
 ])('the code %s has the owner %s, and these are proposed: %j', async (code, owner, proposed) => {
   const { owners, proposals, left, fault } = await findOwners(await openAccount(), [found(code)]);
   expect(owners.map(({ dealId }) => dealId)).toEqual(owner === null ? [] : [owner]);

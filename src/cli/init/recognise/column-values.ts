@@ -213,8 +213,9 @@ function holdCode(watch: { require(): void } | null): string | null {
 }
 
 /** Characters that stand between codes and in none. */
-const ALWAYS_SEPARATES: readonly string[] = [';', '|', ','];
-const LIKE_CODE = /^[\p{L}\p{N}_-]{2,40}$/u;
+const ALWAYS_SEPARATES: readonly string[] = [';', '|', ',', '、', '，', '；', '،', '؛'];
+/** A single code. What has other characters may be several codes, joined by one that nothing here knows. */
+export const LIKE_CODE = /^[\p{L}\p{N}_-]{2,40}$/u;
 
 /**
  * Separators between codes, in addition to those of the layout. `+` and `/` may be part of a code, so at least
@@ -228,7 +229,9 @@ export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly
   return [...ALWAYS_SEPARATES, '+', '/', ' '].filter((separator) => {
     if (own.includes(separator)) return false;
     return texts.some((text) => {
-      const pieces = own.reduce((all, known) => all.flatMap((part) => part.split(known)), [text]);
+      const pieces = own
+        .reduce((all, known) => all.flatMap((part) => part.split(known)), [text])
+        .map((part) => part.trim());
       const parts = pieces.flatMap((piece) => piece.split(separator)).map((part) => part.trim());
       const codes = parts.filter((part) => part !== '');
       return (

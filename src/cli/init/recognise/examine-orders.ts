@@ -107,7 +107,7 @@ export async function examineOrders(
     changes.push({
       path: ['codes', 'split'],
       value: [...layout.codes.split, ...separators],
-      why: `cells hold several codes, joined by ${separators.join(' ')}`,
+      why: `cells hold several codes, joined by ${separators.map((one) => JSON.stringify(one)).join(' and ')}`,
     });
   const changed: Layout = {
     ...options.layout,

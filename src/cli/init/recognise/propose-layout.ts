@@ -127,7 +127,7 @@ export function proposeLayout(
     if (!namesSomebody)
       return refusal(
         'unknown_header',
-        'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+        'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
       );
     const items = itemRows(columns, { id, total, records, stated });
     if (items !== null) return items;

@@ -449,10 +449,10 @@ const UNFAMILIAR: readonly (readonly [
   [
     'in Danish, with a test customer and two codes in a cell',
     {
-      text: 'Ordrenr;Ordredato;Ordrestatus;Kunde;Total inkl. moms;Fragt;Rabat;Rabatkode;Refunderet;Valuta\n1;03-11-2026 10:14;Betalt;Ida Holm;1.249,00;39,00;100,00;IDA10;0,00;DKK\n2;13-11-2026 21:10;Betalt;Test Bruger;560,00;0,00;56,00;IDA10 noah15;-60,00;DKK\n3;14-11-2026 09:31;Annulleret;Liv Friis;200,00;39,00;0,00;NOAH15;0,00;DKK\n',
+      text: 'Ordrenr;Ordredato;Ordrestatus;Kunde;Total inkl. moms;Fragt;Rabat;Rabatkoder;Refunderet;Valuta\n1;03-11-2026 10:14;Betalt;Ida Holm;1.249,00;39,00;100,00;IDA10;0,00;DKK\n2;13-11-2026 21:10;Betalt;Test Bruger;560,00;0,00;56,00;IDA10 noah15;-60,00;DKK\n3;14-11-2026 09:31;Annulleret;Liv Friis;200,00;39,00;0,00;NOAH15;0,00;DKK\n',
       columns: {
         ...{ order_id: ['Ordrenr'], placed_at: ['Ordredato'], status: ['Ordrestatus'], currency: ['Valuta'] },
-        ...{ total: ['Total inkl. moms'], codes: ['Rabatkode'] },
+        ...{ total: ['Total inkl. moms'], codes: ['Rabatkoder'] },
       },
       layout: { grouping: { sum: { refunded: { minus: ['Refunderet'] } } }, codes: { split: [' '] } },
     },

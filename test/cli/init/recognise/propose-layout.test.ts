@@ -243,7 +243,7 @@ test.each([
     'orders with addresses but no code',
     'Order No,Total,Email',
     'A-1,20.00,ann@example.com',
-    'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+    'It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
   ],
   [
     'orders that have a time, but no id',

@@ -18,7 +18,7 @@ test('every fixture of a known export is recognised', async () => {
   expect(wrong).toEqual([]);
   expect(sources.length).toBe(19);
   expect(refused.map(({ name, why }) => `${name}: ${why}`)).toEqual([
-    'generic-least.csv: It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
+    'generic-least.csv: It looks like orders or payments, but no column has the name and the values of discount codes, links or influencers, so no order could be credited. If one has the codes, name it: --column "NAME=codes".',
   ]);
 });
 
@@ -124,6 +124,9 @@ test('unusual values adapt a known layout: decimal commas, other dates, other se
     'ch_1,14.05.2026 10:00,"1.249,00","0,00",eur,Paid,MIA10,Live,true',
     'ch_2,15.05.2026 10:00,"9,90","0,00",eur,Paid,JONAS15,Live,true',
     'ch_3,16.05.2026 10:00,"9,90","9,90",eur,Paid,MIA10|JONAS15,Live,true',
+    // The blank after a comma separates nothing.
+    'ch_4,16.05.2026 10:00,"9,90","9,90",eur,Paid,"MIA10, JONAS15",Live,true',
+    'ch_5,16.05.2026 10:00,"9,90","9,90",eur,Paid,MIA10、JONAS15,Live,true',
   ].join('\n');
   const folder = folderWith({ 'payments.csv': `Report of May\n\n${comma}\n` });
   const { changes, preview, needsZone } = ordersOf(await look(folder));
@@ -131,7 +134,7 @@ test('unusual values adapt a known layout: decimal commas, other dates, other se
     ['preamble_lines', 'search'],
     ['money', { decimal: ',', thousands: '.', symbols: true }],
     ['times', ['D.M.YYYY H:mm']],
-    ['codes.split', [',', ';', '|']],
+    ['codes.split', [',', ';', '|', '、']],
   ]);
   expect(needsZone).toBe(false);
   expect(preview.codes.map(({ code, orders, revenue }) => [code, orders, revenue[0]?.amount])).toEqual([
