@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isLoopback } from '../core/http/is-loopback.ts';
 import type { Problem } from '../core/known-error.ts';
-import { parseIban } from '../core/money/iban.ts';
+import { isBic, parseIban } from '../core/money/iban.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { problemOfCron } from '../core/time/cron-pattern.ts';
 import { findDateFault, parseDatedNames } from '../core/time/dated-names.ts';
@@ -242,12 +242,18 @@ function* checkStatements({ statements, sources }: PipelineConfig): Generator<Co
       message: `statements.customers_since does not name the source ${name}, so its customers may have ordered before.`,
       help: `Add the day since when its exports have every order, for example  ${name}: 2021-03-01`,
     };
-  const { iban, minimum } = statements.payments;
+  const { iban, bic, minimum } = statements.payments;
   if (iban !== null && parseIban(iban) === null)
     yield {
       path: ['statements', 'payments', 'iban'],
       message: 'statements.payments.iban is not an IBAN, or a character of it is wrong or missing.',
       help: 'Copy it again from a statement of your bank.',
+    };
+  if (bic !== null && !isBic(bic))
+    yield {
+      path: ['statements', 'payments', 'bic'],
+      message: 'statements.payments.bic is not a BIC.',
+      help: 'Write its 8 or 11 characters in capitals, or leave it out: most banks need none.',
     };
   for (const currency of Object.keys(minimum))
     if (!Intl.supportedValuesOf('currency').includes(currency))

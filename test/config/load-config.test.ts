@@ -335,6 +335,7 @@ describe('problems of a configuration', () => {
     expect(messages('{reporting_currency: euro}')).toEqual([
       'statements.reporting_currency: "EURO" is not a currency.',
     ]);
+    expect(messages('{payments: {bic: INGBNL2}}')).toEqual(['statements.payments.bic is not a BIC.']);
     // Without customer_key, nobody knows the customers of a source.
     expect(messages('{customers_since: {shop-orders: 2021-03-01}}')).toEqual([
       'statements.customers_since.shop-orders: there is no source of that name with customer_key.',

@@ -21,3 +21,8 @@ export function accountMark(iban: string): string {
 export function lastFour(ibanOrMark: string): string {
   return `…${ibanOrMark.slice(-4)}`;
 }
+
+/** Whether a text has the form of a BIC (ISO 9362): 8 or 11 characters, in capitals. */
+export function isBic(text: string): boolean {
+  return /^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(text);
+}

@@ -80,8 +80,12 @@ export async function findUnpaid(
     readonly payees: readonly Payee[];
   },
 ): Promise<readonly Unpaid[]> {
-  const { rows } = await sql<UnpaidItem>`
-    with closed as materialized (${closedAmounts({ from, to: month })})
+  const { rows } = await sql<UnpaidItem & { readonly isOnSeveral: boolean | null }>`
+    with closed as materialized (${closedAmounts({ from, to: month })}),
+    several as materialized (
+      select ledger.fold_handle(influencer_handle) as handle from mirror.deals
+      where influencer_handle <> '' group by 1 having count(distinct ledger.fold_platform(platform)) > 1),
+    owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
       coalesce(l.deal_id, o.deal_id) as "paidDealId",
       case when l.deal_id is not null then coalesce(h.influencer_handle, d.influencer_handle, c.handle) else o.handle end as handle, l.currency,
@@ -99,11 +103,16 @@ export async function findUnpaid(
       having count(distinct coalesce(k.handle_folded, '')) = 1 and count(distinct coalesce(k.deal_id, '')) = 1) o on true
     where not exists (
       select from ops.payment_items i
-      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency)
-    order by l.month, l.subject, l.currency`.execute(db);
-  const owed = rows.map((item) => ({ item, payee: findPayee(payees, { ...item, dealId: item.paidDealId }) }));
-  const nameOf = ({ item, payee }: (typeof owed)[number]) =>
-    payee?.creator ?? (foldHandle(item.handle ?? '') || (item.paidDealId ?? item.subject));
+      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
+    select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
+    order by month, subject, currency`.execute(db);
+  // A handle on several platforms may be several people, so only their deals say who they are.
+  const owed = rows.map(({ isOnSeveral, ...item }) => {
+    const handle = isOnSeveral === true ? null : item.handle;
+    return { item, handle, payee: findPayee(payees, { ...item, dealId: item.paidDealId, handle }) };
+  });
+  const nameOf = ({ item, handle, payee }: (typeof owed)[number]) =>
+    payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject));
   const groups = Map.groupBy(owed, (one) => JSON.stringify([nameOf(one), one.item.currency]));
   return [...groups.values()]
     .map((group): Unpaid => {

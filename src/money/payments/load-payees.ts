@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { StatementSettings } from '../../config/schema.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
-import { parseIban } from '../../core/money/iban.ts';
+import { isBic, parseIban } from '../../core/money/iban.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import { describeProblems, readSheet, readSheetFile, type Sheet } from '../../core/text/read-sheet.ts';
 
@@ -55,7 +55,7 @@ const PAYEES: Sheet<(typeof COLUMNS)[number], Payee> = {
         'This is not an IBAN, or a character of it is wrong or missing: its check digits do not fit.',
         'Copy it again from the message of the creator, or ask for it.',
       );
-    if (bic !== null && !/^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(bic))
+    if (bic !== null && !isBic(bic))
       return refuse('bic', 'This is not a BIC.', 'Correct it, or leave it blank: most banks need none.');
     if (country !== null && !/^[A-Z]{2}$/.test(country))
       return refuse('country', 'This is not a country.', 'Write its two letters, for example NL.');

@@ -19,7 +19,7 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
     pay: { title: 'To pay', help: null },
     no_bank_data: {
       title: 'No bank data, carried forward',
-      help: 'Add a row with this creator and currency to statements.payments.payees. If you paid it in another way, record that: npx influencer-sync payments settle --help',
+      help: 'Add a row with this creator and currency to statements.payments.payees. A handle with deals on several platforms may be several people: each of its deals needs a row. If you paid it in another way, record that: npx influencer-sync payments settle --help',
     },
     below_minimum: {
       title: 'Below the minimum, carried forward',
