@@ -260,12 +260,14 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
   const changed = changedIn(sourceFileId);
   await execute(trx)`
     with joined as materialized (
-      select o.order_version_id, intake.join_items(c.items, o.items) as items, c.doubt, o.items as own_items
+      select o.order_version_id, intake.join_items(c.items, o.items) as items, c.doubt, o.items as own_items,
+        -- A part of the order does not show what was rejected. A decision about that doubt holds for one row only.
+        case when o.doubt is null and c.doubt = 'newer_row_rejected' then c.content_hash else '' end as doubted
       from ${changed} where o.items is not null and c.items is not null
     )
     update intake.orders o
     set ${assignItems(sql`j.items`, 'o')}, doubt = coalesce(o.doubt, j.doubt),
-      content_hash = 'sum:' || md5(o.content_hash || j.items::text)
+      content_hash = 'sum:' || md5(o.content_hash || j.items::text || j.doubted)
     from joined j
     where o.order_version_id = j.order_version_id and o.order_version_id = any (array(select order_version_id from joined))
       and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`;
@@ -284,7 +286,7 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
 
 /** SQL for the staged versions `o` of a file, each with the version `c` that it replaces. */
 function changedIn(sourceFileId: string): RawBuilder<unknown> {
-  const columns = sql`order_version_id, items, doubt, row_count, coalesce(total, subtotal) as amount`;
+  const columns = sql`order_version_id, content_hash, items, doubt, row_count, coalesce(total, subtotal) as amount`;
   return sql`
     (select ${columns}, replaces from intake.orders
       where source_file_id = ${sourceFileId}::bigint and not is_current) o

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { OrderItem, StagedOrder } from '../../../src/core/order.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { ENGINES, openShop, order, type Shop, useDatabase } from '../story.ts';
+import { ENGINES, openShop, order, rejection, type Shop, useDatabase } from '../story.ts';
 
 const [SERVER] = ENGINES;
 
@@ -62,6 +62,21 @@ describe('items of orders', () => {
     );
     expect(sealed).toMatchObject({ rejectedRows: 2 });
     expect(await statesOf(shop)).toEqual(['1 51.0000 newer_row_rejected x,y,z']);
+    // A part may not be the one that was rejected. A decision about the doubt ends with the next rejected row.
+    const digests = new Set<string | undefined>();
+    for (const value of ['1', '2']) {
+      await shop.read({ rejected: [{ ...rejection(), value, orderId: '1', orderName: null }] }, sums);
+      for (const x of [31, 30]) await shop.read({ orders: [withItems('1', { x })] }, sums);
+      const { rows } = await sql<{ digest: string }>`
+        select content_hash as digest from intake.orders where source = ${shop.source} and is_current`.execute(
+        shop.db,
+      );
+      digests.add(rows[0]?.digest);
+      expect(await statesOf(shop)).toEqual(['1 61.0000 newer_row_rejected x,y,z']);
+    }
+    expect(digests.size).toBe(2);
+    await shop.read({ orders: [withItems('1', { x: 30, y: 1, z: 30 })] }, sums);
+    expect(await statesOf(shop)).toEqual(['1 61.0000 - x,y,z']);
   });
 
   test('that are known, and occur in two places of a file, are the same', async () => {
