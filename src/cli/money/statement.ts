@@ -124,6 +124,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
+  for (const deal of statement.carried) output.emit({ event: 'statement_carried', month, ...deal });
   for (const orders of statement.held) output.emit({ event: 'statement_held', month, ...orders });
   for (const fee of statement.unknownFees) output.emit({ event: 'statement_unknown_fee', month, ...fee });
   const total = exchange === null ? null : convertLines(statement.lines, exchange);
