@@ -76,6 +76,9 @@ describe('a fixed fee', () => {
     expect((await shop.cli('statement', '--month', '2026-04', '--json')).stdout).toMatch(
       /"statement_carried".*"DEALMIA".*"10\.0000".*"30\.0000"/,
     );
+    expect((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stderr).toContain(
+      'carried forward is not in it',
+    );
     expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toMatch(
       /To pay nothing Carried forward 10\.00 EUR, below the minimum of 30\.00 EUR .* The statement has no line for this deal\./,
     );

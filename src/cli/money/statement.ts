@@ -151,8 +151,14 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     // The same statement is always the same file.
     const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
     if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
-  } else if (options.format === 'csv') output.printRows(renderStatementCsv(statement));
-  else if (options.format === 'html')
+  } else if (options.format === 'csv') {
+    output.printRows(renderStatementCsv(statement));
+    const left = statement.carried.length + statement.uncounted.length + statement.unknownFees.length;
+    if (left > 0)
+      output.warn(
+        'The CSV has lines only. What is unknown, pending or carried forward is not in it: see --format table.',
+      );
+  } else if (options.format === 'html')
     output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
   else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);
