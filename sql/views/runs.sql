@@ -41,7 +41,7 @@ create view bi.rejected_rows as
     r.order_id is not null and exists (
       select from intake.orders c
       cross join lateral (
-        select v.* from intake.orders v
+        select v.order_version_id, v.source_file_id, v.content_hash from intake.orders v
         where v.order_version_id = case when starts_with(c.content_hash, 'outdated:') then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end
         limit 1) v
       join intake.source_files stated on stated.source_file_id = v.source_file_id and stated.state = 'sealed'

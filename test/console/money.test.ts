@@ -162,7 +162,7 @@ describe('the pages about money', () => {
     const path = '/codes/assign?code=MIA10&void=2026-04-21';
     const page = await get(path);
     expect(textOf(page.text)).toMatch(
-      /3 orders since then: 0 with a link of the creator, 3 without\..* 6\.00 EUR, 0\.80 USD in closed statements: the next one takes it back\. 3\.00 EUR earned in months that are not closed\..* 2026-05 DEALMIA mia\.test 16\.00 EUR 10\.00 EUR -6\.00 EUR correction .* 2026-06 DEALMIA mia\.test 3\.00 EUR 0\.00 EUR -3\.00 EUR open/,
+      /3 orders with the code since then: 0 with a link of the creator, 3 without\..* In closed statements, so the next one takes it back: 6\.00 EUR, 0\.80 USD\. In months that are over and not closed: 3\.00 EUR\..* 2026-05 DEALMIA mia\.test 16\.00 EUR 10\.00 EUR -6\.00 EUR correction .* 2026-06 DEALMIA mia\.test 3\.00 EUR 0\.00 EUR -3\.00 EUR open/,
     );
     const without = textOf((await get('/orders?code=mia10&link=without&from=2026-04-21')).text);
     expect(without).toMatch(/#3 .*#6|#6 .*#3/);

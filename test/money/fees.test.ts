@@ -71,6 +71,18 @@ describe('a fixed fee', () => {
     expect(page).toContain('To pay at least 410.00 EUR, 2 fees unknown');
     expect(page).toMatch(/Unknown deal: 2 fees .* DEAL-MAI 2026-04-01 200\.00 EUR code mia01 2026-04-01/);
     expect(textOf((await get('/statements/2026-04?deal=DEAL-MAI')).text)).toContain('To pay unknown');
+    // What a minimum leaves out is shown of the deal and told to programs.
+    shop.write('terms.csv', 'deal_id,rate,currency,min_payout\nDEALMIA,10,EUR,30\n');
+    expect((await shop.cli('statement', '--month', '2026-04', '--json')).stdout).toMatch(
+      /"statement_carried".*"DEALMIA".*"10\.0000".*"30\.0000"/,
+    );
+    expect((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stderr).toContain(
+      'carried forward is not in it',
+    );
+    expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toMatch(
+      /To pay nothing Carried forward 10\.00 EUR, below the minimum of 30\.00 EUR .* The statement has no line for this deal\./,
+    );
+    writeFees(shop, ['DEAL-MAI,', 'DEALBEN,', ',MIA01', ',BEN15']);
     await close(shop, '2026-04');
     expect(await feesOf(shop)).toEqual(['DEALBEN: 200.0000', 'fee:code ben15:2026-04-01: 200.0000']);
     // It stays listed until the terms are corrected, and the next statement then includes it.

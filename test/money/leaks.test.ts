@@ -62,7 +62,7 @@ it('leaks lists a code with its evidence, exits with 3 until it is acknowledged,
     ),
   ]);
   expect(preview.stdout.replace(/\s+/g, ' ')).toMatch(
-    /14 orders since then: 0 with a link of the creator, 14 without\..* Usually the code has 2 orders a day\. /,
+    /14 orders with the code since then: 0 with a link of the creator, 14 without\..* Usually the code has 2 orders a day\. /,
   );
   const refused = await shop.cli('leaks', 'void', 'MIA10', '--reason', 'a coupon site');
   expect([refused.exitCode, refused.stderr.replace(/\s+/g, ' ')]).toEqual([

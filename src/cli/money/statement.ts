@@ -124,6 +124,7 @@ async function showStatement(output: Output, options: StatementOptions): Promise
   const statement = narrowStatement(whole, { brandId: options.brand ?? null, dealId: options.deal ?? null });
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
+  for (const deal of statement.carried) output.emit({ event: 'statement_carried', month, ...deal });
   for (const orders of statement.held) output.emit({ event: 'statement_held', month, ...orders });
   for (const fee of statement.unknownFees) output.emit({ event: 'statement_unknown_fee', month, ...fee });
   const total = exchange === null ? null : convertLines(statement.lines, exchange);
@@ -150,8 +151,14 @@ async function showStatement(output: Output, options: StatementOptions): Promise
     // The same statement is always the same file.
     const madeAt = closed?.at ?? new Date(`${month}-01T00:00:00Z`);
     if (!output.json) output.write(await renderBlocksPdf(blocks, { title, madeAt }));
-  } else if (options.format === 'csv') output.printRows(renderStatementCsv(statement));
-  else if (options.format === 'html')
+  } else if (options.format === 'csv') {
+    output.printRows(renderStatementCsv(statement));
+    const left = statement.carried.length + statement.uncounted.length + statement.unknownFees.length;
+    if (left > 0)
+      output.warn(
+        'The CSV has lines only. What is unknown, pending or carried forward is not in it: see --format table.',
+      );
+  } else if (options.format === 'html')
     output.printRows(output.completePage(renderBlocksPage(blocks, { title, madeAt: new Date() })));
   else output.show(blocks);
   if (closed !== null) warnOfBrokenRules(output, broken);

@@ -199,7 +199,11 @@ const SHEET: Sheet<(typeof BANK_CSV)[number], Found> = {
       return refuse('currency', 'This is not a currency.', 'Write its three letters, for example EUR.');
     const amount = parseMoneyIn(currency, cell('amount'), MONEY);
     if (amount === null || typeof amount !== 'string' || /^(-|[0.]*$)/.test(amount))
-      return refuse('amount', 'This is not an amount above zero.', 'Write it with a point, like 45.00.');
+      return refuse(
+        'amount',
+        'This is not an amount above zero with a decimal point.',
+        'Write 10.00 for 10,00 and 1000.00 for 1,000.00.',
+      );
     if (!isDay(cell('day'))) return refuse('day', 'This is not a day.', 'Write 2026-06-03.');
     const iban = cell('iban') === '' ? null : parseIban(cell('iban'));
     if (iban === null && cell('iban') !== '')

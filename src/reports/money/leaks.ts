@@ -69,7 +69,7 @@ export function describeVoid(preview: VoidPreview, leak: LeakedCode | null): rea
       why: `A void takes the commission of every order by the code, with or without a link: a row of the terms with the rate 0. What is closed stays, and the next statement has corrections.`,
       parts: [
         item(
-          `${plural(orders, 'order')} since then: ${formatCount(linked)} with a link of the creator, ${formatCount(withoutLink)} without.`,
+          `${plural(orders, 'order')} with the code since then: ${formatCount(linked)} with a link of the creator, ${formatCount(withoutLink)} without. Those that earn by something else, or nothing, are among them.`,
         ),
         ...(own === null && linked === 0
           ? []
@@ -83,7 +83,7 @@ export function describeVoid(preview: VoidPreview, leak: LeakedCode | null): rea
             ]),
         ...STATES.flatMap(([state, words]) => {
           const of = months.filter((one) => one.state === state);
-          return of.length === 0 ? [] : [item(`${sumsOf(of)} ${words}`)];
+          return of.length === 0 ? [] : [item(`${words}: ${sumsOf(of)}.`)];
         }),
         ...(months.length === 0
           ? [item('No statement changes: its orders earn nothing, or none was accepted.')]
@@ -115,9 +115,9 @@ function ownWords(
 }
 
 const STATES = [
-  ['closed', 'in closed statements: the next one takes it back.'],
-  ['over', 'earned in months that are not closed.'],
-  ['pending', 'in months that are not over.'],
+  ['closed', 'In closed statements, so the next one takes it back'],
+  ['over', 'In months that are over and not closed'],
+  ['pending', 'In months that are not over'],
 ] as const;
 
 /** Orders of the creator's own followers: all with a link, and as many others as are usual in as many days. */
@@ -135,7 +135,9 @@ function sumsOf(months: readonly VoidedMonth[]): string {
       const known = of.filter((one) => one.today.unknown === 0);
       const unknown = of.reduce((sum, one) => sum + one.today.unknown, 0);
       const sum = sumMoney(known.map(({ today, draft }) => subtractMoney(today.amount, draft.amount)));
-      return formatAtLeast(isMore(sum, '0') || unknown === 0 ? formatMoney(sum, currency) : '', unknown);
+      return isMore(sum, '0') || unknown === 0
+        ? formatAtLeast(formatMoney(sum, currency), unknown)
+        : `unknown ${currency}`;
     })
     .join(', ');
 }

@@ -36,7 +36,7 @@ export function describeReplay(
           number('difference', differenceOf),
         ],
       ),
-      help: 'A difference is unknown if one of the two does not say what some orders earn, because a rate or the products are unknown.',
+      help: 'A difference is unknown if one of the two does not say what some orders earn, because of what is not known of them: a rate, products, the customer, a currency. statement --month names each reason.',
     }),
   ];
 }
@@ -54,5 +54,5 @@ export function differenceOf({
 
 export function earned({ amount, unknown }: ReplayedDeal['today'], currency: string): string {
   const isNothingKnown = unknown > 0 && !isMore(amount, '0');
-  return formatAtLeast(isNothingKnown ? '' : formatMoney(amount, currency), unknown);
+  return isNothingKnown ? `unknown ${currency}` : formatAtLeast(formatMoney(amount, currency), unknown);
 }

@@ -82,7 +82,7 @@ const UNCOUNTED: readonly {
     title: 'Customer unknown',
     text: () =>
       'Your terms depend on whether a customer is new, and that is unknown for these orders, so they are in no statement: they name no customer or no time, or older orders of the customer may be missing.',
-    help: 'Set customer_key: true on the source, say in statements.customers_since since when its exports have every order, and export the months again in which most orders have no customer. Or end the condition of the row in statements.terms.',
+    help: 'Set customer_key: true on the source, and say in statements.customers_since since when its exports have every order. A month after that day without any order of the source, or in which most orders have no customer, makes what follows unknown: export that month again, or let customers_since begin after it. Or end the condition of the row in statements.terms.',
   },
   {
     why: 'unknown_start',
@@ -96,14 +96,14 @@ const UNCOUNTED: readonly {
     title: 'Tier unknown',
     text: () =>
       'Your terms depend on the orders before these, and not all of them are known, so they are in no statement: the time, the refund or the currency of an order is unknown or another one, or another tool credited orders of the deal.',
-    help: 'Settle the orders of the deal whose refund is unknown, and export those without a time again. If another tool credited orders, write the days of the row as valid_from and valid_to.',
+    help: 'Settle the orders of the deal whose refund is unknown, and export those without a time again. If orders have another currency than the row, use from_orders instead of from_revenue. If another tool credited orders, write the days of the row as valid_from and valid_to.',
   },
   {
     why: 'unknown_currency',
     title: 'Amount in another currency',
     text: () =>
       'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
-    help: 'Add a row with an amount in their currency to statements.terms, or give them a rate.',
+    help: 'In statements.terms, write a row with a rate instead of the amount. Rows with amounts for the same orders are refused, also in two currencies.',
   },
   {
     why: 'unknown_net',

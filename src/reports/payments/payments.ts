@@ -109,7 +109,8 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
           column('creator', ({ creator }) => creator),
           number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
           whole('account', accountOf),
-          column('state', stateOf),
+          // It ends with the day, which is not to be cut.
+          whole('state', stateOf),
         ]),
       ],
     }),

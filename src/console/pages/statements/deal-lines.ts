@@ -40,6 +40,15 @@ ${factList([
     describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
       'nothing',
   ],
+  [
+    'Carried forward',
+    sums.carried
+      .map(
+        ({ amount, minimum, currency }) =>
+          `${formatMoney(amount, currency)}, below the minimum of ${formatMoney(minimum, currency)}`,
+      )
+      .join('; ') || null,
+  ],
   ['Payment', closed === null ? null : describePaid(payments)],
   ['Deal', dealAnchor(visit, dealId)],
   ['Creator', handle ?? null],
@@ -51,31 +60,35 @@ ${factList([
   ],
   ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
 ])}
-${pagedTable(
-  lines,
-  [
-    column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
-    column('What', (line) => whatOf(line, visit)),
-    number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
-      netAmount === null
-        ? null
-        : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
-    ),
-    number('Rate', ({ ratePercent, rateFrom }) =>
-      ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
-    ),
-    column('Terms', ({ termsText }) => termsText),
-    number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
-    number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
-    number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
-  ],
-  {
-    visit,
-    about: `Lines of deal ${dealId}`,
-    none: 'The statement has no line for this deal.',
-    keyOf: ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject),
-  },
-)}`,
+${
+  lines.length === 0 && key === null
+    ? html`<p class="none">The statement has no line for this deal.</p>`
+    : pagedTable(
+        lines,
+        [
+          column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+          column('What', (line) => whatOf(line, visit)),
+          number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
+            netAmount === null
+              ? null
+              : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+          ),
+          number('Rate', ({ ratePercent, rateFrom }) =>
+            ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
+          ),
+          column('Terms', ({ termsText }) => termsText),
+          number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
+          number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+          number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+        {
+          visit,
+          about: `Lines of deal ${dealId}`,
+          none: 'The statement has no line for this deal.',
+          keyOf: ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject),
+        },
+      )
+}`,
   };
 }
 
