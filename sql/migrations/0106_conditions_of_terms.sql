@@ -1,5 +1,5 @@
--- Terms with conditions: the rows of terms.csv that an order earns by, and why it is unknown what it earns. Earlier versions
--- leave terms_lines and terms_text null.
+-- contract: stop processes of earlier versions first. They go on posting, but cannot keep what orders earn, so the reports stay behind.
+-- Terms with conditions: the rows of terms.csv that an order earns by, and why it is unknown what it earns.
 
 alter table ops.statement_lines
   add column terms_lines integer[] check (cardinality(terms_lines) > 0),
