@@ -25,7 +25,7 @@ import {
   type MatchedFile,
   matchBookings,
 } from '../money/payments/match-bookings.ts';
-import { type BankFile, parseBankFile } from '../money/payments/parse-bank-file.ts';
+import type { BankFile } from '../money/payments/parse-bank-file.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
 
 /*
@@ -361,6 +361,7 @@ export async function readBankFile(
   trx: DatabaseTransaction,
   { text, file, decidedBy, audit }: Omit<By, 'reason'> & { readonly text: string; readonly file: string },
 ): Promise<MatchedFile & Pick<BankFile, 'announced' | 'problems'>> {
+  const { parseBankFile } = await import('../money/payments/parse-bank-file.ts');
   const { bookings, announced, problems } = parseBankFile(text, file);
   const matched = await matchBookings(trx, { bookings, file, by: decidedBy });
   const { entries, known, changed } = matched;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isMonth } from '../../core/time/month.ts';
 import { cancelPayment, exportPayments, proposePayments, settleBooking } from '../../decisions/pay.ts';
-import { exportForBank } from '../../reports/payments/export-payments.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
@@ -33,6 +32,7 @@ export const exportPaymentsAction = defineAction({
     reason,
   }),
   async perform({ trx, config: { statements }, actor, audit }, { proposal, format: as }) {
+    const { exportForBank } = await import('../../reports/payments/export-payments.ts');
     const { auditId } = await exportForBank({ as, statements, on: null, now: new Date() }, (canPay) =>
       exportPayments(trx, { proposalId: proposal, as, statements, canPay, decidedBy: actor.name, audit }),
     );

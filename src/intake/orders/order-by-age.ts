@@ -102,7 +102,8 @@ export async function doubtOutdated(
   { sourceFileId, others }: { readonly sourceFileId: string; readonly others: OtherAges },
 ): Promise<number> {
   const files = [...others.newer, ...others.unordered];
-  if (files.length === 0) return 0;
+  // If rows say their age, the age of their files says nothing: a later row ends the doubt, whatever its file is called.
+  if (files.length === 0 || others.isByRow) return 0;
   return execute(trx)`
     with lost as materialized (
       select distinct r.order_id, r.order_name, ${saidOf} as said from intake.rejected_rows r

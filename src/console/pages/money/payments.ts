@@ -12,7 +12,6 @@ import { column, number } from '../../../render/block.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
-import { exportForBank } from '../../../reports/payments/export-payments.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
@@ -157,6 +156,7 @@ export const paymentFilePage: ConsolePage = {
       textOf(visit, 'format') === 'csv' ? 'csv' : 'pain.001',
     ] as const;
     if (proposalId === null) return missing('File for the bank', 'There is no such proposal.');
+    const { exportForBank } = await import('../../../reports/payments/export-payments.ts');
     const { statements } = visit.config;
     try {
       const { file } = await exportForBank({ as, statements, on: null, now: visit.now }, async () => ({
