@@ -243,7 +243,7 @@ CREATE FUNCTION ledger.fold_handle(handle text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ltrim(replace(lower(ledger.fold_order_id(handle)), ' '::text, ''::text), '@'::text);
 
-COMMENT ON FUNCTION ledger.fold_handle(handle text) IS 'Handle of an influencer without what nobody can mean: invisible characters, blanks, case, and a leading @. Handles that differ only in these are one.';
+COMMENT ON FUNCTION ledger.fold_handle(handle text) IS 'Handle of an influencer without what has no meaning: invisible characters, blanks, case, and a leading @. Handles that differ only in these are one.';
 
 CREATE FUNCTION ledger.fold_platform(order_platform text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3778,7 +3778,7 @@ COMMENT ON COLUMN ops.payments.state IS 'proposed, exported (a file for the bank
 
 COMMENT ON COLUMN ops.payments.is_live IS 'Whether its items are claimed by it. False if it was cancelled or returned: they can be proposed again.';
 
-COMMENT ON COLUMN ops.payments.exported_as IS 'Kind of file: pain.001 or csv. It is in no file of the other kind, so that nobody sends it twice. Null: not exported.';
+COMMENT ON COLUMN ops.payments.exported_as IS 'Kind of file: pain.001 or csv. It is in no file of the other kind, so that it is not sent twice. Null: not exported.';
 
 COMMENT ON COLUMN ops.payments.exported_at IS 'When it was first exported, before the file was written.';
 

@@ -56,7 +56,7 @@ comment on column ops.payments.amount is 'Sum of its items, in currency.';
 comment on column ops.payments.reference is 'EndToEndId, a digest of what it pays. It never changes, and comes back in the file of the bank.';
 comment on column ops.payments.state is 'proposed, exported (a file for the bank was written), partly_paid or paid (the bank says so, or a person paid it elsewhere), returned (the money came back), cancelled.';
 comment on column ops.payments.is_live is 'Whether its items are claimed by it. False if it was cancelled or returned: they can be proposed again.';
-comment on column ops.payments.exported_as is 'Kind of file: pain.001 or csv. It is in no file of the other kind, so that nobody sends it twice. Null: not exported.';
+comment on column ops.payments.exported_as is 'Kind of file: pain.001 or csv. It is in no file of the other kind, so that it is not sent twice. Null: not exported.';
 comment on column ops.payments.exported_at is 'When it was first exported, before the file was written.';
 comment on column ops.payments.exported_by is 'Who exported it.';
 comment on column ops.payments.account_mark is 'Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.';

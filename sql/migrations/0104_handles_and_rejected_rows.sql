@@ -3,7 +3,7 @@
 
 create function ledger.fold_handle(handle text) returns text language sql immutable parallel safe
   return ltrim(replace(lower(ledger.fold_order_id(handle)), ' ', ''), '@');
-comment on function ledger.fold_handle(text) is 'Handle of an influencer without what nobody can mean: invisible characters, blanks, case, and a leading @. Handles that differ only in these are one.';
+comment on function ledger.fold_handle(text) is 'Handle of an influencer without what has no meaning: invisible characters, blanks, case, and a leading @. Handles that differ only in these are one.';
 
 create index deal_versions_folded_handle on mirror.deal_versions (ledger.fold_handle(influencer_handle), deal_id)
   where is_latest and is_current;

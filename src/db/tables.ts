@@ -4096,7 +4096,7 @@ export interface OpsPayments {
    */
   currency: string;
   /**
-   * Kind of file: pain.001 or csv. It is in no file of the other kind, so that nobody sends it twice. Null: not exported.
+   * Kind of file: pain.001 or csv. It is in no file of the other kind, so that it is not sent twice. Null: not exported.
    */
   exported_as: string | null;
   /**

@@ -1,6 +1,7 @@
 import type { StatementSettings } from '../config/schema.ts';
 import { configurationError } from '../core/known-error.ts';
 import { accountMark } from '../core/money/iban.ts';
+import type { FileKind } from '../core/money/payments.ts';
 import { formatAmounts, formatMoney } from '../core/money.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
@@ -8,7 +9,6 @@ import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { digestOf, findUnpaid, requireProposable, type Unpaid } from '../money/payments/find-unpaid.ts';
 import {
-  type FileKind,
   insertProposal,
   listPayments,
   lockProposals,

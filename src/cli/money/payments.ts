@@ -1,23 +1,13 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { FILE_KINDS, type FileKind, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
-import type { FileKind, PaymentState } from '../../money/payments/keep-payments.ts';
 import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal, requireReason } from '../usage-error.ts';
-
-const PAYMENT_STATES = [
-  'proposed',
-  'exported',
-  'partly_paid',
-  'paid',
-  'returned',
-  'cancelled',
-] as const satisfies readonly PaymentState[];
-const FILE_KINDS = ['pain.001', 'csv'] as const satisfies readonly FileKind[];
 
 type ListOptions = ConfigOptions & {
   readonly state?: PaymentState;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FILE_KINDS } from '../../core/money/payments.ts';
 import { isMonth } from '../../core/time/month.ts';
 import { cancelPayment, exportPayments, proposePayments, settleBooking } from '../../decisions/pay.ts';
 import { defineAction, Refused } from '../console-page.ts';
@@ -28,7 +29,7 @@ export const exportPaymentsAction = defineAction({
   path: '/money/payments/export',
   form: z.object({
     proposal: idField('proposal'),
-    format: z.enum(['pain.001', 'csv'], { error: 'Choose a kind of file.' }),
+    format: z.enum(FILE_KINDS, { error: 'Choose a kind of file.' }),
     reason,
   }),
   async perform({ trx, config: { statements }, actor, audit }, { proposal, format: as }) {

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { configurationError } from '../../core/known-error.ts';
 import { accountMark } from '../../core/money/iban.ts';
-import { sumMoney } from '../../core/money.ts';
+import { isMore, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
+import { handlesOfCodes } from '../read-document.ts';
 import { findPayee, type Payee } from './load-payees.ts';
 
 /** An amount of a closed statement that nothing pays yet: what it has of one deal, or one fee of a code, in a currency. */
@@ -94,9 +95,7 @@ export async function findUnpaid(
     -- A statement is paid to the creator to whom it was closed, whoever has the deal now.
     left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
     left join mirror.deals d on d.deal_id = l.deal_id
-    left join lateral (
-      select min(influencer_handle) as handle from intake.codes k
-      where k.deal_id = l.deal_id and k.handle_folded <> '' having count(distinct k.handle_folded) = 1) c on true
+    left join (${handlesOfCodes}) c on c.deal_id = l.deal_id
     left join lateral (
       select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes k
       where l.deal_id is null and k.code_folded = substring(l.subject from '^fee:code (.*):[^:]*$')
@@ -140,13 +139,9 @@ function becomesOf({
   readonly payee: Payee | null;
   readonly minimum: DecimalText;
 }): Unpaid['becomes'] {
-  if (!isAbove(amount, '0')) return 'not_positive';
+  if (!isMore(amount, '0')) return 'not_positive';
   if (payee === null) return 'no_bank_data';
-  return isAbove(minimum, amount) ? 'below_minimum' : 'pay';
-}
-
-function isAbove(one: DecimalText, other: DecimalText): boolean {
-  return !/^(-|0*(\.0*)?$)/.test(sumMoney([one, other.startsWith('-') ? other.slice(1) : `-${other}`]));
+  return isMore(minimum, amount) ? 'below_minimum' : 'pay';
 }
 
 /** Digest of what a preview showed. If it is another one when somebody confirms, nothing is done. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import type { FileKind, PaymentState } from '../../core/money/payments.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
@@ -13,18 +14,6 @@ import type { Payee } from './load-payees.ts';
  * house: an amount of a closed statement is in one live payment at most, which a unique index holds. Its references are
  * digests of what it pays, so the same file is the same to the bank however often it is written.
  */
-
-export const PAYMENT_STATES = [
-  'proposed',
-  'exported',
-  'partly_paid',
-  'paid',
-  'returned',
-  'cancelled',
-] as const;
-export type PaymentState = (typeof PAYMENT_STATES)[number];
-
-export type FileKind = 'pain.001' | 'csv';
 
 export type Payment = {
   readonly paymentId: string;

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import { sumMoney } from '../../core/money.ts';
+import type { PaymentState } from '../../core/money/payments.ts';
+import { isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import { listPayments, type Payment, type PaymentState } from './keep-payments.ts';
+import { listPayments, type Payment } from './keep-payments.ts';
 import type { Booking } from './parse-bank-file.ts';
 
 /*
@@ -145,18 +146,8 @@ function isSimilar(
     accountMark === payment.accountMark &&
     currency === payment.currency &&
     (state === 'exported' || state === 'partly_paid') &&
-    compare(amount, openOf(payment)) === 0
+    isSameAmount(amount, subtractMoney(payment.amount, payment.paidAmount))
   );
-}
-
-/** What is open of a payment. */
-function openOf({ amount, paidAmount }: Pick<Payment, 'amount' | 'paidAmount'>): DecimalText {
-  return sumMoney([amount, `-${paidAmount}`]);
-}
-
-function compare(one: DecimalText, other: DecimalText): number {
-  const difference = sumMoney([one, `-${other}`]);
-  return difference.startsWith('-') ? -1 : /^[0.]*$/.test(difference) ? 0 : 1;
 }
 
 /** Computes the states of payments from their bookings. @returns those that changed. */
@@ -180,7 +171,7 @@ async function settlePayments(
     trx,
   );
   const states = folded.flatMap(({ payment, state, paidAmount, paidOn }) =>
-    state === payment.state && compare(paidAmount, payment.paidAmount) === 0
+    state === payment.state && isSameAmount(paidAmount, payment.paidAmount)
       ? []
       : [{ id: payment.paymentId, state, paidAmount, paidOn }],
   );
@@ -216,17 +207,17 @@ function foldPayment(
   const count = (entry: BankEntry): HoldReason | null => {
     if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';
     if (entry.currency !== currency) return 'other_currency';
-    const after = sumMoney([net, entry.kind === 'paid' ? entry.amount : `-${entry.amount}`]);
+    const after = entry.kind === 'paid' ? sumMoney([net, entry.amount]) : subtractMoney(net, entry.amount);
     if (after.startsWith('-')) return 'nothing_to_return';
-    if (compare(after, amount) > 0 && entry.decidedBy === null) return 'too_much';
+    if (isMore(after, amount) && entry.decidedBy === null) return 'too_much';
     net = after;
     if (entry.kind === 'returned') isReturned = true;
     paidOn = entry.bookedOn;
     return null;
   };
   for (const entry of entries) if (entry.outcome !== 'dismissed') holds.set(entry.bankEntryId, count(entry));
-  const isNothing = compare(net, '0') === 0;
-  const isWhole = compare(net, amount) >= 0;
+  const isNothing = isSameAmount(net, '0');
+  const isWhole = !isMore(amount, net);
   return {
     state: isNothing ? (isReturned ? 'returned' : 'exported') : isWhole ? 'paid' : 'partly_paid',
     // What is too much stays with the creator, until it comes back.

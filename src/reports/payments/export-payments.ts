@@ -1,5 +1,6 @@
 import type { StatementSettings } from '../../config/schema.ts';
-import type { FileKind, PaymentOrder } from '../../money/payments/keep-payments.ts';
+import type { FileKind } from '../../core/money/payments.ts';
+import type { PaymentOrder } from '../../money/payments/keep-payments.ts';
 import { isSepa, renderPain001 } from './pain-001.ts';
 import { renderPaymentsCsv } from './payments.ts';
 

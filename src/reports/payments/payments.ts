@@ -1,12 +1,8 @@
 import { lastFour } from '../../core/money/iban.ts';
+import { PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
 import { formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
 import type { Unpaid } from '../../money/payments/find-unpaid.ts';
-import {
-  PAYMENT_STATES,
-  type Payment,
-  type PaymentOrder,
-  type PaymentState,
-} from '../../money/payments/keep-payments.ts';
+import type { Payment, PaymentOrder } from '../../money/payments/keep-payments.ts';
 import type { BankEntry, HoldReason, MatchedFile } from '../../money/payments/match-bookings.ts';
 import type { BankFile } from '../../money/payments/parse-bank-file.ts';
 import { type Block, column, item, number, say, section, table, whole } from '../../render/block.ts';
