@@ -139,6 +139,9 @@ describe('payments of closed statements', () => {
     );
     const several = await propose(shop, '2026-04', '--dry-run');
     expect(several.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
+    await sql`update mirror.deal_versions set platform = null where deal_id = 'OTHER'`.execute(shop.db);
+    const unknown = await propose(shop, '2026-04', '--dry-run');
+    expect(unknown.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
     await sql`delete from mirror.deal_versions`.execute(shop.db);
     await propose(shop, '2026-04');
     expect(await totals(shop)).toEqual({ 'dealben EUR proposed': '15.00', 'mia.test EUR proposed': '10.00' });

@@ -85,7 +85,7 @@ export async function findUnpaid(
     with closed as materialized (${closedAmounts({ from, to: month })}),
     several as materialized (
       select ledger.fold_handle(influencer_handle) as handle from mirror.deals
-      where influencer_handle <> '' group by 1 having count(distinct ledger.fold_platform(platform)) > 1),
+      where influencer_handle <> '' group by 1 having count(distinct coalesce(nullif(ledger.fold_platform(platform), ''), '?')) > 1),
     owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
       coalesce(l.deal_id, o.deal_id) as "paidDealId",
@@ -105,7 +105,7 @@ export async function findUnpaid(
       where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`.execute(db);
-  // A handle on several platforms may be several people, so only their deals say who they are.
+  // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
   const owed = rows.map(({ isOnSeveral, ...item }) => {
     const handle = isOnSeveral === true ? null : item.handle;
     return { item, handle, payee: findPayee(payees, { ...item, dealId: item.paidDealId, handle }) };
