@@ -34,7 +34,7 @@ async function fileId({ db }: Workshop, name: string): Promise<string> {
 const lasting = async ({ db }: Workshop) =>
   (
     await sql`select state, released_by, release_reason, reread_at is not null as reread, reread_by from intake.source_files
-      order by source_file_id`.execute(db)
+      order by uri`.execute(db)
   ).rows;
 
 describe('rejected rows', () => {
