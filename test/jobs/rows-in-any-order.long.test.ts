@@ -208,7 +208,7 @@ it.each(KINDS)(
         expect(decided).toEqual(must);
         if (kind === 'clicks') expect(proposed).toEqual(must.filter((one) => !one.endsWith('held')));
       }),
-      { numRuns: propertyRuns(30) },
+      { numRuns: propertyRuns(16) },
     );
   },
 );

@@ -69,10 +69,11 @@ const combinations: readonly Names[] = Array.from({ length: 2 ** NAMES.length },
   NAMES.filter((_name, place) => (bits >> place) & 1),
 )
   .slice(1)
-  // With another layout as well, nothing else happens: RENAMINGS=all shows it, and one of each here.
+  // Each name that matters alone, the two that make another job, and all of them; RENAMINGS=all shows the rest.
   .filter(
     (changed) =>
-      process.env.RENAMINGS === 'all' || !changed.includes('layout') || [1, 4].includes(changed.length),
+      process.env.RENAMINGS === 'all' ||
+      ['job', 'source', 'platform', 'job, source', NAMES.join(', ')].includes(changed.join(', ')),
   );
 
 const inOneLine = (text: string) => text.replace(/\s+/g, ' ');
