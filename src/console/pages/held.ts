@@ -13,7 +13,7 @@ import {
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, filterForm, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../read-query.ts';
@@ -24,40 +24,31 @@ const PATH = '/held';
  * Page of held orders: why each group is held and how much money it is. A group that was chosen shows its orders, and
  * the two decisions about all of them.
  */
-export const heldPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Held orders',
-  async show(visit) {
-    const filter = filterOf(visit);
-    const groups = await listHeldGroups(visit.db, filter);
-    const isChosen = filter.source !== null && filter.reason !== null;
-    return {
-      title: 'Held orders',
-      content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
+export const heldPage = definePage(PATH, async (visit) => {
+  const filter = filterOf(visit);
+  const groups = await listHeldGroups(visit.db, filter);
+  const isChosen = filter.source !== null && filter.reason !== null;
+  return {
+    title: 'Held orders',
+    content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
 ${filterForm(visit, [
   { name: 'job', label: 'Job' },
   { name: 'source', label: 'Source' },
   { name: 'why', label: 'Held because' },
   { name: 'order', label: 'Order' },
 ])}
-${pagedTable(
-  groups,
-  [
-    column('Source', ({ source }) => source),
-    column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
-    number('Orders', ({ orders }) => formatCount(orders)),
-    number('Amount', (group) => formatHeld([group])),
-    number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
-    column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
-    column('Job', ({ job }) => job),
-  ],
-  { visit, about: 'Held orders by reason', none: 'No order is held.' },
-)}
+${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No order is held.' }, [
+  column('Source', ({ source }) => source),
+  column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  number('Amount', (group) => formatHeld([group])),
+  number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
+  column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
+  column('Job', ({ job }) => job),
+])}
 ${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
-    };
-  },
-};
+  };
+});
 
 function filterOf(
   visit: Visit,
@@ -94,17 +85,13 @@ async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGro
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
-${table(
-  orders,
-  [
-    column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
-    column('Carries', ({ carries }) => carries),
-    column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
-    number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
-    column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
-  ],
-  { about: 'Held orders of this reason', none: 'None.' },
-)}
+${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
+  column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
+  column('Carries', ({ carries }) => carries),
+  column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
+  number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+  column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
+])}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
 ${heldForms(visit, filter, groups)}`;
 }

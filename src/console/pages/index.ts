@@ -32,49 +32,72 @@ import { statementPage } from './statements/statement.ts';
 import { statementsPage } from './statements/statements.ts';
 import { workersPage } from './workers.ts';
 
-/** All pages. The first tab of a place is where the header leads; its other tabs have this order. */
-export const pages: readonly ConsolePage[] = [
-  homePage,
-  searchPage,
-  ordersPage,
-  orderPage,
-  conflictsPage,
-  customersPage,
-  creatorsPage,
-  creatorPage,
-  dealsPage,
-  dealPage,
-  codesPage,
-  assignCodePage,
-  exportCodesPage,
-  leaksPage,
-  claimsPage,
-  returnsPage,
-  customersWonPage,
-  statementsPage,
-  statementPage,
-  statementDocumentPage,
-  paymentsPage,
-  paymentFilePage,
-  accrualsPage,
-  reconciliationPage,
-  fixPage,
-  doubtsPage,
-  heldPage,
-  rejectedPage,
-  rejectedRowPage,
-  checksPage,
-  findingPage,
-  bulksPage,
-  bulkPage,
-  runsPage,
-  runPage,
-  schedulesPage,
-  workersPage,
-  backfillsPage,
-  backfillPage,
-  filesPage,
-  filePage,
-  noticesPage,
-  auditPage,
-];
+/** The places of the console, in the order of its header. Every page belongs to one of them. */
+const PLACES = {
+  Home: { tabs: { Home: homePage }, others: [searchPage] },
+  Orders: {
+    tabs: { Orders: ordersPage, Conflicts: conflictsPage, Customers: customersPage },
+    others: [orderPage],
+  },
+  Creators: {
+    tabs: {
+      Creators: creatorsPage,
+      Deals: dealsPage,
+      Codes: codesPage,
+      'Leaked codes': leaksPage,
+      Claims: claimsPage,
+    },
+    others: [creatorPage, dealPage, assignCodePage, exportCodesPage],
+  },
+  Money: {
+    tabs: {
+      Returns: returnsPage,
+      'Customers won': customersWonPage,
+      Statements: statementsPage,
+      Payments: paymentsPage,
+      Accruals: accrualsPage,
+      Reconciliation: reconciliationPage,
+    },
+    others: [statementPage, statementDocumentPage, paymentFilePage],
+  },
+  Fix: {
+    tabs: {
+      All: fixPage,
+      Unclear: doubtsPage,
+      'Held orders': heldPage,
+      'Rejected rows': rejectedPage,
+      'Unusual files': checksPage,
+      'Bulk decisions': bulksPage,
+    },
+    others: [rejectedRowPage, findingPage, bulkPage],
+  },
+  System: {
+    tabs: {
+      Runs: runsPage,
+      Schedules: schedulesPage,
+      Workers: workersPage,
+      Backfills: backfillsPage,
+      Files: filesPage,
+      Notices: noticesPage,
+      Audit: auditPage,
+    },
+    others: [runPage, backfillPage, filePage],
+  },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly tabs: Readonly<Record<string, ConsolePage>>; readonly others: readonly ConsolePage[] }
+  >
+>;
+
+export type Place = keyof typeof PLACES;
+export const places = Object.keys(PLACES) as readonly Place[];
+
+/** A page with its place. `tab` is its name among the tabs of the place; null if only other pages link to it. */
+export type PlacedPage = ConsolePage & { readonly place: Place; readonly tab: string | null };
+
+/** All pages. The first tab of a place is where the header leads. */
+export const pages: readonly PlacedPage[] = places.flatMap((place) => [
+  ...Object.entries(PLACES[place].tabs).map(([tab, page]) => ({ ...page, place, tab })),
+  ...PLACES[place].others.map((page) => ({ ...page, place, tab: null })),
+]);

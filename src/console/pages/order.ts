@@ -10,7 +10,7 @@ import { countRejected } from '../../reports/files/list-rejected.ts';
 import { answerOrder } from '../../reports/lives/answer-order.ts';
 import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
-import type { ConsolePage, ShownPage, Visit } from '../console-page.ts';
+import { definePage, type ShownPage, type Visit } from '../console-page.ts';
 import {
   anchor,
   answerBox,
@@ -25,20 +25,16 @@ import {
 import { COUNT_LIMIT } from '../read-query.ts';
 
 /** The history of one order, from the line in the file to the service's answer. */
-export const orderPage: ConsolePage = {
-  path: '/orders/:source/:order',
-  place: 'Orders',
-  tab: null,
-  async show(visit) {
-    const { source = '', order = '' } = visit.params;
-    const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
-    const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
-    if (life === undefined) return notFound(visit, { source, order });
-    const { orderId, orderName } = life;
-    const name = orderName === null || orderName === orderId ? '' : ` (${orderName})`;
-    return {
-      title: `Order ${orderId}${name}`,
-      content: html`${answerBox(answerOrder(life), visit)}
+export const orderPage = definePage('/orders/:source/:order', async (visit) => {
+  const { source = '', order = '' } = visit.params;
+  const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
+  const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
+  if (life === undefined) return notFound(visit, { source, order });
+  const { orderId, orderName } = life;
+  const name = orderName === null || orderName === orderId ? '' : ` (${orderName})`;
+  return {
+    title: `Order ${orderId}${name}`,
+    content: html`${answerBox(answerOrder(life), visit)}
 <p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(orderId)}</code> shows the same.</p>
 <h2>Source</h2>
 ${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
@@ -47,9 +43,8 @@ ${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => 
 ${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
 <h2>Posted</h2>
 ${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and nothing will be unless it changes.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
-    };
-  },
-};
+  };
+});
 
 /** A row that could not be used may be the order, but only its file knows its id. */
 async function notFound(

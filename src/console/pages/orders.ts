@@ -12,7 +12,7 @@ import {
   type OrderFacet,
   type OrderFilter,
 } from '../../reports/list-orders.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { countUpTo, facet, filterForm, orderColumns, pagedTable } from '../markup/parts.ts';
 import {
   COUNT_LIMIT,
@@ -23,7 +23,6 @@ import {
   queryWithout,
   textOf,
   wordOf,
-  writeKey,
 } from '../read-query.ts';
 
 const PATH = '/orders';
@@ -43,57 +42,53 @@ const DISPOSITIONS = [
 const LINKS = ['with', 'without'] as const;
 
 /** Orders by outcome. */
-export const ordersPage: ConsolePage = {
-  path: PATH,
-  place: 'Orders',
-  tab: 'Orders',
-  async show(visit) {
-    const order = textOf(visit, 'order');
-    if (order !== null) return { redirect: visit.link('/search', { q: order }) };
-    const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
-    const creator = textOf(visit, 'creator');
-    const code = textOf(visit, 'code');
-    const link = optionOf(visit, 'link', LINKS);
-    const filter: OrderFilter = {
-      job: textOf(visit, 'job'),
-      source: textOf(visit, 'source'),
-      reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
-      deal: textOf(visit, 'deal'),
-      creator: creator === null ? null : await spellingsOf(visit.db, creator),
-      matched: link === null ? code : null,
-      matchedWhole: textOf(visit, 'code_is'),
-      // The pictures of a code count the orders that carry it, with and without a link.
-      code: code === null || link === null ? null : foldCode(code),
-      hasLink: link === null ? null : link === 'with',
-      from: dayOf(visit, 'from'),
-      to: dayOf(visit, 'to'),
-    };
-    const [rows, { count, facets }, outcomes] = await Promise.all([
-      listOrders(visit.db, {
-        ...{ ...filter, disposition: outcome },
-        ...{
-          limit: PAGE_ROWS + 1,
-          after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
-        },
-      }),
-      countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
-      countOutcomes(visit.db, filter),
-    ]);
-    const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
-    return {
-      title: 'Orders',
-      content: html`<nav class="facets" aria-label="Outcomes">${facet(visit.link(PATH, others), 'all', outcome === null)}${DISPOSITIONS.flatMap(
-        (state) => {
-          const orders = outcomes?.find(({ disposition }) => disposition === state)?.orders ?? 0;
-          if (outcomes !== null && orders === 0 && state !== outcome) return [];
-          const word = wordOf(state);
-          return facet(
-            visit.link(PATH, { ...others, outcome: word }),
-            html`${word}${outcomes === null ? null : html` <small>${formatCount(orders)}</small>`}`,
-            state === outcome,
-          );
-        },
-      )}</nav>
+export const ordersPage = definePage(PATH, async (visit) => {
+  const order = textOf(visit, 'order');
+  if (order !== null) return { redirect: visit.link('/search', { q: order }) };
+  const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
+  const creator = textOf(visit, 'creator');
+  const code = textOf(visit, 'code');
+  const link = optionOf(visit, 'link', LINKS);
+  const filter: OrderFilter = {
+    job: textOf(visit, 'job'),
+    source: textOf(visit, 'source'),
+    reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
+    deal: textOf(visit, 'deal'),
+    creator: creator === null ? null : await spellingsOf(visit.db, creator),
+    matched: link === null ? code : null,
+    matchedWhole: textOf(visit, 'code_is'),
+    // The pictures of a code count the orders that carry it, with and without a link.
+    code: code === null || link === null ? null : foldCode(code),
+    hasLink: link === null ? null : link === 'with',
+    from: dayOf(visit, 'from'),
+    to: dayOf(visit, 'to'),
+  };
+  const [rows, { count, facets }, outcomes] = await Promise.all([
+    listOrders(visit.db, {
+      ...{ ...filter, disposition: outcome },
+      ...{
+        limit: PAGE_ROWS + 1,
+        after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
+      },
+    }),
+    countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
+    countOutcomes(visit.db, filter),
+  ]);
+  const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
+  return {
+    title: 'Orders',
+    content: html`<nav class="facets" aria-label="Outcomes">${facet(visit.link(PATH, others), 'all', outcome === null)}${DISPOSITIONS.flatMap(
+      (state) => {
+        const orders = outcomes?.find(({ disposition }) => disposition === state)?.orders ?? 0;
+        if (outcomes !== null && orders === 0 && state !== outcome) return [];
+        const word = wordOf(state);
+        return facet(
+          visit.link(PATH, { ...others, outcome: word }),
+          html`${word}${outcomes === null ? null : html` <small>${formatCount(orders)}</small>`}`,
+          state === outcome,
+        );
+      },
+    )}</nav>
 ${filterForm(visit, [
   { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
   { name: 'job', label: '', type: 'hidden' },
@@ -109,15 +104,9 @@ ${filterForm(visit, [
 ])}
 ${facetLists(facets, count > COUNT_LIMIT, visit)}
 <p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest first, as of the last refresh of the reports.</p>
-${pagedTable(rows, orderColumns(visit), {
-  visit,
-  about: 'Orders',
-  none: 'There are no orders yet.',
-  keyOf: ({ at, job, source, orderId }) => writeKey(at, job, source, orderId),
-})}`,
-    };
-  },
-};
+${pagedTable({ rows, visit, about: 'Orders', none: 'There are no orders yet.', key: ['at', 'job', 'source', 'orderId'] }, orderColumns(visit))}`,
+  };
+});
 
 /** Values of the listed orders by which they can be narrowed, with their counts; the one that is chosen leads back. */
 function facetLists(

@@ -12,7 +12,7 @@ import { readRunActivity } from '../../reports/runs/read-run-activity.ts';
 import { findSlotOfRun } from '../../reports/runs/read-timeline.ts';
 import { readRunUnits } from '../../reports/runs/read-units.ts';
 import { answerRun, linkToTrace } from '../../reports/runs/runs.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { type Share, shareBar } from '../markup/bars.ts';
 import { amountList, anchor, answerBox, badge, factList, instant, missing, table } from '../markup/parts.ts';
 import { wordOf } from '../read-query.ts';
@@ -21,27 +21,23 @@ import { runUnits } from './workers.ts';
 const SHOWN_FILES = 50;
 
 /** One run: its files, its results, its activity, and a comparison with the previous run. */
-export const runPage: ConsolePage = {
-  path: '/runs/:run',
-  place: 'System',
-  tab: null,
-  async show(visit) {
-    const { db } = visit;
-    const { run: id = '' } = visit.params;
-    const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
-    if (run === null) return missing(`Run ${id}`, 'There is no run with this number.');
-    const isReported = run.counts !== null;
-    const [files, slot, before, activity, units] = await Promise.all([
-      listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
-      findSlotOfRun(db, run.runId),
-      findRunBefore(db, run),
-      readRunActivity(db, run.runId),
-      readRunUnits(db, run.runId),
-    ]);
-    const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
-    return {
-      title: `Run ${run.runId} of ${run.job}`,
-      content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run) }), visit)}
+export const runPage = definePage('/runs/:run', async (visit) => {
+  const { db } = visit;
+  const { run: id = '' } = visit.params;
+  const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
+  if (run === null) return missing(`Run ${id}`, 'There is no run with this number.');
+  const isReported = run.counts !== null;
+  const [files, slot, before, activity, units] = await Promise.all([
+    listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
+    findSlotOfRun(db, run.runId),
+    findRunBefore(db, run),
+    readRunActivity(db, run.runId),
+    readRunUnits(db, run.runId),
+  ]);
+  const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
+  return {
+    title: `Run ${run.runId} of ${run.job}`,
+    content: html`${answerBox(answerRun(run, { did: didOf, left: leftOf(run) }), visit)}
 ${factList([
   ['Status', badge(run.status)],
   ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
@@ -65,9 +61,8 @@ ${runActivity(activity, run, visit)}
 ${runUnits(units, visit)}
 <h2>Compared with the previous run</h2>
 ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function leftOf({ kind, counts }: ListedRun): readonly string[] {
   const { watched } = jobKinds.find((one) => one.kind === kind) ?? {};
@@ -137,28 +132,24 @@ function fileHref({ source, uri }: RunFile, visit: Visit): string {
 }
 
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
-  const shown = table(
-    files,
-    [
-      column('File', (file) => anchor(fileHref(file, visit), fileName(file.uri))),
-      column('Source', ({ source }) => source),
-      column(
-        'State',
-        ({ state, holdMessage }) =>
-          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
-      ),
-      number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
-      number('Rejected', ({ rejectedRows, runId }) =>
-        rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
-      ),
-      column('Read by', ({ runId }) =>
-        runId === run.runId
-          ? 'this run'
-          : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
-      ),
-    ],
-    { about: 'Files of the run', none: 'The run read no new files.' },
-  );
+  const shown = table({ rows: files, about: 'Files of the run', none: 'The run read no new files.' }, [
+    column('File', (file) => anchor(fileHref(file, visit), fileName(file.uri))),
+    column('Source', ({ source }) => source),
+    column(
+      'State',
+      ({ state, holdMessage }) =>
+        html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+    ),
+    number('Rows', ({ rows }) => (rows === null ? '' : formatCount(rows))),
+    number('Rejected', ({ rejectedRows, runId }) =>
+      rejectedRows === 0 ? '0' : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+    ),
+    column('Read by', ({ runId }) =>
+      runId === run.runId
+        ? 'this run'
+        : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+    ),
+  ]);
   return total > files.length
     ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`
     : shown;
@@ -186,16 +177,12 @@ function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
   ];
   const about = `Run ${now.runId} compared with run ${before.runId}`;
   return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
-${table(
-  rows,
-  [
-    column('What', ({ name }: Compared) => name),
-    number(`Run ${before.runId}`, (row) => row.before),
-    number(`Run ${now.runId}`, (row) => row.now),
-    number('Difference', ({ difference }) => difference),
-  ],
-  { about, none: 'Nothing to compare.' },
-)}`;
+${table({ rows, about, none: 'Nothing to compare.' }, [
+  column('What', ({ name }: Compared) => name),
+  number(`Run ${before.runId}`, (row) => row.before),
+  number(`Run ${now.runId}`, (row) => row.now),
+  number('Difference', ({ difference }) => difference),
+])}`;
 }
 
 function compareCounts(before: object | null, now: object | null): readonly Compared[] {
@@ -252,37 +239,27 @@ function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] 
 /** Shows what a run did: steps, requests and messages. */
 function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
   return html`<h2>Steps</h2>
-${table(
-  steps,
-  [
-    column(
-      'Step',
-      ({ label, times }) =>
-        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
-    ),
-    column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
-    number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
-    number('Done', describeDone),
-    column('Unit', ({ unit }) => unit),
-  ],
-  { about: 'Steps of the run', none: 'No steps were recorded.' },
-)}
+${table({ rows: steps, about: 'Steps of the run', none: 'No steps were recorded.' }, [
+  column(
+    'Step',
+    ({ label, times }) =>
+      html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
+  ),
+  column('Began', ({ startedAt }) => instant(startedAt, visit, { seconds: true })),
+  number('Took', (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`),
+  number('Done', describeDone),
+  column('Unit', ({ unit }) => unit),
+])}
 <h2>Requests to the service</h2>
-${table(
-  requests,
-  [
-    column('Operation', ({ operation }) => operation),
-    ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
-      number(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, (each: RunRequests) =>
-        formatCount(each[name]),
-      ),
-    ),
-    number('Median', ({ medianMs }) => formatMs(medianMs)),
-    number('95 %', ({ p95Ms }) => formatMs(p95Ms)),
-    number('Slowest', ({ slowestMs }) => formatMs(slowestMs)),
-  ],
-  { about: 'Requests of the run', none: 'The run sent no requests.' },
-)}
+${table({ rows: requests, about: 'Requests of the run', none: 'The run sent no requests.' }, [
+  column('Operation', ({ operation }) => operation),
+  ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
+    number(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, (each: RunRequests) => formatCount(each[name])),
+  ),
+  number('Median', ({ medianMs }) => formatMs(medianMs)),
+  number('95 %', ({ p95Ms }) => formatMs(p95Ms)),
+  number('Slowest', ({ slowestMs }) => formatMs(slowestMs)),
+])}
 <h2>Messages</h2>
 ${
   messages.length === 0

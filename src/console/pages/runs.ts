@@ -9,7 +9,7 @@ import { cut, formatCount, formatDuration } from '../../render/text.ts';
 import { countRuns, type ListedRun, listRuns } from '../../reports/runs/list-runs.ts';
 import { readTimeline, type SlotGroup } from '../../reports/runs/read-timeline.ts';
 import { describeDid, problemOf } from '../../reports/runs/runs.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { anchor, badge, countUpTo, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
 import { COUNT_LIMIT, dayOf, idOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
@@ -26,36 +26,32 @@ const SPAN_MINUTES = [15, 30, 60, 120, 240, 480, 720, 1_440];
 const PROBLEM_LENGTH = 160;
 
 /** When jobs ran or should have run, and what each run did. */
-export const runsPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Runs',
-  async show(visit) {
-    const { db } = visit;
-    const job = textOf(visit, 'job');
-    const filter = {
-      job,
-      status: optionOf(visit, 'status', STATUSES),
-      from: dayOf(visit, 'from'),
-      to: dayOf(visit, 'to'),
-    };
-    const scale = scaleOf(visit);
-    const jobs = Object.keys(visit.config.jobs).filter((name) => job === null || name === job);
-    const until = new Date(scale.from.getTime() + scale.spans * scale.spanSeconds * 1000);
-    const [groups, rows, count] = await Promise.all([
-      readTimeline(db, { ...scale, jobs, until }),
-      listRuns(db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
-      countRuns(db, { ...filter, limit: COUNT_LIMIT }),
-    ]);
-    const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
-    return {
-      title: 'Runs',
-      content: html`${filterForm(visit, [
-        { name: 'job', label: 'Job', options: withChosen(runNames(visit.config), job) },
-        { name: 'status', label: 'Status', options: STATUSES },
-        { name: 'from', label: 'From', type: 'date' },
-        { name: 'to', label: 'To', type: 'date' },
-      ])}
+export const runsPage = definePage(PATH, async (visit) => {
+  const { db } = visit;
+  const job = textOf(visit, 'job');
+  const filter = {
+    job,
+    status: optionOf(visit, 'status', STATUSES),
+    from: dayOf(visit, 'from'),
+    to: dayOf(visit, 'to'),
+  };
+  const scale = scaleOf(visit);
+  const jobs = Object.keys(visit.config.jobs).filter((name) => job === null || name === job);
+  const until = new Date(scale.from.getTime() + scale.spans * scale.spanSeconds * 1000);
+  const [groups, rows, count] = await Promise.all([
+    readTimeline(db, { ...scale, jobs, until }),
+    listRuns(db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    countRuns(db, { ...filter, limit: COUNT_LIMIT }),
+  ]);
+  const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
+  return {
+    title: 'Runs',
+    content: html`${filterForm(visit, [
+      { name: 'job', label: 'Job', options: withChosen(runNames(visit.config), job) },
+      { name: 'status', label: 'Status', options: STATUSES },
+      { name: 'from', label: 'From', type: 'date' },
+      { name: 'to', label: 'To', type: 'date' },
+    ])}
 <h2>Due times <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
@@ -68,9 +64,8 @@ ${
 }
 <h2>Runs <small>${countUpTo(count, COUNT_LIMIT)}, newest first</small></h2>
 ${runsTable(rows, visit)}`,
-    };
-  },
-};
+  };
+});
 
 /** The names under which runs are recorded: jobs, and their backfills, under names that no job can have. */
 function runNames({ jobs }: PipelineConfig): readonly string[] {
@@ -116,19 +111,15 @@ function hrefOf(
 }
 
 function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
-  return pagedTable(
-    runs,
-    [
-      column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
-      column('Job', ({ job }) => job),
-      column('Status', ({ status }) => badge(status)),
-      column('Started', ({ startedAt }) => instant(startedAt, visit)),
-      number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
-      column('Did', (run) => describeDid(run, didOf)),
-      column('Problem', (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH)),
-    ],
-    { visit, about: 'Runs', none: 'No job has run yet.', keyOf: ({ runId }) => runId },
-  );
+  return pagedTable({ rows: runs, visit, about: 'Runs', none: 'No job has run yet.', key: 'runId' }, [
+    column('Run', ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId)),
+    column('Job', ({ job }) => job),
+    column('Status', ({ status }) => badge(status)),
+    column('Started', ({ startedAt }) => instant(startedAt, visit)),
+    number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
+    column('Did', (run) => describeDid(run, didOf)),
+    column('Problem', (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH)),
+  ]);
 }
 
 /** The range of a timeline: days in UTC, divided into spans of equal length. */
@@ -197,20 +188,16 @@ ${cells.map((cell) => markOf(cell, { scale, row: jobs.indexOf(cell.job), href: h
 `,
   )}</ul>
 <details><summary>The numbers</summary>
-${table(
-  days,
-  [
-    column('Day', (day: string) => day),
-    ...jobs.map((job) =>
-      column(job, (day: string) => {
-        const ofDay = cells.filter((cell) => cell.job === job && startOfDay(cell.from) === day);
-        const counts = countStates(ofDay.flatMap((cell) => cell.groups));
-        return counts === '' ? '' : anchor(dayHref(job, day), counts);
-      }),
-    ),
-  ],
-  { about: 'Slots by day and job', none: 'None.' },
-)}</details>
+${table({ rows: days, about: 'Slots by day and job', none: 'None.' }, [
+  column('Day', (day: string) => day),
+  ...jobs.map((job) =>
+    column(job, (day: string) => {
+      const ofDay = cells.filter((cell) => cell.job === job && startOfDay(cell.from) === day);
+      const counts = countStates(ofDay.flatMap((cell) => cell.groups));
+      return counts === '' ? '' : anchor(dayHref(job, day), counts);
+    }),
+  ),
+])}</details>
 `;
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../../reports/codes/list-codes.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
 import { describeLeak, describeStart, describeVoid } from '../../../reports/money/leaks.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
 import { anchor, instant, missing, orderColumns, table } from '../../markup/parts.ts';
@@ -33,37 +33,33 @@ const SHOWN_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /** One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that assigns it. */
-export const assignCodePage: ConsolePage = {
-  path: '/codes/assign',
-  place: 'Creators',
-  tab: null,
-  async show(visit) {
-    const { db, now } = visit;
-    const code = textOf(visit, 'code');
-    const folded = foldCode(code ?? '');
-    const job = textOf(visit, 'job') ?? (code === null ? null : await findJob(visit, folded));
-    if (job === null || code === null || visit.config.jobs[job] === undefined)
-      return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
-    const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
-      listUnownedCodes(db, { job, folded: code, limit: 20 }),
-      listOrders(db, { job, disposition: 'unattributed', matchedWhole: code, limit: SHOWN_ORDERS }),
-      listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
-      listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
-      listCodeUse(db, { folded, days: SHOWN_DAYS }),
-      findLeaks(db, { now, code: folded }),
-    ]);
-    const current = assigned.find(({ withdrawnAt }) => withdrawnAt === null);
-    const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
-    const isUnowned = owners.length === 0 && current === undefined;
-    return {
-      title: `Code ${name}`,
-      content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
-        current === undefined
-          ? isUnowned
-            ? 'Nobody owns this code.'
-            : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
-          : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
-      } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
+export const assignCodePage = definePage('/codes/assign', async (visit) => {
+  const { db, now } = visit;
+  const code = textOf(visit, 'code');
+  const folded = foldCode(code ?? '');
+  const job = textOf(visit, 'job') ?? (code === null ? null : await findJob(visit, folded));
+  if (job === null || code === null || visit.config.jobs[job] === undefined)
+    return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
+  const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
+    listUnownedCodes(db, { job, folded: code, limit: 20 }),
+    listOrders(db, { job, disposition: 'unattributed', matchedWhole: code, limit: SHOWN_ORDERS }),
+    listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
+    listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
+    listCodeUse(db, { folded, days: SHOWN_DAYS }),
+    findLeaks(db, { now, code: folded }),
+  ]);
+  const current = assigned.find(({ withdrawnAt }) => withdrawnAt === null);
+  const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
+  const isUnowned = owners.length === 0 && current === undefined;
+  return {
+    title: `Code ${name}`,
+    content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
+      current === undefined
+        ? isUnowned
+          ? 'Nobody owns this code.'
+          : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
+        : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
+    } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
 ${leakEvidence(leak, visit)}
 ${await voidPart(leak, { code: folded, visit })}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
@@ -72,16 +68,16 @@ ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
-${table(orders, orderColumns(visit), { about: `Newest orders with ${code}`, none: 'No order has this code.' })}`,
-    };
+${table({ rows: orders, about: `Newest orders with ${code}`, none: 'No order has this code.' }, orderColumns(visit))}`,
+  };
 
-    function assignForm(): Html {
-      const input = (field: string, label: string, value: string | null, hint: string): Html =>
-        html`<p><label>${label} <input type="text" name="${field}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
+  function assignForm(): Html {
+    const input = (field: string, label: string, value: string | null, hint: string): Html =>
+      html`<p><label>${label} <input type="text" name="${field}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
 `;
-      return actionForm(visit, '/codes/assign', {
-        hidden: { job: job ?? '', code: name },
-        fields: html`<p>Fill in one of deal, collaboration and handle. A deal is the safest, because one handle can have several deals.</p>
+    return actionForm(visit, '/codes/assign', {
+      hidden: { job: job ?? '', code: name },
+      fields: html`<p>Fill in one of deal, collaboration and handle. A deal is the safest, because one handle can have several deals.</p>
 ${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
 ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
 ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
@@ -89,12 +85,10 @@ ${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the 
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
 <p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
-        reasonLabel: 'Why',
-        button: 'Assign',
-      });
-    }
-  },
-};
+      button: 'Assign',
+    });
+  }
+});
 
 /** The first job that knows a code, or whose orders carry it. */
 async function findJob({ db }: Visit, folded: string): Promise<string | null> {
@@ -215,13 +209,9 @@ function ownerTable(
   ];
   if (rows.length === 0) return null;
   return html`<h2>Owners</h2>
-${table(
-  rows,
-  [
-    column('Owner', ({ owner }: (typeof rows)[number]) => owner),
-    column('Valid', ({ valid }) => valid),
-    column('Stated in', ({ from }) => from),
-  ],
-  { about: 'Owners', none: '' },
-)}`;
+${table({ rows, about: 'Owners', none: '' }, [
+  column('Owner', ({ owner }: (typeof rows)[number]) => owner),
+  column('Valid', ({ valid }) => valid),
+  column('Stated in', ({ from }) => from),
+])}`;
 }

@@ -11,7 +11,7 @@ import {
   listUnownedCodes,
   type OwnedCode,
 } from '../../../reports/codes/list-codes.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import {
   amountList,
@@ -23,7 +23,7 @@ import {
   missing,
   pagedTable,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/codes';
 const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
@@ -40,27 +40,22 @@ const ABOUT: Readonly<Record<View, string>> = {
 };
 
 /** Codes without an owner, by revenue, and codes with an owner. */
-export const codesPage: ConsolePage = {
-  path: PATH,
-  place: 'Creators',
-  tab: 'Codes',
-  async show(visit) {
-    const view = optionOf(visit, 'show', VIEWS) ?? 'unowned';
-    const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
-    const job = textOf(visit, 'job');
-    return {
-      title: 'Codes',
-      content: html`${filterForm(visit, [
-        { name: 'show', label: 'Show', options: VIEWS, required: true },
-        { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
-        { name: 'code', label: 'Code' },
-      ])}
+export const codesPage = definePage(PATH, async (visit) => {
+  const view = optionOf(visit, 'show', VIEWS) ?? 'unowned';
+  const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
+  const job = textOf(visit, 'job');
+  return {
+    title: 'Codes',
+    content: html`${filterForm(visit, [
+      { name: 'show', label: 'Show', options: VIEWS, required: true },
+      { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
+      { name: 'code', label: 'Code' },
+    ])}
 <p>${ABOUT[view]}</p>
 ${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assigned(visit) : await owned(visit, view)}
 <p>${jobs.filter(({ name }) => job === null || name === job).map(({ name }) => html`${anchor(visit.link('/codes/export', { job: name }), `Codes of ${name} as codes.csv`)} `)}</p>`,
-    };
-  },
-};
+  };
+});
 
 async function unowned(visit: Visit): Promise<Html> {
   const rows = await listUnownedCodes(visit.db, {
@@ -69,7 +64,7 @@ async function unowned(visit: Visit): Promise<Html> {
     limit: PAGE_ROWS,
   });
   return html`${pagedTable(
-    rows,
+    { rows, visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
     [
       column('Code', ({ code, folded, job, carriedAs }) =>
         carriedAs === 'code'
@@ -81,7 +76,6 @@ async function unowned(visit: Visit): Promise<Html> {
       column('Last order', ({ lastDay }) => lastDay),
       column('Job', ({ job }) => job),
     ],
-    { visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
   )}${rows.length === PAGE_ROWS ? html`<p class="dim">These are the first ${PAGE_ROWS}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
 }
 
@@ -91,7 +85,13 @@ async function assigned(visit: Visit): Promise<Html> {
     after: keyOf(visit, { job: 'text', folded: 'text' }),
   });
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Assigned codes',
+      none: 'No code was assigned in the console.',
+      key: ['job', 'folded'],
+    },
     [
       column('Code', ({ code, folded, job }) =>
         anchor(visit.link('/codes/assign', { job, code: folded }), code),
@@ -114,10 +114,6 @@ async function assigned(visit: Visit): Promise<Html> {
         }),
       ),
     ],
-    {
-      ...{ visit, about: 'Assigned codes', none: 'No code was assigned in the console.' },
-      keyOf: (row) => writeKey(row.job, row.folded),
-    },
   );
 }
 
@@ -131,7 +127,13 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     after: after === null ? null : { ...after, line: Number(after.line) },
   });
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Codes with an owner',
+      none: 'There are none.',
+      key: ['job', 'folded', 'line'],
+    },
     [
       column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
       column('Owner', ownerOf(visit)),
@@ -145,12 +147,6 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
       ),
       column('Job', ({ job: name }) => name),
     ],
-    {
-      visit,
-      about: 'Codes with an owner',
-      none: 'There are none.',
-      keyOf: (row) => writeKey(row.job, row.folded, String(row.line)),
-    },
   );
 }
 
@@ -167,30 +163,25 @@ const MOST = 100_000;
  * Exports the codes of a job, including those assigned in the console, as codes.csv, so that they can be kept
  * in the file.
  */
-export const exportCodesPage: ConsolePage = {
-  path: '/codes/export',
-  place: 'Creators',
-  tab: null,
-  async show(visit) {
-    const job = textOf(visit, 'job');
-    if (job === null || visit.config.jobs[job] === undefined)
-      return missing('Which job?', 'The address names no job of the configuration.');
-    const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
-    const rows = codes.map((one) => [
-      one.code,
-      one.brandId ?? '',
-      one.influencerHandle ?? '',
-      one.dealId ?? '',
-      one.collabId ?? '',
-      one.validFrom?.toISOString() ?? '',
-      one.validTo?.toISOString() ?? '',
-    ]);
-    return {
-      download: {
-        name: `codes-${job}.csv`,
-        type: 'text/csv',
-        content: renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true }),
-      },
-    };
-  },
-};
+export const exportCodesPage = definePage('/codes/export', async (visit) => {
+  const job = textOf(visit, 'job');
+  if (job === null || visit.config.jobs[job] === undefined)
+    return missing('Which job?', 'The address names no job of the configuration.');
+  const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
+  const rows = codes.map((one) => [
+    one.code,
+    one.brandId ?? '',
+    one.influencerHandle ?? '',
+    one.dealId ?? '',
+    one.collabId ?? '',
+    one.validFrom?.toISOString() ?? '',
+    one.validTo?.toISOString() ?? '',
+  ]);
+  return {
+    download: {
+      name: `codes-${job}.csv`,
+      type: 'text/csv',
+      content: renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true }),
+    },
+  };
+});

@@ -15,7 +15,7 @@ import {
   readWaitingClaims,
   type WaitingClaims,
 } from '../../../reports/doubts/waiting-claims.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import {
   anchor,
   countUpTo,
@@ -26,7 +26,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { COUNT_LIMIT, idOf, keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { COUNT_LIMIT, idOf, keyOf, PAGE_ROWS } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import {
   AGES,
@@ -41,15 +41,10 @@ const PATH = '/doubts';
 const MAX_REASONS = 50;
 
 /** Entries in doubt, and entries that were credited more than once. */
-export const doubtsPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Unclear',
-  async show(visit) {
-    const entry = idOf(visit, 'entry');
-    return entry === null ? showList(visit) : showDoubt(visit, entry);
-  },
-};
+export const doubtsPage = definePage(PATH, async (visit) => {
+  const entry = idOf(visit, 'entry');
+  return entry === null ? showList(visit) : showDoubt(visit, entry);
+});
 
 async function showList(visit: Visit): Promise<Shown> {
   const filter = readDoubtFilter(visit);
@@ -106,7 +101,13 @@ function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
   return pagedTable(
-    doubts,
+    {
+      rows: doubts,
+      visit,
+      about: 'Unclear entries',
+      none: 'There are none.',
+      key: ['since', 'entryId'],
+    },
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
       ...(visit.may('POST /bulk/preview') ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
@@ -130,10 +131,6 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
         evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
       ),
     ],
-    {
-      ...{ visit, about: 'Unclear entries', none: 'There are none.' },
-      keyOf: ({ since, entryId }) => writeKey(since, entryId),
-    },
   );
 }
 
@@ -142,7 +139,7 @@ function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null,
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
 ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(credits.length)} are shown.</p>` : null}${table(
-  credits.slice(0, PAGE_ROWS),
+  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once', none: '' },
   [
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
@@ -160,7 +157,6 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
     column('Deal', ({ dealId }) => dealId),
     column('Job', ({ job }) => job),
   ],
-  { about: 'Credited more than once', none: '' },
 )}
 ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
 }

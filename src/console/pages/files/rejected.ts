@@ -16,9 +16,9 @@ import {
   type RejectedCause,
   type RejectedFilter,
 } from '../../../reports/files/list-rejected.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { anchor, factList, filterForm, isFiltered, pagedTable } from '../../markup/parts.ts';
-import { idOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { idOf, keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
@@ -27,34 +27,30 @@ const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
 
 /** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
-export const rejectedPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Rejected rows',
-  async show(visit) {
-    const filter = readFilter(visit);
-    if (visit.query.get('download') === 'csv') return download(visit, filter);
-    const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
-    const [causes, sources, rows] = await Promise.all([
-      listRejectedCauses(visit.db, filter),
-      listRejectedSources(visit.db, filter),
-      listRejected(visit.db, {
-        ...filter,
-        limit: PAGE_ROWS + 1,
-        ...(after === null ? {} : { after: { ...after, record: Number(after.record) } }),
-      }),
-    ]);
-    const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
-    return {
-      title: 'Rejected rows',
-      content: html`${
-        total === 0
-          ? isFiltered(visit)
-            ? null
-            : html`<p class="green">No row is rejected.</p>`
-          : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
+export const rejectedPage = definePage(PATH, async (visit) => {
+  const filter = readFilter(visit);
+  if (visit.query.get('download') === 'csv') return download(visit, filter);
+  const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
+  const [causes, sources, rows] = await Promise.all([
+    listRejectedCauses(visit.db, filter),
+    listRejectedSources(visit.db, filter),
+    listRejected(visit.db, {
+      ...filter,
+      limit: PAGE_ROWS + 1,
+      ...(after === null ? {} : { after: { ...after, record: Number(after.record) } }),
+    }),
+  ]);
+  const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
+  return {
+    title: 'Rejected rows',
+    content: html`${
+      total === 0
+        ? isFiltered(visit)
+          ? null
+          : html`<p class="green">No row is rejected.</p>`
+        : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
 ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
-      }
+    }
 ${filterForm(visit, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
@@ -66,35 +62,36 @@ ${causeTable(causes, visit)}
 ${await fixEffect(visit, filter)}
 <h2>Rows</h2>
 ${rowTable(rows, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
-  return pagedTable(
-    causes,
-    [
-      column('Cause', ({ code }) =>
-        anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+  return pagedTable({ rows: causes, visit, about: 'Causes', none: 'There are none.' }, [
+    column('Cause', ({ code }) =>
+      anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+    ),
+    number('Rows', ({ rows }) => formatCount(rows)),
+    number('Files', ({ files }) => formatCount(files)),
+    column('What is wrong, in the first row', ({ reason }) => reason),
+    column('How to fix it', ({ help }) => help),
+    column('Effect', ({ code }) =>
+      anchor(
+        visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
+        html`Preview the fix of ${code.replaceAll('_', ' ')}`,
       ),
-      number('Rows', ({ rows }) => formatCount(rows)),
-      number('Files', ({ files }) => formatCount(files)),
-      column('What is wrong, in the first row', ({ reason }) => reason),
-      column('How to fix it', ({ help }) => help),
-      column('Effect', ({ code }) =>
-        anchor(
-          visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
-          html`Preview the fix of ${code.replaceAll('_', ' ')}`,
-        ),
-      ),
-    ],
-    { visit, about: 'Causes', none: 'There are none.' },
-  );
+    ),
+  ]);
 }
 
 function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Rejected rows',
+      none: 'There are none.',
+      key: ['sourceFileId', 'record'],
+    },
     [
       column('Row', ({ uri, line, sourceFileId, record }) =>
         anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),
@@ -113,10 +110,6 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
     ],
-    {
-      ...{ visit, about: 'Rejected rows', none: 'There are none.' },
-      keyOf: ({ sourceFileId, record }) => writeKey(sourceFileId, String(record)),
-    },
   );
 }
 
@@ -223,26 +216,22 @@ const LIMIT_MS = 5_000;
 const MAX_ROWS = 20;
 
 /** One rejected row, as in its file. */
-export const rejectedRowPage: ConsolePage = {
-  path: '/rejected/:file/:record',
-  place: 'Fix',
-  tab: null,
-  async show(visit) {
-    const { file = '', record = '' } = visit.params;
-    const [row] =
-      /^\d{1,18}$/.test(file) && /^\d{1,15}$/.test(record)
-        ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
-        : [];
-    if (row === undefined)
-      return {
-        title: 'Rejected row',
-        content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
-<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
-        status: 404,
-      };
+export const rejectedRowPage = definePage('/rejected/:file/:record', async (visit) => {
+  const { file = '', record = '' } = visit.params;
+  const [row] =
+    /^\d{1,18}$/.test(file) && /^\d{1,15}$/.test(record)
+      ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
+      : [];
+  if (row === undefined)
     return {
-      title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
-      content: html`<p>${row.reason}</p>
+      title: 'Rejected row',
+      content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
+<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
+      status: 404,
+    };
+  return {
+    title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
+    content: html`<p>${row.reason}</p>
 <p class="help">${row.help}</p>
 ${factList([
   ['Cause', anchor(visit.link('/rejected', { code: row.code }), row.code.replaceAll('_', ' '))],
@@ -256,9 +245,8 @@ ${factList([
 ])}
 <h2>In the file</h2>
 ${await original(row, visit)}`,
-    };
-  },
-};
+  };
+});
 
 /**
  * Shows the row to operators only, because it contains personal data other than e-mail addresses, which

@@ -10,7 +10,7 @@ import { describePaid } from '../../../reports/payments/payments.ts';
 import type { Shown, Visit } from '../../console-page.ts';
 import { notOffered } from '../../markup/action-form.ts';
 import { anchor, badge, dealAnchor, factList, orderLink, pagedTable } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 
 /** Shows the lines of one deal in a statement, page by page. */
 export async function showDealLines(
@@ -64,7 +64,13 @@ ${
   lines.length === 0 && key === null
     ? html`<p class="none">The statement has no line for this deal.</p>`
     : pagedTable(
-        lines,
+        {
+          rows: lines,
+          visit,
+          about: `Lines of deal ${dealId}`,
+          none: 'The statement has no line for this deal.',
+          key: ['currency', 'dueOn', 'kind', 'subject'],
+        },
         [
           column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
           column('What', (line) => whatOf(line, visit)),
@@ -81,12 +87,6 @@ ${
           number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
           number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
         ],
-        {
-          visit,
-          about: `Lines of deal ${dealId}`,
-          none: 'The statement has no line for this deal.',
-          keyOf: ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject),
-        },
       )
 }`,
   };

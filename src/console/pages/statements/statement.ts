@@ -26,7 +26,7 @@ import {
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
 import { describePaid } from '../../../reports/payments/payments.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -36,31 +36,26 @@ import { showDealLines } from './deal-lines.ts';
  * Page of the statement of one month: the amounts owed to each deal, with one table per currency, and the
  * orders that it does not contain yet.
  */
-export const statementPage: ConsolePage = {
-  path: '/statements/:month',
-  place: 'Money',
-  tab: null,
-  async show(visit) {
-    const { month = '' } = visit.params;
-    if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
-    const contained = await refuseContained(visit.db, month).then(() => null, describeKnown);
-    if (contained !== null) return { title: `Statement of ${month}`, content: contained };
-    const read = readRules(visit);
-    // A closed statement is shown as it was stored, even if the terms cannot be read now.
-    const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
-    if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
-    const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
-    const format = visit.query.get('download');
-    const dealId = textOf(visit, 'deal');
-    // What a creator gets is the document.
-    if (format === 'pdf' && dealId !== null)
-      return { redirect: visit.link(`/statements/${month}/document`, { deal: dealId, download: format }) };
-    if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format, dealId });
-    return dealId === null
-      ? showMonth(visit, { month, rules })
-      : showDealLines(visit, { month, rules, dealId });
-  },
-};
+export const statementPage = definePage('/statements/:month', async (visit) => {
+  const { month = '' } = visit.params;
+  if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
+  const contained = await refuseContained(visit.db, month).then(() => null, describeKnown);
+  if (contained !== null) return { title: `Statement of ${month}`, content: contained };
+  const read = readRules(visit);
+  // A closed statement is shown as it was stored, even if the terms cannot be read now.
+  const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
+  if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
+  const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
+  const format = visit.query.get('download');
+  const dealId = textOf(visit, 'deal');
+  // What a creator gets is the document.
+  if (format === 'pdf' && dealId !== null)
+    return { redirect: visit.link(`/statements/${month}/document`, { deal: dealId, download: format }) };
+  if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format, dealId });
+  return dealId === null
+    ? showMonth(visit, { month, rules })
+    : showDealLines(visit, { month, rules, dealId });
+});
 
 /** Maximum number of lines of a download, which is built in memory. A PDF of that size has 150 pages. */
 const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
@@ -176,22 +171,18 @@ function currencyTable(
     number(title, ({ [of]: sum }: DealSum) => (sum === null ? null : formatMoney(sum, null)));
   const path = `/statements/${month}`;
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
-${table(
-  rows.slice(0, PAGE_ROWS),
-  [
-    column('Deal', ({ dealId }) =>
-      dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
-    ),
-    column('Creator', ({ influencerHandle }) => influencerHandle),
-    number('Orders', ({ orders }) => formatCount(orders)),
-    money('Net revenue', 'netAmount'),
-    money('Commission', 'commission'),
-    money('Corrections', 'corrections'),
-    money('Fees', 'fees'),
-    number('To pay', (deal) => formatMoney(deal.amount, currency)),
-  ],
-  { about: `What deals are owed in ${currency}`, none: 'No deal.' },
-)}
+${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${currency}`, none: 'No deal.' }, [
+  column('Deal', ({ dealId }) =>
+    dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+  ),
+  column('Creator', ({ influencerHandle }) => influencerHandle),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  money('Net revenue', 'netAmount'),
+  money('Commission', 'commission'),
+  money('Corrections', 'corrections'),
+  money('Fees', 'fees'),
+  number('To pay', (deal) => formatMoney(deal.amount, currency)),
+])}
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
@@ -213,7 +204,6 @@ function closeForm(visit: Visit, sums: StatementSums): Html {
 <p>Close the statement when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. Later changes are corrections in the next statement.</p>
 ${actionForm(visit, '/statements/close', {
   hidden: { month, shown: describeSums(sums.currencies) },
-  reasonLabel: 'Why',
   button: `Close ${month}`,
   confirm: 'I have checked it: a closed statement never changes.',
 })}`;
