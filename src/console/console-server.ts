@@ -8,7 +8,7 @@ import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
 import { spellDeal } from '../reports/lives/find-subjects.ts';
-import { readChangeVersion } from '../reports/status/read-version.ts';
+import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';

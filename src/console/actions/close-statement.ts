@@ -10,7 +10,7 @@ import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
 import { sumStatement } from '../../money/sum-statement.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, monthField, reason, text, understood } from '../form-fields.ts';
-import { describeSums } from '../pages/statements/statement.ts';
+import { describeSums } from '../pages/money/statements.ts';
 
 export const statementActions: readonly ConsoleAction[] = [
   /** Closes the statement of a month, if its sums are those that the page showed. */

@@ -1,3 +1,4 @@
+import { KnownError } from '../../core/known-error.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
@@ -199,6 +200,14 @@ export function answerBox({ text, tone, next }: Answer, { config }: Pick<Visit, 
 /** A page for what does not exist. */
 export function missing(title: string, text: HtmlValue): ShownPage {
   return { title, content: html`<p>${text}</p>`, status: 404 };
+}
+
+/** Explains what is wrong with a setting or a file instead of a part of the page. @throws an error of any other kind. */
+export function describeKnown(error: unknown): Html {
+  if (!(error instanceof KnownError)) throw error;
+  const { message, where, help, problems = [] } = error.details;
+  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
+<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
 }
 
 /** A link to the page of a deal; empty if it is not known. */

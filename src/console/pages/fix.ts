@@ -29,8 +29,8 @@ import {
   table,
 } from '../markup/parts.ts';
 import { COUNT_LIMIT, optionOf } from '../read-query.ts';
-import { acknowledgeManyForm, settleManyForm } from './doubts/settle-many.ts';
-import { decideManyForm } from './files/files.ts';
+import { acknowledgeManyForm, settleManyForm } from './doubts.ts';
+import { decideManyForm } from './files.ts';
 import { heldForms, heldQuery } from './held.ts';
 
 const PATH = '/fix';

@@ -1,8 +1,14 @@
+import { sayStateReason } from '../../core/held/held-order.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import type { Html } from '../../core/text/html.ts';
+import { foldOrderId } from '../../core/text/order-key.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { lastDayOf } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount } from '../../render/text.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { countRejected } from '../../reports/files/list-rejected.ts';
 import { spellingsOf } from '../../reports/find-handles.ts';
 import {
   countFacets,
@@ -12,8 +18,25 @@ import {
   type OrderFacet,
   type OrderFilter,
 } from '../../reports/list-orders.ts';
-import { definePage, type Visit } from '../console-page.ts';
-import { countUpTo, facet, filterForm, orderColumns, pagedTable } from '../markup/parts.ts';
+import { answerOrder } from '../../reports/lives/answer-order.ts';
+import type { EntryLife } from '../../reports/lives/entry-lives.ts';
+import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
+import { definePage, type ShownPage, type Visit } from '../console-page.ts';
+import {
+  anchor,
+  answerBox,
+  badge,
+  countUpTo,
+  dealAnchor,
+  facet,
+  factList,
+  filterForm,
+  instant,
+  lifeList,
+  missing,
+  orderColumns,
+  pagedTable,
+} from '../markup/parts.ts';
 import {
   COUNT_LIMIT,
   dayOf,
@@ -156,4 +179,91 @@ function chosenOf(name: OrderFacet, visit: Visit): string | null {
   const [from, to] = [dayOf(visit, 'from'), dayOf(visit, 'to')];
   const month = from?.slice(0, 7) ?? '';
   return from === `${month}-01` && to !== null && to === lastDayOf(month) ? month : null;
+}
+
+/** The history of one order, from the line in the file to the service's answer. */
+export const orderPage = definePage('/orders/:source/:order', async (visit) => {
+  const { source = '', order = '' } = visit.params;
+  const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
+  const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
+  if (life === undefined) return notFound(visit, { source, order });
+  const { orderId, orderName } = life;
+  const name = orderName === null || orderName === orderId ? '' : ` (${orderName})`;
+  return {
+    title: `Order ${orderId}${name}`,
+    content: html`${answerBox(answerOrder(life), visit)}
+<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(orderId)}</code> shows the same.</p>
+<h2>Source</h2>
+${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
+${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => html`<p>${anchor(visit.link(`/rejected/${sourceFileId}/${record}`), `${fileName(uri)} line ${line}`)} could not be used${isSettled ? ', and a later file settled it' : ''}: ${reason}</p>`)}
+<h2>Attributed</h2>
+${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
+<h2>Posted</h2>
+${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and nothing will be unless it changes.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
+  };
+});
+
+/** A row that could not be used may be the order, but only its file knows its id. */
+async function notFound(
+  visit: Visit,
+  { source, order }: { readonly source: string; readonly order: string },
+): Promise<ShownPage> {
+  const rejected = await countRejected(visit.db, {
+    ...{ limit: COUNT_LIMIT, isOpen: true },
+    ...(source === '-' ? {} : { sources: [source] }),
+  });
+  return missing(
+    `Order ${order}`,
+    html`No row of the files that were read and no entry of the ledger has this order.${rejected === 0 ? null : html` ${anchor(visit.link('/rejected', { source: source === '-' ? null : source }), `${countUpTo(rejected, COUNT_LIMIT)} ${rejected === 1 ? 'row' : 'rows'}`)} could not be used, and one of them may be.`}`,
+  );
+}
+
+function versionItem(version: OrderVersion, visit: Visit): Html {
+  const { fileState, isCurrent, currency } = version;
+  const role =
+    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'current' : 'replaced';
+  const facts: readonly (readonly [string, string | Html | null])[] = [
+    ['Total', version.total === null ? null : formatMoney(version.total, currency)],
+    ['Subtotal', version.subtotal === null ? null : formatMoney(version.subtotal, currency)],
+    ['Refunded', version.refunded === null ? null : formatMoney(version.refunded, currency)],
+    ['Status', version.status?.replaceAll('_', ' ') ?? null],
+    ['Placed', version.placedAt === null ? null : instant(version.placedAt, visit)],
+    ['Cancelled', version.cancelledAt === null ? null : instant(version.cancelledAt, visit)],
+    ['Codes', version.codes.length === 0 ? 'none' : version.codes.join(', ')],
+    ['Links', version.links.length === 0 ? null : version.links.join(', ')],
+    ['Order ids in tags and notes', version.otherIds.length === 0 ? null : version.otherIds.join(', ')],
+    ['Marked by the layout', version.exclusion?.replaceAll('_', ' ') ?? null],
+  ];
+  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${role}</small></p>${factList(facts)}</li>
+`;
+}
+
+function attributionItem(one: OrderAttribution, visit: Visit): Html {
+  const { dealId } = one;
+  const facts: readonly (readonly [string, string | Html | null])[] = [
+    ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
+    ['Tried', one.matchedBy === null ? one.matchedValue : null],
+    ['Evidence for several owners', one.claims],
+    ['Creator', one.influencerHandle],
+    ['Deal', dealAnchor(visit, dealId)],
+    ['Collaboration', one.collabId],
+    ['Brand', one.brandId],
+    ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
+  ];
+  return html`<li><p>${instant(one.decidedAt, visit)} ${badge(one.outcome)}${one.reason === null ? null : html` ${one.reason.replaceAll('_', ' ')}`} <small>job ${one.job}</small></p>${factList(facts)}</li>
+`;
+}
+
+function entrySection(entry: EntryLife, visit: Visit): Html {
+  const { dealId } = entry;
+  return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
+${factList([
+  ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
+  ['Deal', dealAnchor(visit, dealId)],
+  ['Collaboration', entry.collabId],
+  ['Why', sayStateReason(entry.stateReason)],
+])}
+${lifeList(entry.events, visit)}
+${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
+`;
 }

@@ -1,4 +1,3 @@
-import { KnownError } from '../../../core/known-error.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
@@ -15,7 +14,7 @@ import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../repo
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, missing, pagedTable, table } from '../../markup/parts.ts';
+import { anchor, describeKnown, missing, pagedTable, table } from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
@@ -46,14 +45,6 @@ ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed ye
 ])}`,
   };
 });
-
-/** Explains what is wrong with a setting or a file instead of a part of the page. @throws an error of any other kind. */
-function describeKnown(error: unknown): Html {
-  if (!(error instanceof KnownError)) throw error;
-  const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
-<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
-}
 
 async function unpaidPart(visit: Visit): Promise<Html> {
   const [last] = await listStatements(visit.db, { limit: 1 });

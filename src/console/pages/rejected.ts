@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KnownError } from '../../../core/known-error.ts';
-import { formatAmounts } from '../../../core/money.ts';
-import type { RawRows } from '../../../core/record.ts';
-import type { RejectedRowInFile } from '../../../core/report.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { encodeRows } from '../../../render/csv.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { formatAmounts } from '../../core/money.ts';
+import type { RawRows } from '../../core/record.ts';
+import type { RejectedRowInFile } from '../../core/report.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
+import { encodeRows } from '../../render/csv.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import {
   listRejected,
   listRejectedCauses,
   listRejectedSources,
   type RejectedCause,
   type RejectedFilter,
-} from '../../../reports/files/list-rejected.ts';
-import { definePage, type Shown, type Visit } from '../../console-page.ts';
-import { anchor, factList, filterForm, isFiltered, pagedTable } from '../../markup/parts.ts';
-import { idOf, keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+} from '../../reports/files/list-rejected.ts';
+import { definePage, type Shown, type Visit } from '../console-page.ts';
+import { anchor, factList, filterForm, isFiltered, pagedTable } from '../markup/parts.ts';
+import { idOf, keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
@@ -122,9 +122,9 @@ async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): 
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
   const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
   if (rejected.length === 0) return null;
-  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
-  const { previewFix } = await import('../../preview-fix.ts');
-  const { jobOfSource } = await import('../../../../jobs/attribute-orders/previewed-job.ts');
+  const { fetchRawRows } = await import('../../intake/read/fetch-raw-rows.ts');
+  const { previewFix } = await import('../preview-fix.ts');
+  const { jobOfSource } = await import('../../../jobs/attribute-orders/previewed-job.ts');
   const jobOf = (source: string) => jobOfSource(config, source);
   const read = await withinLimit(
     previewFix({ config, rejected, fetchRows: fetchRawRows, jobOf }),
@@ -172,7 +172,7 @@ async function download({ db, config, may, ...visit }: Visit, filter: RejectedFi
     return refuse(
       `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Use a narrower filter, or use  npx influencer-sync rejected --export .`,
     );
-  const { fetchRawRows, fetchRejectedRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const { fetchRawRows, fetchRejectedRows } = await import('../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),
     DOWNLOAD_LIMIT_MS,
@@ -255,7 +255,7 @@ ${await original(row, visit)}`,
 async function original(row: RejectedRowInFile, { config, may }: Visit): Promise<Html> {
   if (!may('see raw rows')) return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
-  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const { fetchRawRows } = await import('../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRawRows({ config, source, uri, version, records: [{ record, rowCount }] }),
     LIMIT_MS,

@@ -1,22 +1,22 @@
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { listFindings } from '../../../reports/checks/read-checks.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { listFindings } from '../../reports/checks/read-checks.ts';
 import {
   countFilesRead,
   type FileFilter,
   findFileRead,
   type ListedFile,
   listFilesRead,
-} from '../../../reports/files/list-files.ts';
-import { sayFooterRow } from '../../../reports/files/read-files.ts';
-import type { ActionPath } from '../../access/permissions.ts';
-import { definePage, type Visit } from '../../console-page.ts';
-import { actionForm, chooseBox, chooseForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+} from '../../reports/files/list-files.ts';
+import { sayFooterRow } from '../../reports/files/read-files.ts';
+import type { ActionPath } from '../access/permissions.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../markup/parts.ts';
+import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];

@@ -1,4 +1,3 @@
-import { KnownError } from '../../../core/known-error.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
@@ -10,7 +9,7 @@ import { openCreatorStatement, type StatementDocument } from '../../../reports/m
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, missing } from '../../markup/parts.ts';
+import { anchor, describeKnown, missing } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
 
 /** The statement of one deal as its creator gets it, to look at, to save, or to send. */
@@ -24,17 +23,10 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
   const document = await openCreatorStatement(visit.db, {
     ...{ month, dealId, config: visit.config },
     language: language !== null && isLanguage(language) ? language : null,
-  }).catch((error: unknown) => {
-    if (error instanceof KnownError) return error;
-    throw error;
-  });
-  if (document instanceof KnownError)
-    return {
-      title: `Statement of ${month}: deal ${dealId}`,
-      content: html`<p class="notice red" role="alert">${document.details.message} ${document.details.where}. ${document.details.help}</p>
-<ul>${(document.details.problems ?? []).map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`,
-    };
+  }).catch((error: unknown) => ({ problem: describeKnown(error) }));
   if (document === null) return missing(`Deal ${dealId}`, `Nothing is known of a deal ${dealId}.`);
+  if ('problem' in document)
+    return { title: `Statement of ${month}: deal ${dealId}`, content: document.problem };
   const format = visit.query.get('download');
   if (format === 'pdf' || format === 'html') return save(document, { format, month, dealId });
   const file = (name: string) =>

@@ -7,14 +7,14 @@ import {
   isAboutFiles,
   LEFT_WORDS,
   SETTLED_WORDS,
-} from '../../../core/bulk.ts';
-import { formatMoney } from '../../../core/money.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+} from '../../core/bulk.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
 import {
   type BulkSum,
   findBulk,
@@ -23,9 +23,9 @@ import {
   listBulkItems,
   listBulks,
   sumBulkItems,
-} from '../../../reports/bulk/read-bulk.ts';
-import { definePage, type Visit } from '../../console-page.ts';
-import { actionForm, notOffered } from '../../markup/action-form.ts';
+} from '../../reports/bulk/read-bulk.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
 import {
   amountList,
   anchor,
@@ -37,8 +37,8 @@ import {
   missing,
   pagedTable,
   table,
-} from '../../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS } from '../../read-query.ts';
+} from '../markup/parts.ts';
+import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
 
 /** The outcome of an entry or file in words; a null outcome means that it waits. */
 function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {

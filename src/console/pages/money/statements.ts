@@ -6,10 +6,14 @@ import { convertLines } from '../../../money/convert-lines.ts';
 import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
 import { listPayments } from '../../../money/payments/keep-payments.ts';
 import { findClosed, readStatement, refuseContained } from '../../../money/read-statement.ts';
-import type { StatementRules } from '../../../money/statement.ts';
+import type { StatementLine, StatementRules } from '../../../money/statement.ts';
 import {
   type CurrencySum,
   type DealSum,
+  type LineKey,
+  listDealLines,
+  listOpenMonths,
+  listStatements,
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
@@ -25,12 +29,70 @@ import {
   narrowStatement,
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
+import { listStatementMails } from '../../../reports/money/statement-mails.ts';
 import { describePaid } from '../../../reports/payments/payments.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
-import { actionForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, instant, missing, table } from '../../markup/parts.ts';
-import { PAGE_ROWS, textOf } from '../../read-query.ts';
-import { showDealLines } from './deal-lines.ts';
+import { actionForm, notOffered } from '../../markup/action-form.ts';
+import {
+  anchor,
+  badge,
+  dealAnchor,
+  describeKnown,
+  factList,
+  instant,
+  missing,
+  orderLink,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/statements';
+
+/** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
+export const statementsPage = definePage(PATH, async (visit) => {
+  const chosen = textOf(visit, 'month');
+  if (chosen !== null && isMonth(chosen)) return { redirect: visit.link(`${PATH}/${chosen}`) };
+  const after = textOf(visit, 'after');
+  const rows = await listStatements(visit.db, {
+    limit: PAGE_ROWS + 1,
+    after: after !== null && isMonth(after) ? after : null,
+  });
+  const open = after === null ? await listOpenMonths(visit.db, { limit: PAGE_ROWS }) : [];
+  const unclear = await listStatementMails(visit.db, { state: 'unclear', limit: PAGE_ROWS });
+  const { timeZone } = visit.config.statements;
+  const last = monthBefore(visit.now, timeZone);
+  const month = (label: string) => anchor(visit.link(`${PATH}/${label}`), label);
+  return {
+    title: 'Statements',
+    content: html`<p>What each deal earned in a month, net of refunds and cancellations. The last month that is over is ${month(last)}; days are those of ${timeZone}.</p>
+<form class="filter" method="get" action="${visit.link(PATH)}" role="search" aria-label="Open a month">
+<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
+<button type="submit">Open</button>
+</form>
+${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
+<h2>Open</h2>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.</p>
+${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
+  column('Month', ({ month: label }) => month(label)),
+  column('State', ({ month: label }) =>
+    label <= last ? 'can be closed' : 'not over: orders can still be returned',
+  ),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  number('Commission', ({ amount, currency }) => formatMoney(amount, currency)),
+])}
+<h2>Closed</h2>
+<p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
+${pagedTable({ rows, visit, about: 'Closed statements', none: 'No statement is closed yet.', key: 'month' }, [
+  column('Month', ({ month: label }) => month(label)),
+  number('Lines', ({ lines }) => formatCount(lines)),
+  column('Closed', ({ at }) => instant(at, visit)),
+  column('Who', ({ by }) => by),
+  column('Why', ({ reason }) => reason),
+  column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
+])}`,
+  };
+});
 
 /**
  * Page of the statement of one month: the amounts owed to each deal, with one table per currency, and the
@@ -82,14 +144,6 @@ function readRules({ config }: Visit): StatementRules | { readonly problem: Html
   } catch (error) {
     return { problem: describeKnown(error) };
   }
-}
-
-/** @throws an error of any other kind. */
-function describeKnown(error: unknown): Html {
-  if (!(error instanceof KnownError)) throw error;
-  const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
-<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
 }
 
 /**
@@ -219,4 +273,90 @@ export function describeSums(currencies: readonly CurrencySum[]): string {
     : currencies
         .map(({ amount, currency, lines }) => `${formatMoney(amount, currency)} in ${plural(lines, 'line')}`)
         .join(', ');
+}
+
+/** Shows the lines of one deal in a statement, page by page. */
+export async function showDealLines(
+  visit: Visit,
+  options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },
+): Promise<Shown> {
+  const { month, dealId } = options;
+  const key = keyOf(visit, { currency: 'text', dueOn: 'day', kind: 'text', subject: 'text' });
+  const [sums, lines] = await Promise.all([
+    sumStatement(visit.db, { ...options, limit: PAGE_ROWS }),
+    listDealLines(visit.db, {
+      ...{ ...options, limit: PAGE_ROWS + 1 },
+      after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
+    }),
+  ]);
+  const { closed } = sums;
+  const payments =
+    closed === null ? [] : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId } });
+  const path = `/statements/${month}`;
+  const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
+  return {
+    title: `Statement of ${month}: deal ${dealId}`,
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
+${factList([
+  [
+    'To pay',
+    describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
+      'nothing',
+  ],
+  [
+    'Carried forward',
+    sums.carried
+      .map(
+        ({ amount, minimum, currency }) =>
+          `${formatMoney(amount, currency)}, below the minimum of ${formatMoney(minimum, currency)}`,
+      )
+      .join('; ') || null,
+  ],
+  ['Payment', closed === null ? null : describePaid(payments)],
+  ['Deal', dealAnchor(visit, dealId)],
+  ['Creator', handle ?? null],
+  [
+    'Document',
+    visit.may('GET /statements/:month/document')
+      ? anchor(visit.link(`${path}/document`, { deal: dealId }), 'The statement for the creator')
+      : notOffered(visit, 'GET /statements/:month/document'),
+  ],
+  ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
+])}
+${
+  lines.length === 0 && key === null
+    ? html`<p class="none">The statement has no line for this deal.</p>`
+    : pagedTable(
+        {
+          rows: lines,
+          visit,
+          about: `Lines of deal ${dealId}`,
+          none: 'The statement has no line for this deal.',
+          key: ['currency', 'dueOn', 'kind', 'subject'],
+        },
+        [
+          column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+          column('What', (line) => whatOf(line, visit)),
+          number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
+            netAmount === null
+              ? null
+              : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+          ),
+          number('Rate', ({ ratePercent, rateFrom }) =>
+            ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
+          ),
+          column('Terms', ({ termsText }) => termsText),
+          number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
+          number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+          number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+      )
+}`,
+  };
+}
+
+function whatOf({ kind, orderId, source }: StatementLine, visit: Visit) {
+  const subject =
+    orderId === null ? 'fee' : html`order ${anchor(orderLink(visit, { source, orderId }), orderId)}`;
+  return kind === 'correction' ? html`${subject}, corrected` : subject;
 }

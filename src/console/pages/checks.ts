@@ -1,33 +1,24 @@
-import type { CheckFinding } from '../../../core/checks/check-result.ts';
-import type { ExpectedDate } from '../../../core/checks/expectations.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
+import type { CheckFinding } from '../../core/checks/check-result.ts';
+import type { ExpectedDate } from '../../core/checks/expectations.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import {
   type CheckedFile,
+  judgeArrivals,
   type KnownFinding,
   listCheckedFiles,
   listExpectedDates,
   listFindings,
   listFindingsBeside,
-} from '../../../reports/checks/read-checks.ts';
-import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../reports/checks/render-checks.ts';
-import { definePage, type Visit } from '../../console-page.ts';
-import { actionForm, notOffered } from '../../markup/action-form.ts';
-import {
-  anchor,
-  badge,
-  factList,
-  filterForm,
-  instant,
-  missing,
-  pagedTable,
-  table,
-} from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+} from '../../reports/checks/read-checks.ts';
+import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../reports/checks/render-checks.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/checks';
 
