@@ -100,6 +100,22 @@ describe('rejected rows', () => {
     expect(saved).toContain("'=B2,<b>x</b>");
     const exported = await shop.cli('rejected', '--code', 'bad_money', '--export', '-');
     expect(saved).toBe(exported.stdout);
+    // Under a header with more columns, a row would have blank cells that it does not have: each form is a file.
+    const june =
+      'order_id,order_revenue,currency,discount_codes,placed_at,status,note\nJ1,y,EUR,MIA10,2026-04-10T11:11:26Z,paid,gift\n';
+    shop.drop('june.csv', june);
+    await shop.run();
+    const choice = await fetch(`${url}/rejected?download=csv&code=bad_money`);
+    const links = [...(await choice.text()).matchAll(/href="([^"]*form=[^"]*)">([^<]*)</g)];
+    expect([choice.status, ...links.map(([, , label]) => label)]).toEqual([
+      200,
+      '1 row of april.csv',
+      '1 row of june.csv',
+    ]);
+    const files = links.map(async ([, href = '']) =>
+      (await fetch(new URL(href.replaceAll('&amp;', '&'), url))).text(),
+    );
+    expect(await Promise.all(files)).toEqual([saved, june.replaceAll('\n', '\r\n')]);
   });
 });
 

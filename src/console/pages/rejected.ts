@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
@@ -5,6 +6,7 @@ import type { RawRows } from '../../core/record.ts';
 import type { RejectedRowInFile } from '../../core/report.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
+import type { FoundRows } from '../../intake/read/fetch-raw-rows.ts';
 import { column, number } from '../../render/block.ts';
 import { encodeRows } from '../../render/csv.ts';
 import { html } from '../../render/html/html.ts';
@@ -22,6 +24,8 @@ import { idOf, keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
+/** Names of files beside a download of their rows. */
+const SHOWN_NAMES = 3;
 const MAX_PREVIEW_ROWS = 500;
 const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
@@ -184,11 +188,38 @@ async function download({ db, config, may, ...visit }: Visit, filter: RejectedFi
     return refuse(
       `${gone.map(({ uri }) => fileName(uri)).join(', ')} is gone or was replaced. Choose the rows of another file.`,
     );
-  const content = encodeRows(found, { escapeFormulas: true });
-  if (content === null)
-    return refuse('The rows come from files with different headers. Choose one source or one file.');
+  const kinds = Map.groupBy(found, digestOfForm);
+  const wanted = visit.query.get('form');
+  const rows = kinds.size === 1 ? found : kinds.get(wanted ?? '');
+  if (rows === undefined) return chooseForm({ ...visit, db, config, may }, kinds);
+  const content = encodeRows(rows, { escapeFormulas: true });
+  if (content === null) throw new Error('rows of one form have several headers');
   // In the encoding of the files; the browser saves it without decoding.
   return { download: { name: 'rejected-rows.csv', type: 'application/octet-stream', content } };
+}
+
+/** What files must share so that their rows make one file that can be imported as it is. */
+function digestOfForm({ header, delimiter, encoding }: RawRows): string {
+  const form = JSON.stringify([header, delimiter, encoding]);
+  return createHash('sha256').update(form).digest('hex').slice(0, 10);
+}
+
+/**
+ * Rows under a header that has more columns than their own would have blank cells, which say something else than a
+ * column that is missing. So there is a download for each form.
+ */
+function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[]>): Shown {
+  return {
+    title: 'Rejected rows: choose a file',
+    content: html`<p>The rows come from files with different headers, delimiters or encodings, so one file cannot hold them all. Download each:</p>
+<ul>${[...forms].map(([form, files]) => {
+      const rows = files.reduce((sum, file) => sum + file.rows.length, 0);
+      const names = [...new Set(files.map(({ uri }) => fileName(uri)))];
+      const label = `${plural(rows, 'row')} of ${names.slice(0, SHOWN_NAMES).join(', ')}${names.length > SHOWN_NAMES ? ` and ${plural(names.length - SHOWN_NAMES, 'more file', 'more files')}` : ''}`;
+      return html`<li>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv', form }), label)} <small>${plural(files[0]?.header.length ?? 0, 'column')}</small></li>
+`;
+    })}</ul>`,
+  };
 }
 
 function readFilter(visit: Visit): RejectedFilter {
