@@ -3,11 +3,10 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { ENTRY_STATES } from '../../core/ledger.ts';
 import { decideHeld } from '../../decisions/decide-held.ts';
 import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
-import { countHeld, listHeldGroups } from '../../reports/held/held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
-import { readStatus } from '../pages/held.ts';
+import { readStatus, sayHeld } from '../pages/held.ts';
 
 const UNSHOWN = { error: 'The form does not say which state it showed.' };
 
@@ -76,13 +75,15 @@ export const orderActions: readonly ConsoleAction[] = [
       why: text.min(1, 'The form does not say why the orders are held.'),
       status: text.optional(),
       order: text.optional(),
-      orders: z.coerce.number({ error: 'The form does not say how many orders it showed.' }).int(),
+      shown: z.string({ error: 'The form does not say which orders it showed.' }),
+      /** What it said of them. */
+      said: text.default(''),
       decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
       reason,
     }),
     async perform(
       { trx, decidedBy, audit },
-      { job, source, why, status, order, orders, decision, reason: because },
+      { job, source, why, status, order, shown, said, decision, reason: because },
     ) {
       const filter = {
         job: job ?? null,
@@ -91,13 +92,14 @@ export const orderActions: readonly ConsoleAction[] = [
         status: readStatus(status ?? null),
         orderIds: order === undefined ? null : [order],
       };
-      if (countHeld(await listHeldGroups(trx, filter)) !== orders)
-        throw new Refused('The held orders have changed since the page was shown. Look at them again.');
-      const decided = await decideHeld(trx, { filter, decision, reason: because, decidedBy, audit });
+      const decided = await decideHeld(trx, { filter, shown, decision, reason: because, decidedBy, audit });
       if (decided.kind === 'decided') return decided.auditId;
       if (decided.kind === 'cannot_be_credited')
         throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
-      throw new Refused('The held orders have changed since the page was shown. Look at them again.');
+      const now = decided.kind === 'none' ? 'none is' : sayHeld(decided.groups);
+      throw new Refused(
+        `The held orders have changed since the page was shown, so nothing was decided. It showed ${said}. ${now === said ? 'As many are held now, but they are other orders, or their state is another' : `Now: ${now}`}. Look at them again.`,
+      );
     },
   }),
 ];

@@ -8,6 +8,7 @@ import { formatCount, plural } from '../../render/text.ts';
 import { describeReason, formatHeld } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  digestHeld,
   type HeldFilter,
   type HeldGroup,
   listHeldGroups,
@@ -82,6 +83,7 @@ export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<
 }
 
 async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
+  const forms = await heldForms(visit, filter);
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
@@ -93,11 +95,13 @@ ${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
   column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
 ])}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
-${heldForms(visit, filter, groups)}`;
+${forms}`;
 }
 
-/** The two decisions about all orders of a filter, as many as `groups` has. */
-export function heldForms(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Html {
+/** The two decisions about all orders of a filter, exactly as they are now. */
+export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html> {
+  const shown = await digestHeld(visit.db, filter);
+  const groups = await listHeldGroups(visit.db, filter);
   const all = countHeld(groups);
   const { confirms } = heldReason(filter.reason ?? '');
   const hidden = {
@@ -106,10 +110,16 @@ export function heldForms(visit: Visit, filter: HeldFilter, groups: readonly Hel
     why: filter.reason ?? '',
     ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
     ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
-    orders: String(all),
+    shown,
+    said: sayHeld(groups),
   };
   const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
     actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
   return html`${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
 ${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
+}
+
+/** How many orders are held, with their amount: `3 orders, 30.00 EUR`. */
+export function sayHeld(groups: readonly HeldGroup[]): string {
+  return `${plural(countHeld(groups), 'order')}, ${formatHeld(groups)}`;
 }
