@@ -122,7 +122,7 @@ describe('rejected rows', () => {
 describe('files', () => {
   it('are listed with the states of the command, and show why they were held', async () => {
     const shop = await openRejected();
-    const { get } = await startTestConsole(shop);
+    const { get, post } = await startTestConsole(shop);
     expect((await shop.cli('files')).stdout).toContain('2 files (1 held, 1 read)');
     const { text } = await get('/files');
     expect(textOf(text)).toContain('1 held , 1 read');
@@ -138,6 +138,23 @@ describe('files', () => {
     expect(one.text).not.toContain('<i>');
     for (const nothing of ['/files/999', '/files/x', '/rejected/1/999', '/rejected/x/y'])
       expect((await get(nothing)).status).toBe(404);
+    // What ends the hold is said, or done, on the page.
+    const file = await fileId(shop, 'held');
+    const newest = { file, state: 'held', reason: 'exported at noon' };
+    expect((await post('/files/newest', newest)).status).toBe(409);
+    const hold = async (code: string, help: string) =>
+      await sql`update intake.source_files set hold_code = ${code}, hold_help = ${help} where state = 'held'`.execute(
+        shop.db,
+      );
+    await hold('too_many_rejected', 'If it is correct, raise sources.shop.limits.max_rejected_share.');
+    expect(textOf((await get(`/files/${file}`)).text)).toMatch(
+      /First change sources\.shop\.limits\.max_rejected_share in the configuration, which is 0\.\d+ now/,
+    );
+    await hold('conflicting_states', 'If this file is the newer one, say so.');
+    expect((await get(`/files/${file}`)).text).toContain('It is the newest</button>');
+    expect(textOf((await post('/files/newest', newest)).text)).toContain(
+      "<i>'held'.csv is newer than all files of its source so far. The next run reads it as such.",
+    );
   });
 
   it('are released and read again exactly like by the command, with a record for each', async () => {

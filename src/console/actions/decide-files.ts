@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { acknowledgeChecks, expectDate } from '../../decisions/decide-checks.ts';
-import { releaseHeldFiles, rereadFilesAgain } from '../../decisions/release-files.ts';
+import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../decisions/release-files.ts';
 import { plural } from '../../render/text.ts';
 import { findFileRead, type ListedFile } from '../../reports/files/list-files.ts';
 import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
@@ -29,6 +29,20 @@ export const fileActions: readonly ConsoleAction[] = [
       const file = await findShown(trx, form);
       const [auditId] = await releaseHeldFiles(trx, { files: [file], reason: form.reason, decidedBy, audit });
       if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
+      return auditId;
+    },
+  }),
+  /** Decides that one file is newer than those which it contradicts. */
+  defineAction<FileForm>({
+    path: '/files/newest',
+    form: fileForm,
+    async perform({ trx, decidedBy, audit }, form) {
+      const files = [await findShown(trx, form)];
+      const [auditId] = await takeAsNewest(trx, { files, reason: form.reason, decidedBy, audit });
+      if (auditId === undefined)
+        throw new Refused(
+          'The file is not held because it contradicts another one. Its page says why it is.',
+        );
       return auditId;
     },
   }),

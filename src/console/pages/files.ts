@@ -1,3 +1,5 @@
+import type { CheckFinding } from '../../core/checks/check-result.ts';
+import { CONFLICTING_STATES } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
@@ -172,15 +174,31 @@ ${factList([
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
-${
-  finding === undefined
-    ? null
-    : html`<h2>Read it as it is</h2>
-<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`
-}
+${asItIs(file, finding ?? null, visit)}
 ${forms(file, visit)}`,
   };
 });
+
+/** How a held file can be read without another version of it: by the check, the limit or the other file that holds it. */
+function asItIs(file: ListedFile, finding: CheckFinding | null, visit: Visit): Html | null {
+  const title = html`<h2>Read it as it is</h2>`;
+  if (finding !== null)
+    return html`${title}
+<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`;
+  if (file.state !== 'held') return null;
+  if (file.holdCode === CONFLICTING_STATES)
+    return html`${title}
+<p>It contradicts other files, and nothing says which of them is newer. If it is this one, the next run reads it as such.</p>
+${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state }, reasonLabel: 'How you know', button: 'It is the newest' })}`;
+  const [, limit] = /\blimits\.(\w+)/.exec(file.holdHelp ?? '') ?? [];
+  if (limit === undefined) return null;
+  const [, current] =
+    Object.entries(visit.config.sources[file.source]?.limits ?? {}).find(
+      ([name]) => name.toLowerCase() === limit.replaceAll('_', ''),
+    ) ?? [];
+  return html`${title}
+<p>A limit holds it. First change <code>sources.${file.source}.limits.${limit}</code> in the configuration${current == null ? null : html`, which is ${String(current)} now`}, and restart <code>serve</code>: the next run reads all held files of ${file.source} again under the new limit. Set it back afterwards, if later files should be held as before.</p>`;
+}
 
 /** What counts of the file: `: 12 rows, 1 rejected.` */
 function sayCount({ state, rowsRead, rejectedRows }: ListedFile): string {
