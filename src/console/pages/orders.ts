@@ -210,7 +210,7 @@ async function notFound(
 ): Promise<ShownPage> {
   const rejected = await countRejected(visit.db, {
     ...{ limit: COUNT_LIMIT, isOpen: true },
-    ...(source === '-' ? {} : { sources: [source] }),
+    sources: source === '-' ? null : [source],
   });
   return missing(
     `Order ${order}`,

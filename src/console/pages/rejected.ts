@@ -41,7 +41,7 @@ export const rejectedPage = definePage(PATH, async (visit) => {
     listRejected(visit.db, {
       ...filter,
       limit: PAGE_ROWS + 1,
-      ...(after === null ? {} : { after: { ...after, record: Number(after.record) } }),
+      after: after === null ? null : { ...after, record: Number(after.record) },
     }),
   ]);
   const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
@@ -122,7 +122,7 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
  * while.
  */
 async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): Promise<Html | null> {
-  if (filter.code === undefined || query.get('effect') !== 'yes') return null;
+  if (filter.code == null || query.get('effect') !== 'yes') return null;
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
   const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
   if (rejected.length === 0) return null;
@@ -225,15 +225,13 @@ function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[
 function readFilter(visit: Visit): RejectedFilter {
   const runId = idOf(visit, 'run');
   const source = textOf(visit, 'source');
-  const file = textOf(visit, 'file');
-  const code = textOf(visit, 'code');
   return {
     // Of a run, also those that are settled.
     isOpen: runId === null,
-    ...(runId === null ? {} : { runId }),
-    ...(source === null ? {} : { sources: [source] }),
-    ...(file === null ? {} : { file }),
-    ...(code === null ? {} : { code }),
+    runId,
+    sources: source === null ? null : [source],
+    file: textOf(visit, 'file'),
+    code: textOf(visit, 'code'),
   };
 }
 
