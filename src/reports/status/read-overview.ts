@@ -12,12 +12,7 @@ export type Credited = {
 };
 
 /** Credited orders of one day, in one currency. */
-export type CreditedDay = {
-  readonly day: string;
-  readonly currency: string;
-  readonly orders: number;
-  readonly amount: string;
-};
+export type CreditedDay = Omit<Credited, 'job'> & { readonly day: string };
 
 export type JobHealth = {
   readonly job: string;
