@@ -171,7 +171,7 @@ function lostClaims(waiting: WaitingClaims): Html | null {
 }
 
 /** Shows one entry, what is known about it, and the form that settles it. */
-export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
+async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
   const [entry, life, credits] = await Promise.all([
     findEntry(visit.db, entryId),
     readEntryLife(visit.db, entryId),
@@ -326,7 +326,7 @@ type Entry = {
 };
 
 /** A checkbox that chooses an entry for the form below the list. */
-export function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
+function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
   return chooseBox({
     ...{ form, name: 'entry', value: entryId, label: `entry ${entryId}` },
     amount: amount === null ? null : formatMoney(amount, currency),
@@ -334,7 +334,7 @@ export function entryBox({ entryId, amount, currency }: Entry, form = FORM): Htm
 }
 
 /** The same for the form below the list of double credits. */
-export function creditBox(entry: Entry): Html {
+function creditBox(entry: Entry): Html {
   return entryBox(entry, ACKNOWLEDGE_FORM);
 }
 
@@ -411,16 +411,16 @@ ${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision
 }
 
 /** Options for how long an entry has been in doubt, in milliseconds. */
-export const AGES: Readonly<Record<string, number>> = {
+const AGES: Readonly<Record<string, number>> = {
   an_hour: 3_600_000,
   a_day: 86_400_000,
   a_week: 604_800_000,
 };
 
-export type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
+type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
 
 /** Reads the filter from the address. Ages are counted back from `visit.now`. */
-export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
+function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
   const age = AGES[optionOf(visit, 'older', Object.keys(AGES)) ?? ''];
   return {
     job: textOf(visit, 'job'),

@@ -21,6 +21,7 @@ import {
 import { answerOrder } from '../../reports/lives/answer-order.ts';
 import type { EntryLife } from '../../reports/lives/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
+import { factsOfVersion, roleOf } from '../../reports/lives/lives.ts';
 import { definePage, type ShownPage, type Visit } from '../console-page.ts';
 import {
   anchor,
@@ -219,22 +220,14 @@ async function notFound(
 }
 
 function versionItem(version: OrderVersion, visit: Visit): Html {
-  const { fileState, isCurrent, currency } = version;
-  const role =
-    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'current' : 'replaced';
-  const facts: readonly (readonly [string, string | Html | null])[] = [
-    ['Total', version.total === null ? null : formatMoney(version.total, currency)],
-    ['Subtotal', version.subtotal === null ? null : formatMoney(version.subtotal, currency)],
-    ['Refunded', version.refunded === null ? null : formatMoney(version.refunded, currency)],
-    ['Status', version.status?.replaceAll('_', ' ') ?? null],
-    ['Placed', version.placedAt === null ? null : instant(version.placedAt, visit)],
-    ['Cancelled', version.cancelledAt === null ? null : instant(version.cancelledAt, visit)],
-    ['Codes', version.codes.length === 0 ? 'none' : version.codes.join(', ')],
-    ['Links', version.links.length === 0 ? null : version.links.join(', ')],
-    ['Order ids in tags and notes', version.otherIds.length === 0 ? null : version.otherIds.join(', ')],
-    ['Marked by the layout', version.exclusion?.replaceAll('_', ' ') ?? null],
-  ];
-  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${role}</small></p>${factList(facts)}</li>
+  const facts = factsOfVersion(version).map(
+    ([name, value]) =>
+      [
+        `${name.charAt(0).toUpperCase()}${name.slice(1).replace(':', '')}`,
+        value instanceof Date ? instant(value, visit) : (value ?? null),
+      ] as const,
+  );
+  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${roleOf(version).replace('in force', 'current')}</small></p>${factList(facts)}</li>
 `;
 }
 

@@ -95,7 +95,7 @@ export async function listCheckedFiles(
 }
 
 /** When the latest file of each source arrived, whatever its result. */
-export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
+async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
   const rows = await rowsOf<{ source: string; at: Date }>(db)`
     select f.source, max(coalesce(s.arrived_at, f.first_seen_at)) as at
     from intake.source_files f left join intake.file_statistics s on s.source_file_id = f.source_file_id

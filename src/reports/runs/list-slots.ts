@@ -30,7 +30,7 @@ const columns = sql`s.job, s.slot, s.state, s.reason, s.run_id as "runId", s.req
 const LATE_AFTER = '5 minutes';
 
 /** SQL for the state of a slot as shown: as stored, or `late`. The query must call the slot `s`. */
-export const shownState = sql<string>`case
+const shownState = sql<string>`case
   when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
 
 /**

@@ -166,7 +166,7 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
 }
 
 /** Who a code belongs to, with links. */
-export function ownerOf(visit: Visit) {
+function ownerOf(visit: Visit) {
   return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
     html`${creatorAnchor(visit, influencerHandle)} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }

@@ -276,7 +276,7 @@ export function describeSums(currencies: readonly CurrencySum[]): string {
 }
 
 /** Shows the lines of one deal in a statement, page by page. */
-export async function showDealLines(
+async function showDealLines(
   visit: Visit,
   options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },
 ): Promise<Shown> {
