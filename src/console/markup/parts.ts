@@ -206,7 +206,7 @@ export function missing(title: string, text: HtmlValue): ShownPage {
 export function describeKnown(error: unknown): Html {
   if (!(error instanceof KnownError)) throw error;
   const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
+  return html`<p class="notice red" role="alert">${message}${where === undefined ? null : ` ${where}.`} ${help}</p>
 <ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
 }
 

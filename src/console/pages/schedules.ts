@@ -117,7 +117,7 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
       rows: slots,
       visit,
       about: 'Due times',
-      none: 'None yet: `serve` records each slot when it is due.',
+      none: html`None yet: <code>serve</code> records each slot when it is due.`,
       key: ['slot', 'job'],
     },
     [
