@@ -51,25 +51,23 @@ export type ShownPage = {
   readonly status?: 403 | 404;
 };
 
-/** The places of the console, in the order of its header. Every page belongs to one of them. */
-export const PLACES = ['Home', 'Orders', 'Creators', 'Money', 'Fix', 'System'] as const;
-export type Place = (typeof PLACES)[number];
-
-/** A page of the console. To add one, create a file in `pages/` and add it to its index. */
+/** A page of the console. To add one, create a file in `pages/` and add it to its index, which gives it its place. */
 export type ConsolePage = {
   /** Path in Fastify's syntax: `/runs/:run`. */
   readonly path: PagePath;
-  readonly place: Place;
-  /** Name among the tabs of its place; null if only other pages link to it. */
-  readonly tab: string | null;
-  show(visit: Visit): Promise<Shown>;
+  readonly show: (visit: Visit) => Promise<Shown>;
 };
+
+export function definePage(path: PagePath, show: ConsolePage['show']): ConsolePage {
+  return { path, show };
+}
 
 /** The context of an action. Everything happens in one transaction, including the audit record. */
 export type Change = {
   readonly trx: DatabaseTransaction;
   readonly config: PipelineConfig;
-  readonly actor: Actor;
+  /** Name of the person. */
+  readonly decidedBy: string;
   /** @throws Refused if this person may not decide so. */
   requireRight(permission: Permission): void;
   /**

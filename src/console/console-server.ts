@@ -8,15 +8,15 @@ import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
 import { spellDeal } from '../reports/lives/find-subjects.ts';
-import { readChangeVersion } from '../reports/status/read-version.ts';
+import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';
 import type { ConsoleOptions } from './add-console.ts';
-import type { Actor, ConsolePage, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
+import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
-import { pages } from './pages/index.ts';
+import { type PlacedPage, pages } from './pages/index.ts';
 import { addActions } from './perform-action.ts';
 import { BadQuery, checkCharacters, idOf } from './read-query.ts';
 import { findWaiting } from './waiting.ts';
@@ -142,7 +142,7 @@ function createAnswers(served: Served) {
   const send = async (
     reply: FastifyReply,
     visit: Visit,
-    { status, ...shown }: ShownPage & { readonly notice?: string; readonly page?: ConsolePage },
+    { status, ...shown }: ShownPage & { readonly notice?: string; readonly page?: PlacedPage },
   ): Promise<FastifyReply> => {
     if (status !== undefined) reply.code(status);
     const waiting = shown.page?.path === '/' ? (await visit.waiting()).length : await countWaiting();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isMonth } from '../core/time/month.ts';
 
 /**
  * Fields that several forms share. All values arrive as text. Problems are reported as sentences for the
@@ -21,6 +22,11 @@ export function idField(what: string): z.ZodType<string> {
   const error = `The form does not name the ${what}.`;
   return z.string({ error }).regex(/^\d{1,18}$/, error);
 }
+
+/** A month such as 2026-10. */
+export const monthField = z
+  .string({ error: 'The form does not name a month.' })
+  .refine(isMonth, 'The form does not name a month.');
 
 /** What a person ticks before something that nobody can undo (`actionForm`, `confirm`). */
 export const understood = z.literal('yes', { error: 'Tick the box: nobody can undo this.' });

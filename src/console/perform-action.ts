@@ -87,7 +87,7 @@ async function performAction(
         shownNext = `${config.console.basePath}${path}`;
       };
       if (typeof fields.decision === 'string') requireRight(`decide ${fields.decision}`);
-      await asked.perform({ trx, config, actor, requireRight, audit, afterwards, leadTo });
+      await asked.perform({ trx, config, decidedBy: actor.name, requireRight, audit, afterwards, leadTo });
       if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
       return written.auditId;
     });

@@ -108,15 +108,21 @@ export function monthOf(asked: Asked, name: string): string | null {
   throw new BadQuery(name, 'Write a month such as 2026-10.');
 }
 
+/** What tells a row from all others of its list, in the order of the list: one column, several, or computed ones. */
+export type RowKey<Row> = keyof Row | readonly (keyof Row)[] | ((row: Row) => string | readonly unknown[]);
+
 /** The key of the last row shown, after which the next page begins; null if there is no next page. */
-export function nextKey<Row>(rows: readonly Row[], keyOf: (row: Row) => string): string | null {
+export function nextKey<Row extends object>(rows: readonly Row[], key: RowKey<Row>): string | null {
   const last = rows[PAGE_ROWS - 1];
-  return rows.length > PAGE_ROWS && last !== undefined ? keyOf(last) : null;
+  if (rows.length <= PAGE_ROWS || last === undefined) return null;
+  if (typeof key === 'function') return writeKey(key(last));
+  if (typeof key === 'object') return writeKey(key.map((name) => last[name]));
+  return writeKey(String(last[key]));
 }
 
-/** Writes the key of a row for the query: texts in the sort order of the list. */
-export function writeKey(...parts: readonly string[]): string {
-  return JSON.stringify(parts);
+function writeKey(parts: string | readonly unknown[]): string {
+  if (typeof parts === 'string') return parts;
+  return JSON.stringify(parts.map((part) => (part instanceof Date ? part.toISOString() : String(part))));
 }
 
 /** What a part of a key can be. */
@@ -130,7 +136,7 @@ const KEY = {
 };
 
 /**
- * Reads the parts of a key that `writeKey` wrote, in its order; null if the query has none with these parts, so that the
+ * Reads the parts of a key that `nextKey` wrote, in its order; null if the query has none with these parts, so that the
  * list starts at its beginning.
  */
 export function keyOf<Name extends string>(

@@ -6,6 +6,7 @@ import type { WriteAudit } from '../ops/record-audit.ts';
 import { formatHeld } from '../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  digestHeld,
   type HeldFilter,
   type HeldGroup,
   listHeldGroups,
@@ -15,8 +16,8 @@ import {
 export type HeldDecision = {
   /** The orders, as the person selected them. */
   readonly filter: HeldFilter;
-  /** The groups that the person saw. If orders were added or have left since, nothing is decided. */
-  readonly shown?: readonly HeldGroup[];
+  /** Digest of the orders that the person saw. If orders were added, have left or have changed since, nothing is decided. */
+  readonly shown?: string;
   readonly decision: Ruling;
   /** The reason that the person gave. Not blank. */
   readonly reason: string;
@@ -28,7 +29,7 @@ export type HeldDecision = {
 export type DecidedHeld =
   | { readonly kind: 'decided'; readonly orders: number; readonly auditId: string }
   | { readonly kind: 'none' }
-  | { readonly kind: 'changed' }
+  | { readonly kind: 'changed'; readonly groups: readonly HeldGroup[] }
   /** No decision can supply what these orders lack. */
   | { readonly kind: 'cannot_be_credited'; readonly reason: string };
 
@@ -46,7 +47,7 @@ export async function decideHeld(
 ): Promise<DecidedHeld> {
   const groups = await listHeldGroups(trx, filter);
   if (groups.length === 0) return { kind: 'none' };
-  if (shown !== undefined && !isSame(groups, shown)) return { kind: 'changed' };
+  if (shown !== undefined && shown !== (await digestHeld(trx, filter))) return { kind: 'changed', groups };
   const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
   if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
   await storeRulings(trx, {
@@ -107,10 +108,4 @@ async function subjectsOf(
         contentHash: decision === 'exclude' || OF_THE_ORDER.includes(reason) ? null : contentHash,
       })),
   ];
-}
-
-function isSame(now: readonly HeldGroup[], shown: readonly HeldGroup[]): boolean {
-  const key = (groups: readonly HeldGroup[]): string =>
-    JSON.stringify(groups, (name, value: unknown) => (name === 'since' ? undefined : value));
-  return key(now) === key(shown);
 }

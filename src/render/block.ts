@@ -137,7 +137,7 @@ export function number<Row, Cell>(title: string, cell: (row: Row) => Cell): Colu
   return { title, align: 'right', cell };
 }
 
-/** A column of ids, times or states, which are never cut. */
+/** A column of ids, times or states, which stay on one line. */
 export function whole<Row, Cell>(title: string, cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
   return { title, cutAt: 'never', cell };
 }

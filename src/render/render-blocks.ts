@@ -249,7 +249,8 @@ export function renderBars(
   const cells = rows.map((row) => row.cells);
   const plain = renderTable(columns, cells, options);
   const room = terminal.columns - GAP - Math.max(...plain.split('\n').map((line) => cellWidth(line)));
-  if (room < SHORTEST) return plain;
+  // A table whose cells wrap has no room either.
+  if (room < SHORTEST || plain.split('\n').length > rows.length + 1) return plain;
   const drawing = { width: Math.min(LONGEST, room), hasUnicode: terminal.hasUnicode };
   const bars = rows.map(({ share }) => drawBar(share, drawing));
   const withBars = cells.map((row, index) => [...row, bars[index] ?? '']);

@@ -1,26 +1,26 @@
 import { toPrintableLine } from '../core/text/printable.ts';
 import { wrap } from '../core/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
-import { cellWidth, cut, cutFront, fold } from './text.ts';
+import { cellWidth, cutFront, fold } from './text.ts';
 
 export type Column = {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /**
-   * Where a value is cut if the table is too wide; `never` for numbers. Default: `end`, or `never` for
-   * right-aligned columns.
+   * What becomes of a value if the table is too wide. Its words wrap into further lines by default; a path is cut at the
+   * `front`; numbers, and other values that stay on one line, `never` change. Default for right-aligned columns: `never`.
    */
-  readonly cutAt?: 'end' | 'front' | 'never';
+  readonly cutAt?: 'front' | 'never';
 };
 
 const GAP = '  ';
-/** Minimum width of a cell that is cut. */
+/** Minimum width of a cell that wraps or is cut. */
 const MIN_WIDTH = 8;
 
 /**
- * Renders a table within the width of the terminal. If it is too wide, the widest cells with several words are
- * cut, marked with …. A single word may be an id, which must stay whole: if that does not fit, the table becomes a list of its
- * rows; in a pipe, which has no width, its lines are longer. Columns without any value are left out.
+ * Renders a table within the width of the terminal. If it is too wide, the widest cells wrap between their words. A word
+ * may be an id, which must stay whole: if that does not fit, the table becomes a list of its rows; in a pipe, which has no
+ * width, its lines are longer. Columns without any value are left out.
  *
  * @param options.indent text before each line; it counts towards the width.
  */
@@ -39,14 +39,19 @@ export function renderTable(
   const total = (terminal.tableColumns ?? terminal.columns) - indent.length;
   const widths = fitWidths(columns, clean, total);
   if (!widths.isFitting && terminal.isInteractive) return asList(columns, clean, { terminal, indent, total });
-  const line = (cells: readonly string[]): string =>
-    indent +
-    columns
-      .map((column, index) => place(cells[index] ?? '', column, widths.of[index] ?? 0))
-      .join(GAP)
-      .trimEnd();
-  const title = terminal.style('bold', line(columns.map((column) => column.title)));
-  return [title, ...clean.map(line)].join('\n');
+  const linesOf = (cells: readonly string[]): readonly string[] => {
+    const folded = columns.map((column, index) =>
+      foldCell(cells[index] ?? '', column, widths.of[index] ?? 0),
+    );
+    return Array.from({ length: Math.max(...folded.map(({ length }) => length)) }, (_, row) => {
+      const line = columns.map((column, index) =>
+        place(folded[index]?.[row] ?? '', column, widths.of[index] ?? 0),
+      );
+      return indent + line.join(GAP).trimEnd();
+    });
+  };
+  const titles = linesOf(columns.map(({ title }) => title)).map((line) => terminal.style('bold', line));
+  return [...titles, ...clean.flatMap(linesOf)].join('\n');
 }
 
 /** Renders each row as lines of a title and a value. A value that is too long goes on in the next line. */
@@ -83,12 +88,12 @@ function fitWidths(
     rows.reduce((most, row) => Math.max(most, cellWidth(row[index] ?? '')), cellWidth(column.title)),
   );
   const least = columns.map((column, index) =>
-    cutOf(column) === 'end'
-      ? rows.reduce(
-          (most, { [index]: cell = '' }) => (cell.includes(' ') ? most : Math.max(most, cellWidth(cell))),
+    cutOf(column) === 'front'
+      ? MIN_WIDTH
+      : [column.title, ...rows.map((row) => row[index] ?? '')].reduce(
+          (most, cell) => Math.max(most, ...wordsOf(cell).map(cellWidth)),
           MIN_WIDTH,
-        )
-      : MIN_WIDTH,
+        ),
   );
   const available = total - GAP.length * (columns.length - 1);
   for (let over = sum(widths) - available; over > 0; over -= 1) {
@@ -103,15 +108,27 @@ function fitWidths(
   return { of: widths, isFitting: true };
 }
 
-function place(cell: string, column: Column, width: number): string {
-  const shown =
-    cutOf(column) === 'never' ? cell : cutOf(column) === 'front' ? cutFront(cell, width) : cut(cell, width);
-  const padding = ' '.repeat(Math.max(0, width - cellWidth(shown)));
-  return column.align === 'right' ? `${padding}${shown}` : `${shown}${padding}`;
+/** The parts of a cell between which it may wrap. An amount stays with its currency. */
+function wordsOf(cell: string): readonly string[] {
+  return wrap(cell, { width: 1, indent: '' }).split('\n');
 }
 
-function cutOf(column: Column): 'end' | 'front' | 'never' {
-  return column.cutAt ?? (column.align === 'right' ? 'never' : 'end');
+/** The lines of a cell. */
+function foldCell(cell: string, column: Column, width: number): readonly string[] {
+  if (cellWidth(cell) <= width || cutOf(column) === 'never') return [cell];
+  if (cutOf(column) === 'front') return [cutFront(cell, width)];
+  return wrap(cell, { width, indent: '' })
+    .split('\n')
+    .flatMap((line) => fold(line, width));
+}
+
+function place(shown: string, { align }: Column, width: number): string {
+  const padding = ' '.repeat(Math.max(0, width - cellWidth(shown)));
+  return align === 'right' ? `${padding}${shown}` : `${shown}${padding}`;
+}
+
+function cutOf({ cutAt, align }: Column): 'wrap' | 'front' | 'never' {
+  return cutAt ?? (align === 'right' ? 'never' : 'wrap');
 }
 
 /** Makes a cell printable: its text comes from a file and must not move the cursor or break the table. */

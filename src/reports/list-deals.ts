@@ -23,10 +23,13 @@ export type ListedDeal = {
   readonly syncedAt: Date | null;
 };
 
-const columns = sql`deal_id as "dealId", influencer_handle as "influencerHandle", platform, brand_id as "brandId", brand_name as "brandName",
-  dealflow_name as "dealflowName", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
-  total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales", total_payouts_in_account_currency as "totalPayouts",
-  total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
+/** SQL for what a deal and each of its versions have. */
+const versioned = sql`influencer_handle as "influencerHandle", platform, brand_id as "brandId", is_active as "isActive", funnel_step as "funnelStep",
+  total_clicks as "totalClicks", total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
+  total_payouts_in_account_currency as "totalPayouts", total_commission_in_account_currency as "totalCommission",
+  total_fixed_fee_in_account_currency as "totalFixedFee"`;
+
+const columns = sql`deal_id as "dealId", brand_name as "brandName", dealflow_name as "dealflowName", ${versioned},
   is_deleted as "isDeleted", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
 
 /** How a deal stands at the service, as the mirror last read it. What the service does not say is unknown, and not active. */
@@ -79,21 +82,13 @@ export async function findDeal(db: Database, dealId: string): Promise<ListedDeal
 }
 
 /** A version of a deal, with the service's own counts. Amounts are in the currency of the account. */
-export type DealVersion = {
+export type DealVersion = Omit<
+  ListedDeal,
+  'dealId' | 'brandName' | 'dealflowName' | 'isDeleted' | 'firstSeenAt' | 'changedAt' | 'syncedAt'
+> & {
   readonly validFrom: Date;
   readonly validTo: Date | null;
-  readonly influencerHandle: string | null;
-  readonly platform: string | null;
-  readonly brandId: string | null;
   readonly dealflowId: string | null;
-  readonly isActive: boolean | null;
-  readonly funnelStep: number | null;
-  readonly totalClicks: string | null;
-  readonly totalReferrals: string | null;
-  readonly totalSales: string | null;
-  readonly totalCommission: string | null;
-  readonly totalFixedFee: string | null;
-  readonly totalPayouts: string | null;
 };
 
 /** Lists the versions of a deal, newest first. */
@@ -102,11 +97,7 @@ export async function listDealVersions(
   { dealId, limit }: { readonly dealId: string; readonly limit: number },
 ): Promise<readonly DealVersion[]> {
   return rowsOf<DealVersion>(db)`
-    select valid_from as "validFrom", valid_to as "validTo", influencer_handle as "influencerHandle", platform, brand_id as "brandId",
-      dealflow_id as "dealflowId", is_active as "isActive", funnel_step as "funnelStep", total_clicks as "totalClicks",
-      total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
-      total_commission_in_account_currency as "totalCommission", total_fixed_fee_in_account_currency as "totalFixedFee",
-      total_payouts_in_account_currency as "totalPayouts"
+    select valid_from as "validFrom", valid_to as "validTo", dealflow_id as "dealflowId", ${versioned}
     from bi.deal_history where deal_id = ${dealId} order by valid_from desc limit ${limit}`;
 }
 

@@ -163,7 +163,7 @@ function asTable({ columns, cells }: Shown, terminal: Terminal): string {
 function asRecords({ columns, cells }: Shown, terminal: Terminal): string {
   const records = cells.map((row, index) => {
     const pairs = columns.map((title, column) => [title, row[column] ?? '']);
-    const titled = [{ title: 'row' }, { title: String(index + 1), cutAt: 'end' }] as const;
+    const titled = [{ title: 'row' }, { title: String(index + 1) }];
     return renderTable(titled, pairs, { terminal });
   });
   return `${records.join('\n\n')}\n`;

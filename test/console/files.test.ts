@@ -100,13 +100,29 @@ describe('rejected rows', () => {
     expect(saved).toContain("'=B2,<b>x</b>");
     const exported = await shop.cli('rejected', '--code', 'bad_money', '--export', '-');
     expect(saved).toBe(exported.stdout);
+    // Under a header with more columns, a row would have blank cells that it does not have: each form is a file.
+    const june =
+      'order_id,order_revenue,currency,discount_codes,placed_at,status,note\nJ1,y,EUR,MIA10,2026-04-10T11:11:26Z,paid,gift\n';
+    shop.drop('june.csv', june);
+    await shop.run();
+    const choice = await fetch(`${url}/rejected?download=csv&code=bad_money`);
+    const links = [...(await choice.text()).matchAll(/href="([^"]*form=[^"]*)">([^<]*)</g)];
+    expect([choice.status, ...links.map(([, , label]) => label)]).toEqual([
+      200,
+      '1 row of april.csv',
+      '1 row of june.csv',
+    ]);
+    const files = links.map(async ([, href = '']) =>
+      (await fetch(new URL(href.replaceAll('&amp;', '&'), url))).text(),
+    );
+    expect(await Promise.all(files)).toEqual([saved, june.replaceAll('\n', '\r\n')]);
   });
 });
 
 describe('files', () => {
   it('are listed with the states of the command, and show why they were held', async () => {
     const shop = await openRejected();
-    const { get } = await startTestConsole(shop);
+    const { get, post } = await startTestConsole(shop);
     expect((await shop.cli('files')).stdout).toContain('2 files (1 held, 1 read)');
     const { text } = await get('/files');
     expect(textOf(text)).toContain('1 held , 1 read');
@@ -122,6 +138,23 @@ describe('files', () => {
     expect(one.text).not.toContain('<i>');
     for (const nothing of ['/files/999', '/files/x', '/rejected/1/999', '/rejected/x/y'])
       expect((await get(nothing)).status).toBe(404);
+    // What ends the hold is said, or done, on the page.
+    const file = await fileId(shop, 'held');
+    const newest = { file, state: 'held', reason: 'exported at noon' };
+    expect((await post('/files/newest', newest)).status).toBe(409);
+    const hold = async (code: string, help: string) =>
+      await sql`update intake.source_files set hold_code = ${code}, hold_help = ${help} where state = 'held'`.execute(
+        shop.db,
+      );
+    await hold('too_many_rejected', 'If it is correct, raise sources.shop.limits.max_rejected_share.');
+    expect(textOf((await get(`/files/${file}`)).text)).toMatch(
+      /First change sources\.shop\.limits\.max_rejected_share in the configuration, which is 0\.\d+ now/,
+    );
+    await hold('conflicting_states', 'If this file is the newer one, say so.');
+    expect((await get(`/files/${file}`)).text).toContain('It is the newest</button>');
+    expect(textOf((await post('/files/newest', newest)).text)).toContain(
+      "<i>'held'.csv is newer than all files of its source so far. The next run reads it as such.",
+    );
   });
 
   it('are released and read again exactly like by the command, with a record for each', async () => {

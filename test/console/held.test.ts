@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
@@ -11,7 +12,7 @@ jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, include: [paid]}
 `;
 
-it('held orders are decided about on their page, with a reason, as many as it showed', async () => {
+it('held orders are decided about on their page, with a reason, exactly those that it showed', async () => {
   const shop = await openWorkshop({ flow: FLOW });
   const blank = { status: '', revenue: '20.00' };
   shop.drop(
@@ -34,22 +35,40 @@ it('held orders are decided about on their page, with a reason, as many as it sh
   const chosen = { source: 'shop', why: 'unknown_status', status: 'mystery' };
   const page = await get(`/held?${new URLSearchParams(chosen)}`);
   expect(textOf(page.text)).toContain('Credit it');
+  const hidden = (text: string, name: string) =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 
   const decision = {
     ...chosen,
-    orders: '1',
+    shown: hidden(page.text, 'shown'),
+    said: hidden(page.text, 'said'),
     decision: 'credit',
     reason: 'they are paid',
     return_to: '/held',
   };
-  expect(textOf((await post('/held/decide', { ...decision, orders: '7' })).text)).toContain('have changed');
+  // Another order, as many and with the same amount, is not the one that the page showed.
+  const swap = async (from: string, to: string) =>
+    await sql`update intake.attributions set order_id = ${to} where order_id = ${from}`.execute(shop.db);
+  await swap('1', '9');
+  expect(textOf((await post('/held/decide', decision)).text)).toContain(
+    'nothing was decided. It showed 1 order, 10.00 EUR. As many are held now, but they are other orders',
+  );
+  await swap('9', '1');
+  const others = { ...decision, status: '(none)' };
+  expect(textOf((await post('/held/decide', others)).text)).toContain(
+    'It showed 1 order, 10.00 EUR. Now: 1 order, 20.00 EUR.',
+  );
   expect(textOf((await post('/held/decide', { ...decision, reason: ' ' })).text)).not.toContain(
     'may be credited',
   );
   expect(textOf((await post('/held/decide', decision)).text)).toContain(
     '1 held order (10.00 EUR) may be credited.',
   );
-  await post('/held/decide', { ...decision, status: '(none)', decision: 'exclude', reason: 'never paid' });
+  const blanks = await get(`/held?${new URLSearchParams({ ...chosen, status: '(none)' })}`);
+  await post('/held/decide', {
+    ...{ ...others, decision: 'exclude', reason: 'never paid' },
+    shown: hidden(blanks.text, 'shown'),
+  });
   expect((await shop.run()).exitCode).toBe(0);
   expect(await shop.posted()).toEqual(['1']);
   expect(textOf((await get('/held')).text)).toContain('No order is held.');

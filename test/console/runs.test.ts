@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { readChangeVersion } from '../../src/reports/status/read-version.ts';
+import { readChangeVersion } from '../../src/reports/status/read-overview.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
-import { readChangeVersion } from '../../src/reports/status/read-version.ts';
+import { readChangeVersion } from '../../src/reports/status/read-overview.ts';
 import { beginUnit, endUnit, keepUnit } from '../../src/runs/workers/units.ts';
 import { drainWorker, keepWorker } from '../../src/runs/workers/workers.ts';
 import { openWorkshop } from '../runs/workshop.ts';

@@ -56,7 +56,7 @@ export const checksCommand: CommandDefinition = {
 /** Lists the results of all checks. The exit code is 0 in any case; a held file makes its run end with 3. */
 async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
   const { findSource } = await import('../open/open-config.ts');
-  const { judgeArrivals } = await import('../../reports/checks/judge-arrivals.ts');
+  const { judgeArrivals } = await import('../../reports/checks/read-checks.ts');
   const { listCheckedFiles, listExpectedDates, listFindings } = await import(
     '../../reports/checks/read-checks.ts'
   );

@@ -7,6 +7,7 @@ import { foldWord } from '../../intake/values/clean-text.ts';
 import { describeHeldOrders } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  digestHeld,
   type HeldFilter,
   listHeldGroups,
   listHeldOrders,
@@ -36,6 +37,7 @@ export async function reviewHeld(
     status: options.status === undefined ? null : foldWord(options.status),
     orderIds: options.order ?? null,
   };
+  const shown = await digestHeld(db, filter);
   const groups = await listHeldGroups(db, filter);
   const decision = options.credit ? 'credit' : options.exclude ? 'exclude' : null;
   if (decision === null || groups.length === 0) {
@@ -59,7 +61,7 @@ export async function reviewHeld(
     return EXIT.ok;
   }
   const decided = await inTransaction(db, (trx) =>
-    decideHeld(trx, { filter, shown: groups, decision, reason, ...decidedHere(trx) }),
+    decideHeld(trx, { filter, shown, decision, reason, ...decidedHere(trx) }),
   );
   if (decided.kind === 'cannot_be_credited') throw lacksData(decided.reason);
   if (decided.kind !== 'decided')

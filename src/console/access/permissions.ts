@@ -80,6 +80,7 @@ const LEAST = {
   'POST /bulk/abort': 'marketing',
   'POST /bulk/preview-files': 'operator',
   'POST /files/release': 'operator',
+  'POST /files/newest': 'operator',
   'POST /files/reread': 'operator',
   'POST /checks/acknowledge': 'operator',
   'POST /checks/expect-date': 'operator',

@@ -1,77 +1,108 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
 import { foldCode } from '../../core/text/fold.ts';
+import { isDay } from '../../core/time/day.ts';
 import { acknowledgeLeak } from '../../decisions/acknowledge-leak.ts';
+import { voidCode } from '../../decisions/void-code.ts';
 import { findUnknownOwner } from '../../reports/codes/list-codes.ts';
-import { defineAction, Refused } from '../console-page.ts';
+import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { reason, text } from '../form-fields.ts';
 
-/** Assigns an owner to a code that codes.csv does not contain. */
-export const assignCodeAction = defineAction({
-  path: '/codes/assign',
-  form: z.object({
-    job: text,
-    code: text.min(1, 'Name the code.'),
-    deal_id: text.default(''),
-    collab_id: text.default(''),
-    influencer_handle: text.default(''),
-    brand_id: text.default(''),
-    valid_from: text.default(''),
-    valid_to: text.default(''),
-    understood: text.default(''),
-    reason,
+export const codeActions: readonly ConsoleAction[] = [
+  /** Assigns an owner to a code that codes.csv does not contain. */
+  defineAction({
+    path: '/codes/assign',
+    form: z.object({
+      job: text,
+      code: text.min(1, 'Name the code.'),
+      deal_id: text.default(''),
+      collab_id: text.default(''),
+      influencer_handle: text.default(''),
+      brand_id: text.default(''),
+      valid_from: text.default(''),
+      valid_to: text.default(''),
+      understood: text.default(''),
+      reason,
+    }),
+    async perform({ trx, config, decidedBy, audit }, { job, reason: why, understood, ...cells }) {
+      if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
+      const result = await assignCode(trx, { job, cells, assignedBy: decidedBy });
+      if (result.kind === 'unusable') throw new Refused(result.why);
+      if (result.kind === 'listed')
+        throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
+      // A mistyped owner would be credited by the next run.
+      const { deal_id: deal, collab_id: collaboration, brand_id: brand, influencer_handle: handle } = cells;
+      const unknown =
+        understood === '' ? await findUnknownOwner(trx, { deal, collaboration, brand, handle }) : [];
+      if (unknown.length > 0)
+        throw new Refused(
+          `Neither the mirror nor a code knows the ${unknown.join(', ')}. Check how it is written. If it is new, tick the box, and assign the code again.`,
+        );
+      const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
+      return audit({
+        action: 'assign_code',
+        subjectKind: 'code',
+        subject: result.code,
+        summary: `The code ${result.code} is assigned to ${cells.deal_id || cells.collab_id || cells.influencer_handle}. The next run of ${job} matches its orders again.`,
+        reason: why,
+        after: { job, ...named },
+      });
+    },
   }),
-  async perform({ trx, config, actor, audit }, { job, reason: why, understood, ...cells }) {
-    if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
-    const result = await assignCode(trx, { job, cells, assignedBy: actor.name });
-    if (result.kind === 'unusable') throw new Refused(result.why);
-    if (result.kind === 'listed')
-      throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
-    // A mistyped owner would be credited by the next run.
-    const { deal_id: deal, collab_id: collaboration, brand_id: brand, influencer_handle: handle } = cells;
-    const unknown =
-      understood === '' ? await findUnknownOwner(trx, { deal, collaboration, brand, handle }) : [];
-    if (unknown.length > 0)
-      throw new Refused(
-        `Neither the mirror nor a code knows the ${unknown.join(', ')}. Check how it is written. If it is new, tick the box, and assign the code again.`,
-      );
-    const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
-    return audit({
-      action: 'assign_code',
-      subjectKind: 'code',
-      subject: result.code,
-      summary: `The code ${result.code} is assigned to ${cells.deal_id || cells.collab_id || cells.influencer_handle}. The next run of ${job} matches its orders again.`,
-      reason: why,
-      after: { job, ...named },
-    });
-  },
-});
-
-/** Withdraws the assignment of a code. */
-export const withdrawCodeAction = defineAction({
-  path: '/codes/withdraw',
-  form: z.object({ job: text, code: text, reason }),
-  async perform({ trx, audit }, { job, code, reason: why }) {
-    if (!(await withdrawCode(trx, { job, code })))
-      throw new Refused('The code is no longer assigned. Somebody else has withdrawn the assignment.');
-    return audit({
-      action: 'withdraw_code',
-      subjectKind: 'code',
-      subject: code,
-      summary: `The code ${code} no longer has an assigned owner. Credited orders stay credited.`,
-      reason: why,
-      before: { job },
-    });
-  },
-});
-
-/** Acknowledges a code that may have leaked. */
-export const acknowledgeLeakAction = defineAction({
-  path: '/money/leaks/acknowledge',
-  form: z.object({ code: text, reason }),
-  async perform({ trx, audit }, { code, reason: why }) {
-    const auditId = await acknowledgeLeak(trx, { code: foldCode(code), reason: why, now: new Date(), audit });
-    if (auditId === null) throw new Refused('This code is not flagged any more.');
-    return auditId;
-  },
-});
+  /** Withdraws the assignment of a code. */
+  defineAction({
+    path: '/codes/withdraw',
+    form: z.object({ job: text, code: text, reason }),
+    async perform({ trx, audit }, { job, code, reason: why }) {
+      if (!(await withdrawCode(trx, { job, code })))
+        throw new Refused('The code is no longer assigned. Somebody else has withdrawn the assignment.');
+      return audit({
+        action: 'withdraw_code',
+        subjectKind: 'code',
+        subject: code,
+        summary: `The code ${code} no longer has an assigned owner. Credited orders stay credited.`,
+        reason: why,
+        before: { job },
+      });
+    },
+  }),
+  /** Acknowledges a code that may have leaked. */
+  defineAction({
+    path: '/money/leaks/acknowledge',
+    form: z.object({ code: text, reason }),
+    async perform({ trx, audit }, { code, reason: why }) {
+      const auditId = await acknowledgeLeak(trx, {
+        code: foldCode(code),
+        reason: why,
+        now: new Date(),
+        audit,
+      });
+      if (auditId === null) throw new Refused('This code is not flagged any more.');
+      return auditId;
+    },
+  }),
+  /** Lets a code earn nothing from a day on, if that changes what the page showed. */
+  defineAction({
+    path: '/codes/void',
+    form: z.object({
+      code: text.min(1, 'The form does not name a code.'),
+      day: z
+        .string({ error: 'The form does not name a day.' })
+        .refine(isDay, 'The form does not name a day.'),
+      shown: text.min(1, 'The form does not say what it showed.'),
+      reason,
+    }),
+    async perform({ trx, config, audit }, { code, day, shown, reason: why }) {
+      const { auditId } = await voidCode(trx, {
+        settings: config.statements,
+        code: foldCode(code),
+        day,
+        reason: why,
+        seen: shown,
+        now: new Date(),
+        audit,
+      });
+      return auditId;
+    },
+  }),
+];

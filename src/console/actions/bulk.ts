@@ -13,7 +13,7 @@ import {
 } from '../../decisions/settle-many.ts';
 import { plural } from '../../render/text.ts';
 import { findBulk } from '../../reports/bulk/read-bulk.ts';
-import { type Change, defineAction, Refused } from '../console-page.ts';
+import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -52,90 +52,6 @@ const previewForm = z
     error: 'Only credited entries can have a deal or a collaboration. Leave both empty.',
   });
 
-/** Freezes a selection of entries and previews a decision about them. */
-export const previewBulkAction = defineAction({
-  path: '/bulk/preview',
-  form: previewForm,
-  async perform(change, form) {
-    const { trx, actor, audit } = change;
-    const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
-    const filter = {
-      job: form.filter_job || null,
-      reason: form.filter_reason === '' ? null : form.filter_reason,
-      dealId: form.filter_deal || null,
-      sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
-    };
-    const preview = await previewSettlement(trx, {
-      decision,
-      dealId: deal || null,
-      collabId: collab || null,
-      entries: scope === 'all' ? filter : { entryIds },
-      chosen:
-        scope === 'all'
-          ? describeFilter(filter)
-          : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-      ...{ actor: actor.name, via: 'console', reason: why, audit },
-    });
-    return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
-  },
-});
-
-/** Freezes a selection of double credits and previews their acknowledgement. */
-export const previewCreditsAction = defineAction({
-  path: '/bulk/preview-credits',
-  form: z
-    .object({
-      scope,
-      reason,
-      entry: ticked('entry'),
-      filter_job: text.default(''),
-    })
-    .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, { error: 'Tick at least one entry.' }),
-  async perform(change, { scope, reason: why, entry: entryIds, filter_job: job }) {
-    const { trx, actor, audit } = change;
-    const preview = await previewAcknowledgement(trx, {
-      entries: scope === 'all' ? { job: job || null } : { entryIds },
-      chosen:
-        scope === 'all'
-          ? `All double credits${job === '' ? '' : ` of job ${job}`}`
-          : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-      ...{ actor: actor.name, via: 'console', reason: why, audit },
-    });
-    return lead(change, preview, 'No order is credited more than once any more.');
-  },
-});
-
-/** Confirms a preview, so that it is carried out. */
-export const confirmBulkAction = defineAction({
-  path: '/bulk/confirm',
-  form: z.object({
-    bulk: idField('bulk action'),
-    reason,
-    /** Ticked to confirm the consequences of sending again. */
-    understood: z.literal('yes').optional(),
-  }),
-  async perform({ trx, actor, audit, requireRight }, { bulk: bulkId, reason: why, understood }) {
-    const bulk = await findBulk(trx, bulkId);
-    if (bulk !== null) requireRight(`decide ${bulk.decision}`);
-    if (bulk?.decision === 'resend' && understood !== 'yes')
-      throw new Refused(
-        'To send the entries again, tick the box to confirm that influencers may be credited twice.',
-      );
-    return done(bulkId, await confirmSettlement(trx, { bulkId, actor: actor.name, reason: why, audit }));
-  },
-});
-
-/** Aborts a running bulk action. */
-export const abortBulkAction = defineAction({
-  path: '/bulk/abort',
-  form: z.object({ bulk: idField('bulk action'), reason }),
-  async perform({ trx, actor, audit, requireRight }, { bulk: bulkId, reason: why }) {
-    const bulk = await findBulk(trx, bulkId);
-    if (bulk !== null) requireRight(`decide ${bulk.decision}`);
-    return done(bulkId, await abortSettlement(trx, { bulkId, actor: actor.name, reason: why, audit }));
-  },
-});
-
 function done(bulkId: string, change: BulkChange): string {
   switch (change.kind) {
     case 'changed':
@@ -164,41 +80,6 @@ function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresA
   }
 }
 
-/** Freezes a selection of files and previews a decision about them. */
-export const previewFilesAction = defineAction({
-  path: '/bulk/preview-files',
-  form: z
-    .object({
-      scope,
-      decision: z.enum(FILE_DECISIONS, { error: 'Choose what to do with the files.' }),
-      reason,
-      file: ticked('file'),
-      filter_source: text.default(''),
-      filter_state: text.default(''),
-      filter_layout: text.default(''),
-      filter_name: text.default(''),
-    })
-    .refine(({ scope, file }) => scope === 'all' || file.length > 0, { error: 'Tick at least one file.' }),
-  async perform(change, form) {
-    const { trx, actor, audit } = change;
-    const { scope, file: fileIds, decision, reason: why } = form;
-    const filter = {
-      source: form.filter_source || null,
-      // Only held files can be released.
-      state: form.filter_state || (decision === 'release' ? 'held' : null),
-      layout: form.filter_layout || null,
-      name: form.filter_name || null,
-    };
-    const preview = await previewFiles(trx, {
-      decision,
-      files: scope === 'all' ? filter : { fileIds },
-      chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
-      ...{ actor: actor.name, via: 'console', reason: why, audit },
-    });
-    return lead(change, preview, 'No file matches any more.');
-  },
-});
-
 function describeFiles(
   filter: Readonly<Record<'source' | 'state' | 'layout' | 'name', string | null>>,
 ): string {
@@ -211,3 +92,122 @@ function describeFiles(
   const all = state === null ? 'All files' : `All files that are ${state}`;
   return [all, ...parts].join(', ');
 }
+
+export const bulkActions: readonly ConsoleAction[] = [
+  /** Freezes a selection of entries and previews a decision about them. */
+  defineAction({
+    path: '/bulk/preview',
+    form: previewForm,
+    async perform(change, form) {
+      const { trx, decidedBy, audit } = change;
+      const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
+      const filter = {
+        job: form.filter_job || null,
+        reason: form.filter_reason === '' ? null : form.filter_reason,
+        dealId: form.filter_deal || null,
+        sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
+      };
+      const preview = await previewSettlement(trx, {
+        decision,
+        dealId: deal || null,
+        collabId: collab || null,
+        entries: scope === 'all' ? filter : { entryIds },
+        chosen:
+          scope === 'all'
+            ? describeFilter(filter)
+            : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
+        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+      });
+      return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
+    },
+  }),
+  /** Freezes a selection of double credits and previews their acknowledgement. */
+  defineAction({
+    path: '/bulk/preview-credits',
+    form: z
+      .object({
+        scope,
+        reason,
+        entry: ticked('entry'),
+        filter_job: text.default(''),
+      })
+      .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, {
+        error: 'Tick at least one entry.',
+      }),
+    async perform(change, { scope, reason: why, entry: entryIds, filter_job: job }) {
+      const { trx, decidedBy, audit } = change;
+      const preview = await previewAcknowledgement(trx, {
+        entries: scope === 'all' ? { job: job || null } : { entryIds },
+        chosen:
+          scope === 'all'
+            ? `All double credits${job === '' ? '' : ` of job ${job}`}`
+            : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
+        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+      });
+      return lead(change, preview, 'No order is credited more than once any more.');
+    },
+  }),
+  /** Confirms a preview, so that it is carried out. */
+  defineAction({
+    path: '/bulk/confirm',
+    form: z.object({
+      bulk: idField('bulk action'),
+      reason,
+      /** Ticked to confirm the consequences of sending again. */
+      understood: z.literal('yes').optional(),
+    }),
+    async perform({ trx, decidedBy, audit, requireRight }, { bulk: bulkId, reason: why, understood }) {
+      const bulk = await findBulk(trx, bulkId);
+      if (bulk !== null) requireRight(`decide ${bulk.decision}`);
+      if (bulk?.decision === 'resend' && understood !== 'yes')
+        throw new Refused(
+          'To send the entries again, tick the box to confirm that influencers may be credited twice.',
+        );
+      return done(bulkId, await confirmSettlement(trx, { bulkId, actor: decidedBy, reason: why, audit }));
+    },
+  }),
+  /** Aborts a running bulk action. */
+  defineAction({
+    path: '/bulk/abort',
+    form: z.object({ bulk: idField('bulk action'), reason }),
+    async perform({ trx, decidedBy, audit, requireRight }, { bulk: bulkId, reason: why }) {
+      const bulk = await findBulk(trx, bulkId);
+      if (bulk !== null) requireRight(`decide ${bulk.decision}`);
+      return done(bulkId, await abortSettlement(trx, { bulkId, actor: decidedBy, reason: why, audit }));
+    },
+  }),
+  /** Freezes a selection of files and previews a decision about them. */
+  defineAction({
+    path: '/bulk/preview-files',
+    form: z
+      .object({
+        scope,
+        decision: z.enum(FILE_DECISIONS, { error: 'Choose what to do with the files.' }),
+        reason,
+        file: ticked('file'),
+        filter_source: text.default(''),
+        filter_state: text.default(''),
+        filter_layout: text.default(''),
+        filter_name: text.default(''),
+      })
+      .refine(({ scope, file }) => scope === 'all' || file.length > 0, { error: 'Tick at least one file.' }),
+    async perform(change, form) {
+      const { trx, decidedBy, audit } = change;
+      const { scope, file: fileIds, decision, reason: why } = form;
+      const filter = {
+        source: form.filter_source || null,
+        // Only held files can be released.
+        state: form.filter_state || (decision === 'release' ? 'held' : null),
+        layout: form.filter_layout || null,
+        name: form.filter_name || null,
+      };
+      const preview = await previewFiles(trx, {
+        decision,
+        files: scope === 'all' ? filter : { fileIds },
+        chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
+        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+      });
+      return lead(change, preview, 'No file matches any more.');
+    },
+  }),
+];

@@ -2,73 +2,86 @@ import { z } from 'zod';
 import { describeProblems } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
 import { addClaims, answerCreator, claimRulesOf, closeClaim } from '../../decisions/decide-claims.ts';
-import { defineAction, Refused } from '../console-page.ts';
+import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
 /** Some thousand lines; a longer list is a file for the command. */
 const MAX_LINES_CHARS = 200_000;
 
-/** Adds the claims of pasted lines. Lines that cannot be used are named, and the others are added. */
-export const addClaimsAction = defineAction({
-  path: '/claims/add',
-  form: z.object({
-    lines: z
-      .string({ error: 'The form lacks a field. Reload the page.' })
-      .max(MAX_LINES_CHARS, 'The list is too long for the form. Use npx influencer-sync claims add FILE.'),
-    deadline: text.refine(
-      (day) => day === '' || isDay(day),
-      'The deadline is not a day, such as 2026-05-31.',
-    ),
-    reason,
-  }),
-  async perform({ trx, actor, audit }, { lines, deadline, reason: why }) {
-    const { parseClaims } = await import('../../money/claims/parse-claims.ts');
-    const { rows, problems } = parseClaims(lines);
-    // The audit, which shows them, keeps no values of lines.
-    const named = describeProblems(
-      problems.map((problem) => ({ ...problem, value: null })),
-      'Line',
-    ).map(({ where, message, help }) => `${where.replace(':', ' ')}: ${message} ${help}`);
-    if (rows.length === 0)
-      throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
-    const { auditId } = await addClaims(trx, {
-      ...{ lines: rows, file: null, deadline: deadline || null, reason: why },
-      ...{ unusable: named, decidedBy: actor.name, audit },
-    });
-    return auditId;
-  },
-});
-
-/** Keeps the final answers to the claims of one creator, as they are sent to the creator. */
-export const answerClaimsAction = defineAction({
-  path: '/claims/reply',
-  form: z.object({ creator: text.min(1, 'The form does not name the creator.'), reason }),
-  async perform({ trx, config, actor, audit }, { creator, reason: why }) {
-    const answered = await answerCreator(trx, {
-      ...{ creator, reason: why, rules: claimRulesOf(config), decidedBy: actor.name, audit },
-    });
-    if (answered === null) throw new Refused('This creator has no claims.');
-    return answered.auditId;
-  },
-});
-
-/** Upholds, rejects or withdraws a claim, or opens it again. */
-export const closeClaimAction = defineAction({
-  path: '/claims/close',
-  form: z.object({
-    claim: idField('claim'),
-    state: z.enum(['upheld', 'rejected', 'withdrawn', 'open'], {
-      error: 'Choose what becomes of the claim.',
+export const claimActions: readonly ConsoleAction[] = [
+  /** Adds the claims of pasted lines. Lines that cannot be used are named, and the others are added. */
+  defineAction({
+    path: '/claims/add',
+    form: z.object({
+      lines: z
+        .string({ error: 'The form lacks a field. Reload the page.' })
+        .max(MAX_LINES_CHARS, 'The list is too long for the form. Use npx influencer-sync claims add FILE.'),
+      deadline: text.refine(
+        (day) => day === '' || isDay(day),
+        'The deadline is not a day, such as 2026-05-31.',
+      ),
+      reason,
     }),
-    reason,
+    async perform({ trx, decidedBy, audit }, { lines, deadline, reason: why }) {
+      const { parseClaims } = await import('../../money/claims/parse-claims.ts');
+      const { rows, problems } = parseClaims(lines);
+      // The audit, which shows them, keeps no values of lines.
+      const named = describeProblems(
+        problems.map((problem) => ({ ...problem, value: null })),
+        'Line',
+      ).map(({ where, message, help }) => `${where.replace(':', ' ')}: ${message} ${help}`);
+      if (rows.length === 0)
+        throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
+      const { auditId } = await addClaims(trx, {
+        lines: rows,
+        file: null,
+        deadline: deadline || null,
+        reason: why,
+        unusable: named,
+        decidedBy,
+        audit,
+      });
+      return auditId;
+    },
   }),
-  async perform({ trx, config, actor, audit }, { claim, state, reason: why }) {
-    const closing = await closeClaim(trx, {
-      ...{ claimId: claim, state, reason: why, rules: claimRulesOf(config) },
-      ...{ decidedBy: actor.name, audit },
-    });
-    if (closing.kind === 'missing') throw new Refused(`There is no claim ${claim}.`);
-    if (closing.kind === 'same') throw new Refused(`Claim ${claim} is ${state} already.`);
-    return closing.auditId;
-  },
-});
+  /** Keeps the final answers to the claims of one creator, as they are sent to the creator. */
+  defineAction({
+    path: '/claims/reply',
+    form: z.object({ creator: text.min(1, 'The form does not name the creator.'), reason }),
+    async perform({ trx, config, decidedBy, audit }, { creator, reason: why }) {
+      const answered = await answerCreator(trx, {
+        creator,
+        reason: why,
+        rules: claimRulesOf(config),
+        decidedBy,
+        audit,
+      });
+      if (answered === null) throw new Refused('This creator has no claims.');
+      return answered.auditId;
+    },
+  }),
+  /** Upholds, rejects or withdraws a claim, or opens it again. */
+  defineAction({
+    path: '/claims/close',
+    form: z.object({
+      claim: idField('claim'),
+      state: z.enum(['upheld', 'rejected', 'withdrawn', 'open'], {
+        error: 'Choose what becomes of the claim.',
+      }),
+      reason,
+    }),
+    async perform({ trx, config, decidedBy, audit }, { claim, state, reason: why }) {
+      const closing = await closeClaim(trx, {
+        claimId: claim,
+        state,
+        reason: why,
+        rules: claimRulesOf(config),
+        decidedBy,
+        audit,
+      });
+      if (closing.kind === 'missing') throw new Refused(`There is no claim ${claim}.`);
+      if (closing.kind === 'same') throw new Refused(`Claim ${claim} is ${state} already.`);
+      return closing.auditId;
+    },
+  }),
+];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isLanguage } from '../../core/text/language.ts';
-import { isMonth } from '../../core/time/month.ts';
 import { closeMonth, whyNotClosed } from '../../decisions/close-month.ts';
 import {
   requestStatementMail,
@@ -9,81 +8,72 @@ import {
 } from '../../decisions/send-statement.ts';
 import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
 import { sumStatement } from '../../money/sum-statement.ts';
-import { defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text, understood } from '../form-fields.ts';
-import { describeSums } from '../pages/statements/statement.ts';
+import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
+import { idField, monthField, reason, text, understood } from '../form-fields.ts';
+import { describeSums } from '../pages/money/statements.ts';
 
-/** Closes the statement of a month, if its sums are those that the page showed. */
-export const closeStatementAction = defineAction({
-  path: '/statements/close',
-  form: z.object({
-    month: z
-      .string({ error: 'The form does not name a month.' })
-      .refine(isMonth, 'The form does not name a month.'),
-    shown: z.string({ error: 'The form does not say which amounts it showed.' }),
-    understood,
-    reason,
+export const statementActions: readonly ConsoleAction[] = [
+  /** Closes the statement of a month, if its sums are those that the page showed. */
+  defineAction({
+    path: '/statements/close',
+    form: z.object({
+      month: monthField,
+      shown: z.string({ error: 'The form does not say which amounts it showed.' }),
+      understood,
+      reason,
+    }),
+    async perform({ trx, config, decidedBy, audit }, { month, shown, reason: why }) {
+      const rules = loadStatementRules(config.statements);
+      const exchange = loadExchange(config.statements);
+      const closing = await closeMonth(trx, { month, rules, exchange, reason: why, decidedBy, audit });
+      if (closing.kind !== 'closed') throw new Refused(whyNotClosed(month, closing).message);
+      const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
+      if (describeSums(currencies) !== shown)
+        throw new Refused(
+          `The statement of ${month} is now ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
+        );
+      return closing.auditId;
+    },
   }),
-  async perform({ trx, config, actor, audit }, { month, shown, reason: why }) {
-    const rules = loadStatementRules(config.statements);
-    const exchange = loadExchange(config.statements);
-    const closing = await closeMonth(trx, {
-      ...{ month, rules, exchange, reason: why },
-      ...{ decidedBy: actor.name, audit },
-    });
-    if (closing.kind !== 'closed') throw new Refused(whyNotClosed(month, closing).message);
-    const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
-    if (describeSums(currencies) !== shown)
-      throw new Refused(
-        `The statement of ${month} is now ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
-      );
-    return closing.auditId;
-  },
-});
-
-/** Sends the statement of one deal to its creator by mail. */
-export const sendStatementAction = defineAction({
-  path: '/statements/send',
-  form: z.object({
-    month: z
-      .string({ error: 'The form does not name a month.' })
-      .refine(isMonth, 'The form does not name a month.'),
-    deal: text.min(1, 'The form does not name a deal.'),
-    recipient: text.min(1, 'Type the address of the creator.'),
-    language: text.default(''),
-    /** The last mail that the page showed. */
-    after: text.default(''),
-    reason,
+  /** Sends the statement of one deal to its creator by mail. */
+  defineAction({
+    path: '/statements/send',
+    form: z.object({
+      month: monthField,
+      deal: text.min(1, 'The form does not name a deal.'),
+      recipient: text.min(1, 'Type the address of the creator.'),
+      language: text.default(''),
+      /** The last mail that the page showed. */
+      after: text.default(''),
+      reason,
+    }),
+    async perform(
+      { trx, config, decidedBy, audit, afterwards },
+      { month, deal, recipient, language, after, reason: why },
+    ) {
+      const requested = await requestStatementMail(trx, {
+        ...{ month, dealId: deal, recipient, after: after || null },
+        language: isLanguage(language) ? language : null,
+        ...{ reason: why, config, decidedBy, audit },
+      });
+      if (requested.kind === 'refused') throw new Refused(requested.why);
+      afterwards((db) => sendStatementMails(db, { config }));
+      return requested.auditId;
+    },
   }),
-  async perform(
-    { trx, config, actor, audit, afterwards },
-    { month, deal, recipient, language, after, reason: why },
-  ) {
-    const requested = await requestStatementMail(trx, {
-      ...{ month, dealId: deal, recipient, after: after || null },
-      language: isLanguage(language) ? language : null,
-      ...{ reason: why, config, decidedBy: actor.name, audit },
-    });
-    if (requested.kind === 'refused') throw new Refused(requested.why);
-    afterwards((db) => sendStatementMails(db, { config }));
-    return requested.auditId;
-  },
-});
-
-/** Records whether an unclear mail has arrived. */
-export const settleMailAction = defineAction({
-  path: '/statements/settle-mail',
-  form: z.object({
-    mail: idField('mail'),
-    outcome: z.enum(['sent', 'failed'], { error: 'Choose whether the mail has arrived.' }),
-    reason,
+  /** Records whether an unclear mail has arrived. */
+  defineAction({
+    path: '/statements/settle-mail',
+    form: z.object({
+      mail: idField('mail'),
+      outcome: z.enum(['sent', 'failed'], { error: 'Choose whether the mail has arrived.' }),
+      reason,
+    }),
+    async perform({ trx, decidedBy, audit }, { mail: mailId, outcome, reason: why }) {
+      const auditId = await settleStatementMail(trx, { mailId, outcome, reason: why, decidedBy, audit });
+      if (auditId === null)
+        throw new Refused('The mail is not unclear any more. Somebody has decided about it.');
+      return auditId;
+    },
   }),
-  async perform({ trx, actor, audit }, { mail: mailId, outcome, reason: why }) {
-    const auditId = await settleStatementMail(trx, {
-      ...{ mailId, outcome, reason: why, decidedBy: actor.name, audit },
-    });
-    if (auditId === null)
-      throw new Refused('The mail is not unclear any more. Somebody has decided about it.');
-    return auditId;
-  },
-});
+];

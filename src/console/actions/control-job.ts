@@ -9,23 +9,16 @@ import {
 import { controlJob, type JobDecision } from '../../decisions/control-job.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import type { ActionPath } from '../access/permissions.ts';
-import { type Change, defineAction, Refused } from '../console-page.ts';
+import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text, understood } from '../form-fields.ts';
-
-/** Requests a run of a job from `serve`. */
-export const runNowAction = actionOf('/schedules/run-now', 'run_now');
-/** Pauses a job: its slots are skipped until it is resumed. */
-export const pauseJobAction = actionOf('/schedules/pause', 'pause');
-/** Resumes a paused job. */
-export const resumeJobAction = actionOf('/schedules/resume', 'resume');
 
 function actionOf(path: ActionPath, decision: JobDecision) {
   return defineAction({
     path,
     form: z.object({ job: text, reason }),
-    async perform({ trx, config, actor, audit }, form) {
+    async perform({ trx, config, decidedBy, audit }, form) {
       const { jobs } = config;
-      const controlled = await controlJob(trx, { jobs, ...form, decision, decidedBy: actor.name, audit });
+      const controlled = await controlJob(trx, { jobs, ...form, decision, decidedBy, audit });
       if (controlled.kind === 'refused') throw new Refused(controlled.why);
       return controlled.auditId;
     },
@@ -33,32 +26,6 @@ function actionOf(path: ActionPath, decision: JobDecision) {
 }
 
 const form = z.object({ backfill: idField('backfill'), reason });
-
-/** Pauses a backfill; its process waits. */
-export const pauseBackfillAction = defineAction({
-  path: '/backfills/pause',
-  form,
-  perform: async ({ trx, audit }, fields) => done(await pauseBackfill(trx, toChange(fields, audit))),
-});
-
-/** Resumes a paused backfill. */
-export const resumeBackfillAction = defineAction({
-  path: '/backfills/resume',
-  form,
-  perform: async ({ trx, audit }, fields) => done(await resumeBackfill(trx, toChange(fields, audit))),
-});
-
-/** Cancels a backfill. */
-export const cancelBackfillAction = defineAction({
-  path: '/backfills/cancel',
-  form: form.extend({ understood }),
-  async perform({ trx, config, audit, afterwards }, fields) {
-    const cancelled = await cancelBackfill(trx, { ...toChange(fields, audit), config });
-    if (cancelled.kind === 'changed')
-      afterwards((db) => refreshReporting(db, { job: cancelled.backfill.job }));
-    return done(cancelled);
-  },
-});
 
 function toChange({ backfill, reason: why }: z.infer<typeof form>, audit: Change['audit']): BackfillChange {
   return { backfillId: backfill, reason: why, audit };
@@ -80,3 +47,35 @@ function done(changed: Changed): string {
       );
   }
 }
+
+export const jobActions: readonly ConsoleAction[] = [
+  /** Requests a run of a job from `serve`. */
+  actionOf('/schedules/run-now', 'run_now'),
+  /** Pauses a job: its slots are skipped until it is resumed. */
+  actionOf('/schedules/pause', 'pause'),
+  /** Resumes a paused job. */
+  actionOf('/schedules/resume', 'resume'),
+  /** Pauses a backfill; its process waits. */
+  defineAction({
+    path: '/backfills/pause',
+    form,
+    perform: async ({ trx, audit }, fields) => done(await pauseBackfill(trx, toChange(fields, audit))),
+  }),
+  /** Resumes a paused backfill. */
+  defineAction({
+    path: '/backfills/resume',
+    form,
+    perform: async ({ trx, audit }, fields) => done(await resumeBackfill(trx, toChange(fields, audit))),
+  }),
+  /** Cancels a backfill. */
+  defineAction({
+    path: '/backfills/cancel',
+    form: form.extend({ understood }),
+    async perform({ trx, config, audit, afterwards }, fields) {
+      const cancelled = await cancelBackfill(trx, { ...toChange(fields, audit), config });
+      if (cancelled.kind === 'changed')
+        afterwards((db) => refreshReporting(db, { job: cancelled.backfill.job }));
+      return done(cancelled);
+    },
+  }),
+];

@@ -1,49 +1,14 @@
 import { z } from 'zod';
 import { acknowledgeChecks, expectDate } from '../../decisions/decide-checks.ts';
-import { releaseHeldFiles, rereadFilesAgain } from '../../decisions/release-files.ts';
+import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../decisions/release-files.ts';
 import { plural } from '../../render/text.ts';
 import { findFileRead, type ListedFile } from '../../reports/files/list-files.ts';
-import { type Change, defineAction, Refused } from '../console-page.ts';
+import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
 /** The file, and its state as the page showed it. */
 const fileForm = z.object({ file: idField('file'), state: text, reason });
 type FileForm = z.infer<typeof fileForm>;
-
-/** Releases one held file. */
-export const releaseFileAction = defineAction<FileForm>({
-  path: '/files/release',
-  form: fileForm,
-  async perform({ trx, actor, audit }, form) {
-    const file = await findShown(trx, form);
-    const [auditId] = await releaseHeldFiles(trx, {
-      files: [file],
-      reason: form.reason,
-      decidedBy: actor.name,
-      audit,
-    });
-    if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
-    return auditId;
-  },
-});
-
-/** Marks one file to be read again by the next run. */
-export const rereadFileAction = defineAction<FileForm>({
-  path: '/files/reread',
-  form: fileForm,
-  async perform({ trx, actor, audit }, form) {
-    const file = await findShown(trx, form);
-    const { auditId } = await rereadFilesAgain(trx, {
-      files: [file],
-      reason: form.reason,
-      decidedBy: actor.name,
-      audit,
-    });
-    if (auditId === null)
-      throw new Refused('A later reading has replaced this one. Open it on the page Files.');
-    return auditId;
-  },
-});
 
 async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Promise<ListedFile> {
   const file = await findFileRead(trx, id);
@@ -55,45 +20,88 @@ async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Pro
 
 const findingField = idField('finding');
 
-/** Acknowledges findings: the file is correct although checks found it unusual. */
-export const acknowledgeChecksAction = defineAction({
-  path: '/checks/acknowledge',
-  form: z.object({
-    finding: z.union(
-      [findingField.transform((id) => [id]), z.array(findingField)],
-      'The form does not name a finding.',
-    ),
-    reason,
+export const fileActions: readonly ConsoleAction[] = [
+  /** Releases one held file. */
+  defineAction<FileForm>({
+    path: '/files/release',
+    form: fileForm,
+    async perform({ trx, decidedBy, audit }, form) {
+      const file = await findShown(trx, form);
+      const [auditId] = await releaseHeldFiles(trx, { files: [file], reason: form.reason, decidedBy, audit });
+      if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
+      return auditId;
+    },
   }),
-  async perform({ trx, actor, audit }, { finding: findingIds, reason: why }) {
-    const { findings, auditIds } = await acknowledgeChecks(trx, {
-      findingIds,
-      reason: why,
-      decidedBy: actor.name,
-      audit,
-    });
-    const [auditId] = auditIds;
-    if (auditId === undefined)
-      throw new Refused('Somebody has acknowledged it already, or the file was read again.');
-    if (findings.length < findingIds.length)
-      throw new Refused(
-        `Only ${plural(findings.length, 'finding is', 'findings are')} still open: somebody has acknowledged the others, or the file was read again.`,
-      );
-    return auditId;
-  },
-});
-
-/** Records a date on which unusual numbers of orders are expected. The name of the date is the reason. */
-export const expectDateAction = defineAction({
-  path: '/checks/expect-date',
-  form: z.object({
-    day: z.iso.date({ error: 'Enter the date like 2026-11-27.' }),
-    source: text.default(''),
-    reason,
+  /** Decides that one file is newer than those which it contradicts. */
+  defineAction<FileForm>({
+    path: '/files/newest',
+    form: fileForm,
+    async perform({ trx, decidedBy, audit }, form) {
+      const files = [await findShown(trx, form)];
+      const [auditId] = await takeAsNewest(trx, { files, reason: form.reason, decidedBy, audit });
+      if (auditId === undefined)
+        throw new Refused(
+          'The file is not held because it contradicts another one. Its page says why it is.',
+        );
+      return auditId;
+    },
   }),
-  async perform({ trx, config, actor, audit }, { day, source, reason: name }) {
-    if (source !== '' && config.sources[source] === undefined)
-      throw new Refused(`There is no source ${source}.`);
-    return expectDate(trx, { day, name, source: source || null, decidedBy: actor.name, audit });
-  },
-});
+  /** Marks one file to be read again by the next run. */
+  defineAction<FileForm>({
+    path: '/files/reread',
+    form: fileForm,
+    async perform({ trx, decidedBy, audit }, form) {
+      const file = await findShown(trx, form);
+      const { auditId } = await rereadFilesAgain(trx, {
+        files: [file],
+        reason: form.reason,
+        decidedBy,
+        audit,
+      });
+      if (auditId === null)
+        throw new Refused('A later reading has replaced this one. Open it on the page Files.');
+      return auditId;
+    },
+  }),
+  /** Acknowledges findings: the file is correct although checks found it unusual. */
+  defineAction({
+    path: '/checks/acknowledge',
+    form: z.object({
+      finding: z.union(
+        [findingField.transform((id) => [id]), z.array(findingField)],
+        'The form does not name a finding.',
+      ),
+      reason,
+    }),
+    async perform({ trx, decidedBy, audit }, { finding: findingIds, reason: why }) {
+      const { findings, auditIds } = await acknowledgeChecks(trx, {
+        findingIds,
+        reason: why,
+        decidedBy,
+        audit,
+      });
+      const [auditId] = auditIds;
+      if (auditId === undefined)
+        throw new Refused('Somebody has acknowledged it already, or the file was read again.');
+      if (findings.length < findingIds.length)
+        throw new Refused(
+          `Only ${plural(findings.length, 'finding is', 'findings are')} still open: somebody has acknowledged the others, or the file was read again.`,
+        );
+      return auditId;
+    },
+  }),
+  /** Records a date on which unusual numbers of orders are expected. The name of the date is the reason. */
+  defineAction({
+    path: '/checks/expect-date',
+    form: z.object({
+      day: z.iso.date({ error: 'Enter the date like 2026-11-27.' }),
+      source: text.default(''),
+      reason,
+    }),
+    async perform({ trx, config, decidedBy, audit }, { day, source, reason: name }) {
+      if (source !== '' && config.sources[source] === undefined)
+        throw new Refused(`There is no source ${source}.`);
+      return expectDate(trx, { day, name, source: source || null, decidedBy, audit });
+    },
+  }),
+];

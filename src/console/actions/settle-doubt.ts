@@ -3,11 +3,10 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { ENTRY_STATES } from '../../core/ledger.ts';
 import { decideHeld } from '../../decisions/decide-held.ts';
 import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
-import { countHeld, listHeldGroups } from '../../reports/held/held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
-import { defineAction, Refused } from '../console-page.ts';
+import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
-import { readStatus } from '../pages/held.ts';
+import { readStatus, sayHeld } from '../pages/held.ts';
 
 const UNSHOWN = { error: 'The form does not say which state it showed.' };
 
@@ -30,29 +29,6 @@ const settleForm = z
       'Nothing was changed. To send the entry again, tick the box to confirm that the influencer may be credited twice.',
   });
 
-/** Settles one entry in doubt, or acknowledges one double credit. */
-export const settleDoubtAction = defineAction({
-  path: '/doubts/settle',
-  form: settleForm,
-  async perform({ trx, actor, audit, afterwards }, form) {
-    const { entry: entryId, decision, reason: why, deal, collab, state, attempt, credits } = form;
-    const settled = await settleDoubt(trx, {
-      entryId,
-      decision,
-      reason: why,
-      decidedBy: actor.name,
-      dealId: deal || null,
-      collabId: collab || null,
-      shown: { state, attempt },
-      shownCredits: credits,
-      audit,
-    });
-    if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
-    if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));
-    return settled.auditId;
-  },
-});
-
 /** Explains why a decision was not carried out, and what to do. */
 function explainRefusal(entryId: string, settled: Exclude<Settled, { readonly kind: 'settled' }>): string {
   switch (settled.kind) {
@@ -67,42 +43,63 @@ function explainRefusal(entryId: string, settled: Exclude<Settled, { readonly ki
   }
 }
 
-/** Decides about the held orders of one reason, as a page showed them. */
-export const decideHeldAction = defineAction({
-  path: '/held/decide',
-  form: z.object({
-    job: text.optional(),
-    source: text.min(1, 'The form does not say which source it showed.'),
-    why: text.min(1, 'The form does not say why the orders are held.'),
-    status: text.optional(),
-    order: text.optional(),
-    orders: z.coerce.number({ error: 'The form does not say how many orders it showed.' }).int(),
-    decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
-    reason,
+export const orderActions: readonly ConsoleAction[] = [
+  /** Settles one entry in doubt, or acknowledges one double credit. */
+  defineAction({
+    path: '/doubts/settle',
+    form: settleForm,
+    async perform({ trx, decidedBy, audit, afterwards }, form) {
+      const { entry: entryId, decision, reason: why, deal, collab, state, attempt, credits } = form;
+      const settled = await settleDoubt(trx, {
+        entryId,
+        decision,
+        reason: why,
+        decidedBy,
+        dealId: deal || null,
+        collabId: collab || null,
+        shown: { state, attempt },
+        shownCredits: credits,
+        audit,
+      });
+      if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
+      if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));
+      return settled.auditId;
+    },
   }),
-  async perform(
-    { trx, actor, audit },
-    { job, source, why, status, order, orders, decision, reason: because },
-  ) {
-    const filter = {
-      job: job ?? null,
-      source,
-      reason: why,
-      status: readStatus(status ?? null),
-      orderIds: order === undefined ? null : [order],
-    };
-    if (countHeld(await listHeldGroups(trx, filter)) !== orders)
-      throw new Refused('The held orders have changed since the page was shown. Look at them again.');
-    const decided = await decideHeld(trx, {
-      filter,
-      decision,
-      reason: because,
-      decidedBy: actor.name,
-      audit,
-    });
-    if (decided.kind === 'decided') return decided.auditId;
-    if (decided.kind === 'cannot_be_credited')
-      throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
-    throw new Refused('The held orders have changed since the page was shown. Look at them again.');
-  },
-});
+  /** Decides about the held orders of one reason, as a page showed them. */
+  defineAction({
+    path: '/held/decide',
+    form: z.object({
+      job: text.optional(),
+      source: text.min(1, 'The form does not say which source it showed.'),
+      why: text.min(1, 'The form does not say why the orders are held.'),
+      status: text.optional(),
+      order: text.optional(),
+      shown: z.string({ error: 'The form does not say which orders it showed.' }),
+      /** What it said of them. */
+      said: text.default(''),
+      decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
+      reason,
+    }),
+    async perform(
+      { trx, decidedBy, audit },
+      { job, source, why, status, order, shown, said, decision, reason: because },
+    ) {
+      const filter = {
+        job: job ?? null,
+        source,
+        reason: why,
+        status: readStatus(status ?? null),
+        orderIds: order === undefined ? null : [order],
+      };
+      const decided = await decideHeld(trx, { filter, shown, decision, reason: because, decidedBy, audit });
+      if (decided.kind === 'decided') return decided.auditId;
+      if (decided.kind === 'cannot_be_credited')
+        throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
+      const now = decided.kind === 'none' ? 'none is' : sayHeld(decided.groups);
+      throw new Refused(
+        `The held orders have changed since the page was shown, so nothing was decided. It showed ${said}. ${now === said ? 'As many are held now, but they are other orders, or their state is another' : `Now: ${now}`}. Look at them again.`,
+      );
+    },
+  }),
+];

@@ -22,7 +22,7 @@ export function hiddenFields(hidden: HiddenFields): Html {
  *
  * @param options.hidden hidden fields that identify the subject.
  * @param options.fields additional inputs before the reason.
- * @param options.reasonLabel label of the reason, which every change requires.
+ * @param options.reasonLabel label of the reason, which every change requires. Default: `Why`.
  * @param options.reason initial text of the reason.
  */
 export function actionForm(
@@ -31,14 +31,14 @@ export function actionForm(
   {
     hidden,
     fields,
-    reasonLabel,
+    reasonLabel = 'Why',
     reason = '',
     button,
     confirm,
   }: {
     readonly hidden: HiddenFields;
     readonly fields?: HtmlValue;
-    readonly reasonLabel: string;
+    readonly reasonLabel?: string;
     readonly reason?: string;
     readonly button: string;
     /** What a person must tick first, because nobody can undo it. */

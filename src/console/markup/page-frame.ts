@@ -1,8 +1,8 @@
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
-import { type ConsolePage, PLACES, type Place, type Visit } from '../console-page.ts';
-import { pages } from '../pages/index.ts';
+import type { Visit } from '../console-page.ts';
+import { type Place, type PlacedPage, pages, places } from '../pages/index.ts';
 import { queryWithout } from '../read-query.ts';
 import { instant } from './parts.ts';
 
@@ -18,7 +18,7 @@ export type Framed = {
   /** Message above the page: the result of the last action, or why it was refused. */
   readonly notice?: HtmlValue;
   /** The page, whose place and tab are marked. Null if there is no such page. */
-  readonly page: ConsolePage | null;
+  readonly page: PlacedPage | null;
   /** How many things on Home wait for a person. Null if it is not known. */
   readonly waiting: number | null;
 };
@@ -47,7 +47,7 @@ export function pageFrame(visit: Visit, { title, content, notice, page, waiting 
 <header>
 <a class="home" href="${visit.link('/')}">influencer-sync</a>
 <nav class="places" aria-label="Places"><ul>
-${PLACES.map(
+${places.map(
   (place) => html`<li>${placeLink(place, { visit, page, waiting })}</li>
 `,
 )}</ul></nav>
@@ -91,12 +91,12 @@ function placeLink(
 }
 
 /** The pages of a place that this person may see. */
-function tabsOf(place: Place, visit: Visit): readonly ConsolePage[] {
+function tabsOf(place: Place, visit: Visit): readonly PlacedPage[] {
   return pages.filter((page) => page.place === place && page.tab !== null && visit.may(`GET ${page.path}`));
 }
 
 /** Links to the pages of a place. None if there is only one. */
-function tabList({ place, path: current }: ConsolePage, visit: Visit): Html | null {
+function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | null {
   const tabs = tabsOf(place, visit);
   if (tabs.length < 2) return null;
   return html`<nav class="tabs" aria-label="${place}">${tabs.map(({ path, tab }) =>

@@ -1,3 +1,4 @@
+import { KnownError } from '../../core/known-error.ts';
 import { formatMoney } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
@@ -8,7 +9,7 @@ import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
 import type { EntryEvent } from '../../reports/lives/entry-lives.ts';
 import type { ShownPage, Visit } from '../console-page.ts';
-import { isNamed, nextKey, PAGE_ROWS, queryWithout, wordOf } from '../read-query.ts';
+import { isNamed, nextKey, PAGE_ROWS, queryWithout, type RowKey, wordOf } from '../read-query.ts';
 
 /** Building blocks of pages. */
 
@@ -98,18 +99,19 @@ const WHOLE_NUMBER = 22;
 /** Tables with fewer columns fit on a phone. */
 const CARD_COLUMNS = 4;
 
+type TableOf<Row> = {
+  readonly rows: readonly Row[];
+  /** What the rows are, for screen readers. */
+  readonly about: string;
+  /** The text if there are no rows. */
+  readonly none: HtmlValue;
+};
+
 /**
  * Renders a table. The first column is the header of its row. On a narrow window, the rows of a table with many columns
  * are cards, with the title of a column above each value, so that no column is ever cut.
- *
- * @param options.about description of the table for screen readers.
- * @param options.none text if there are no rows.
  */
-export function table<Row>(
-  rows: readonly Row[],
-  columns: readonly TableColumn<Row>[],
-  { about, none }: { readonly about: string; readonly none: HtmlValue },
-): Html {
+export function table<Row>({ rows, about, none }: TableOf<Row>, columns: readonly TableColumn<Row>[]): Html {
   if (rows.length === 0) return html`<p class="none">${none}</p>`;
   const isWide = columns.length >= CARD_COLUMNS;
   return html`<section class="wide${isWide ? ' cards' : ''}" tabindex="0" aria-label="${about}"><table>
@@ -129,14 +131,13 @@ ${rows.map(
 `;
 }
 
-/** A table whose newest rows are in view, and the rest folded. @param options.shown how many are in view. */
+/** A table whose newest rows are in view, and the rest folded. @param of.shown how many are in view. */
 export function foldedTable<Row>(
-  rows: readonly Row[],
+  { rows, shown, ...of }: TableOf<Row> & { readonly shown: number },
   columns: readonly TableColumn<Row>[],
-  { shown, ...said }: { readonly about: string; readonly none: string; readonly shown: number },
 ): Html {
   const more = rows.slice(shown);
-  return html`${table(rows.slice(0, shown), columns, said)}${more.length === 0 ? null : html`<details><summary>${formatCount(more.length)} more</summary>${table(more, columns, said)}</details>`}`;
+  return html`${table({ rows: rows.slice(0, shown), ...of }, columns)}${more.length === 0 ? null : html`<details><summary>${formatCount(more.length)} more</summary>${table({ rows: more, ...of }, columns)}</details>`}`;
 }
 
 function looksOf(value: Html, isNumber: boolean): string {
@@ -153,27 +154,21 @@ function classOf(names: string): Html | null {
  * Renders a list that the address narrows as a table, with links to its other pages. If the filter leaves nothing, it says
  * so, and not what an empty list means.
  *
- * @param options.keyOf the key of a row, with which the next page begins. Without it, all rows are on one page.
+ * @param of.rows those of the page, and one more if there is a next page (`PAGE_ROWS`).
+ * @param of.key the columns of a row after which the next page begins. Without it, all rows are on one page.
  */
-export function pagedTable<Row>(
-  rows: readonly Row[],
+export function pagedTable<Row extends object>(
+  { rows, visit, key, ...of }: TableOf<Row> & { readonly visit: Visit; readonly key?: RowKey<Row> },
   columns: readonly TableColumn<Row>[],
-  options: {
-    readonly visit: Visit;
-    readonly about: string;
-    readonly none: string;
-    readonly keyOf?: (row: Row) => string;
-  },
 ): Html {
-  const { visit, about, keyOf } = options;
   const none = visit.query.has('after')
     ? 'The list has no more rows.'
     : isFiltered(visit)
       ? html`Nothing matches this filter. ${anchor(visit.link(visit.path, Object.fromEntries([...visit.query].filter(([name]) => VIEW.includes(name)))), 'Show all')}`
-      : options.none;
-  if (keyOf === undefined) return table(rows, columns, { about, none });
-  return html`${table(rows.slice(0, PAGE_ROWS), columns, { about, none })}
-${pager(visit, nextKey(rows, keyOf))}`;
+      : of.none;
+  if (key === undefined) return table({ ...of, rows, none }, columns);
+  return html`${table({ ...of, rows: rows.slice(0, PAGE_ROWS), none }, columns)}
+${pager(visit, nextKey(rows, key))}`;
 }
 
 /** The columns of a list of orders. */
@@ -205,6 +200,14 @@ export function answerBox({ text, tone, next }: Answer, { config }: Pick<Visit, 
 /** A page for what does not exist. */
 export function missing(title: string, text: HtmlValue): ShownPage {
   return { title, content: html`<p>${text}</p>`, status: 404 };
+}
+
+/** Explains what is wrong with a setting or a file instead of a part of the page. @throws an error of any other kind. */
+export function describeKnown(error: unknown): Html {
+  if (!(error instanceof KnownError)) throw error;
+  const { message, where, help, problems = [] } = error.details;
+  return html`<p class="notice red" role="alert">${message}${where === undefined ? null : ` ${where}.`} ${help}</p>
+<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
 }
 
 /** A link to the page of a deal; empty if it is not known. */

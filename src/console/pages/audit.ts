@@ -1,48 +1,39 @@
 import { column } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { type AuditEntry, listAudit } from '../../reports/list-audit.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { anchor, filterForm, instant, pagedTable } from '../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/audit';
 
 /** All changes by people, in the console and with commands. */
-export const auditPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Audit',
-  async show(visit) {
-    const rows = await listAudit(visit.db, {
-      limit: PAGE_ROWS + 1,
-      after: idOf(visit, 'after'),
-      actor: textOf(visit, 'actor'),
-      subject: textOf(visit, 'subject'),
-      bulkId: idOf(visit, 'bulk'),
-    });
-    return {
-      title: 'Audit',
-      content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
+export const auditPage = definePage(PATH, async (visit) => {
+  const rows = await listAudit(visit.db, {
+    limit: PAGE_ROWS + 1,
+    after: idOf(visit, 'after'),
+    actor: textOf(visit, 'actor'),
+    subject: textOf(visit, 'subject'),
+    bulkId: idOf(visit, 'bulk'),
+  });
+  return {
+    title: 'Audit',
+    content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
 ${filterForm(visit, [
   { name: 'actor', label: 'Who' },
   { name: 'subject', label: 'Subject' },
   { name: 'bulk', label: 'Part of bulk action' },
 ])}
-${pagedTable(
-  rows,
-  [
-    column('When', ({ occurredAt }) => instant(occurredAt, visit)),
-    column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
-    column('What', ({ summary }) => summary),
-    column('Why', ({ reason }) => reason),
-    column('Subject', (entry) => subjectOf(entry, visit)),
-    column('Change', changeOf),
-  ],
-  { visit, about: 'Changes', none: 'Nobody has changed anything yet.', keyOf: ({ auditId }) => auditId },
-)}`,
-    };
-  },
-};
+${pagedTable({ rows, visit, about: 'Changes', none: 'Nobody has changed anything yet.', key: 'auditId' }, [
+  column('When', ({ occurredAt }) => instant(occurredAt, visit)),
+  column('Who', ({ actor, via }) => html`${actor} <small>${via}</small>`),
+  column('What', ({ summary }) => summary),
+  column('Why', ({ reason }) => reason),
+  column('Subject', (entry) => subjectOf(entry, visit)),
+  column('Change', changeOf),
+])}`,
+  };
+});
 
 function subjectOf({ subjectKind, subject, bulkId }: AuditEntry, visit: Visit) {
   const text = `${subjectKind} ${subject ?? ''}`.trim();

@@ -19,7 +19,7 @@ import { column, number } from '../../render/block.ts';
 import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
 import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
@@ -27,26 +27,28 @@ import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 const PATH = '/backfills';
 
 /** All backfills with their progress. */
-export const backfillsPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Backfills',
-  async show(visit) {
-    const job = textOf(visit, 'job');
-    const found = await listBackfills(visit.db, {
-      ...(job === null ? {} : { job }),
-      after: idOf(visit, 'after'),
-      limit: PAGE_ROWS + 1,
-    });
-    const rows = [];
-    for (const backfill of found) rows.push(await readRow(visit, backfill));
-    const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
-    return {
-      title: 'Backfills',
-      content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
+export const backfillsPage = definePage(PATH, async (visit) => {
+  const job = textOf(visit, 'job');
+  const found = await listBackfills(visit.db, {
+    ...(job === null ? {} : { job }),
+    after: idOf(visit, 'after'),
+    limit: PAGE_ROWS + 1,
+  });
+  const rows = [];
+  for (const backfill of found) rows.push(await readRow(visit, backfill));
+  const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
+  return {
+    title: 'Backfills',
+    content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
 ${filterForm(visit, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
 ${pagedTable(
-  rows,
+  {
+    rows,
+    visit,
+    about: 'Backfills',
+    none: 'There are no backfills yet.',
+    key: ({ backfill }) => backfill.backfillId,
+  },
   [
     column('Backfill', ({ backfill: { backfillId } }) =>
       anchor(visit.link(`${PATH}/${backfillId}`), backfillId),
@@ -58,14 +60,9 @@ ${pagedTable(
     number('Orders', ({ orders }) => formatCount(orders)),
     number('Posted', ({ posted }) => (posted === null ? '' : formatCount(posted))),
   ],
-  {
-    ...{ visit, about: 'Backfills', none: 'There are no backfills yet.' },
-    keyOf: ({ backfill }) => backfill.backfillId,
-  },
 )}`,
-    };
-  },
-};
+  };
+});
 
 /**
  * Reads a row. For a finished backfill, posted orders are counted only on its own page, because there may be
@@ -85,52 +82,43 @@ async function readRow({ db }: Visit, backfill: Backfill) {
 const SHOWN_FILES = 50;
 
 /** One backfill: its plan by month, its progress, and the actions for it. */
-export const backfillPage: ConsolePage = {
-  path: '/backfills/:backfill',
-  place: 'System',
-  tab: null,
-  async show(visit) {
-    const { backfill: id = '' } = visit.params;
-    const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
-    if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
-    const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
-    const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
-    return {
-      title: `Backfill ${backfill.backfillId} of ${job}`,
-      content: html`${factList([
-        ['State', badge(stateOf(backfill, progress))],
-        ['Days', `${period.fromDay} to ${period.toDay}, ${period.timeZone}`],
-        [
-          'Planned',
-          html`${instant(backfill.plannedAt, visit)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
-        ],
-        ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
-        ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
-        ['Plan', planHash.slice(0, 12)],
-        ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],
-      ])}
+export const backfillPage = definePage('/backfills/:backfill', async (visit) => {
+  const { backfill: id = '' } = visit.params;
+  const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
+  if (backfill === undefined) return missing(`Backfill ${id}`, 'There is no backfill with this number.');
+  const progress = await readBackfillProgress(visit.db, backfill, { sumUpTo: COUNT_LIMIT });
+  const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
+  return {
+    title: `Backfill ${backfill.backfillId} of ${job}`,
+    content: html`${factList([
+      ['State', badge(stateOf(backfill, progress))],
+      ['Days', `${period.fromDay} to ${period.toDay}, ${period.timeZone}`],
+      [
+        'Planned',
+        html`${instant(backfill.plannedAt, visit)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
+      ],
+      ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
+      ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
+      ['Plan', planHash.slice(0, 12)],
+      ['Job', anchor(visit.link('/runs', { job: backfillRunName(job) }), 'runs of its backfills')],
+    ])}
 ${problem === null ? null : html`<p class="notice red">It stopped: ${problem.replace(/\.$/, '')}.</p>`}
 ${progressMarkup(backfill, progress)}
 ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
 ${blockMarkup(planTally(plan))}
 <h3>By month</h3>
-${table(
-  planMonths(plan.groups),
-  [
-    column('Month', ({ month }) => month),
-    number('To post', ({ toPost }) => formatCount(toPost)),
-    number('Known', ({ known }) => formatCount(known)),
-    number('Others', ({ others }) => formatCount(others)),
-    number('Revenue to post', ({ revenue }) => revenue),
-  ],
-  { about: 'The plan by month', none: 'The period has no orders.' },
-)}
+${table({ rows: planMonths(plan.groups), about: 'The plan by month', none: 'The period has no orders.' }, [
+  column('Month', ({ month }) => month),
+  number('To post', ({ toPost }) => formatCount(toPost)),
+  number('Known', ({ known }) => formatCount(known)),
+  number('Others', ({ others }) => formatCount(others)),
+  number('Revenue to post', ({ revenue }) => revenue),
+])}
 <h3>Files</h3>
 ${filesTable(plan.files)}`,
-    };
-  },
-};
+  };
+});
 
 /** Empty for a plan that was never executed, because another backfill may have posted its orders. */
 function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | null {
@@ -159,18 +147,21 @@ function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit
 ${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer-sync backfill resume ${backfillId}</code>.</p>` : null}
 ${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
 ${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 'Resume', 'Why')}` : null}
-<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${actionForm(visit, '/backfills/cancel', { hidden: { backfill: backfillId }, reasonLabel: 'Why', button: 'Cancel the backfill', confirm: 'It cannot be continued afterwards.' })}`;
+<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${actionForm(visit, '/backfills/cancel', { hidden: { backfill: backfillId }, button: 'Cancel the backfill', confirm: 'It cannot be continued afterwards.' })}`;
 }
 
 function filesTable(files: readonly PlannedFile[]): Html {
   const shown = table(
-    files.slice(0, SHOWN_FILES),
+    {
+      rows: files.slice(0, SHOWN_FILES),
+      about: 'Files of the plan',
+      none: 'No file has orders in the period.',
+    },
     [
       column('File', ({ uri }) => fileName(uri)),
       column('Source', ({ source }) => source),
       number('Orders', ({ orders }) => formatCount(orders)),
     ],
-    { about: 'Files of the plan', none: 'No file has orders in the period.' },
   );
   return files.length > SHOWN_FILES
     ? html`${shown}<p class="dim">and ${formatCount(files.length - SHOWN_FILES)} more</p>`

@@ -4,51 +4,45 @@ import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../reports/money/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../reports/status/status.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { amountList, dealAnchor, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
-import { keyOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;
 
 /** The states of customers, and the influencers among them. No e-mail address is shown. */
-export const customersPage: ConsolePage = {
-  path: PATH,
-  place: 'Orders',
-  tab: 'Customers',
-  async show(visit) {
-    const [groups, lookups, refusals, influencers] = await Promise.all([
-      countCustomers(visit.db),
-      readLookups(visit.db),
-      listRefusals(visit.db, { limit: SHOWN_REFUSALS }),
-      listInfluencers(visit.db, {
-        limit: PAGE_ROWS + 1,
-        brand: textOf(visit, 'brand'),
-        after: keyOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
-      }),
-    ]);
-    return {
-      title: 'Customers',
-      content: html`<h2>From read to identified</h2>
+export const customersPage = definePage(PATH, async (visit) => {
+  const [groups, lookups, refusals, influencers] = await Promise.all([
+    countCustomers(visit.db),
+    readLookups(visit.db),
+    listRefusals(visit.db, { limit: SHOWN_REFUSALS }),
+    listInfluencers(visit.db, {
+      limit: PAGE_ROWS + 1,
+      brand: textOf(visit, 'brand'),
+      after: keyOf(visit, { followers: 'whole', platform: 'text', userId: 'text', brandId: 'text' }),
+    }),
+  ]);
+  return {
+    title: 'Customers',
+    content: html`<h2>From read to identified</h2>
 <p>Submitted means that the service has queued them; it does not say when it has processed each customer. Addresses are stored only until a batch is accepted, and never shown.</p>
 ${funnel(groups, lookups)}
 <h2>Refused by the service</h2>
 ${table(
-  refusals,
+  { rows: refusals, about: 'Refusals', none: 'The service accepted every customer that was submitted.' },
   [
     column('Reason', ({ message }) => message),
     number('Customers', ({ customers }) => formatCount(customers)),
     column('Brand', ({ brandId: brand }) => brand),
   ],
-  { about: 'Refusals', none: 'The service accepted every customer that was submitted.' },
 )}
 <h2>Influencers among customers</h2>
 <p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
 ${filterForm(visit, [{ name: 'brand', label: 'Brand' }])}
 ${influencerTable(influencers, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<typeof readLookups>>): Html {
   const brands = [...new Set([...groups, ...lookups].map(({ brandId }) => brandId))].sort();
@@ -56,32 +50,32 @@ function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<ty
     groups
       .filter(({ brandId, state }) => brandId === brand && states.includes(state))
       .reduce((sum, { customers }) => sum + customers, 0);
-  return table(
-    brands,
-    [
-      column('Brand', (brand) => brand),
-      number('Read', (brand) =>
-        formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
-      ),
-      number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
-      number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
-      number('Refused', (brand) => formatCount(count(brand, ['refused']))),
-      number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
-      number('Looked up in real time', (brand) => {
-        const found = lookups.find(({ brandId }) => brandId === brand);
-        return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
-      }),
-      number('Influencers', (brand) =>
-        formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
-      ),
-    ],
-    { about: 'Customers by state', none: 'No customers were read yet.' },
-  );
+  return table({ rows: brands, about: 'Customers by state', none: 'No customers were read yet.' }, [
+    column('Brand', (brand) => brand),
+    number('Read', (brand) => formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed']))),
+    number('To be submitted', (brand) => formatCount(count(brand, ['staged']))),
+    number('Unsubscribed', (brand) => formatCount(count(brand, ['unsubscribed']))),
+    number('Refused', (brand) => formatCount(count(brand, ['refused']))),
+    number('Submitted', (brand) => formatCount(count(brand, ['submitted']))),
+    number('Looked up in real time', (brand) => {
+      const found = lookups.find(({ brandId }) => brandId === brand);
+      return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
+    }),
+    number('Influencers', (brand) =>
+      formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
+    ),
+  ]);
 }
 
 function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Influencers among customers',
+      none: 'No look-up has found an influencer yet.',
+      key: ({ key }) => [key.followers, key.platform, key.userId, key.brandId],
+    },
     [
       column('Creator', ({ username, platform }) => html`${username} <small>${platform}</small>`),
       number('Followers', ({ followers }) => (followers === null ? null : formatCount(followers))),
@@ -93,9 +87,5 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
       column('Looked up', ({ lookedUpAt }) => instant(lookedUpAt, visit)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
     ],
-    {
-      ...{ visit, about: 'Influencers among customers', none: 'No look-up has found an influencer yet.' },
-      keyOf: ({ key }) => writeKey(key.followers, key.platform, key.userId, key.brandId),
-    },
   );
 }

@@ -16,7 +16,7 @@ import { listHeldGroups } from '../../reports/held/held-orders.ts';
 import { sumRefused } from '../../reports/list-refused.ts';
 import { formatAtLeast } from '../../reports/money/at-least.ts';
 import type { ActionPath } from '../access/permissions.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, chooseBar, chooseBox, hiddenFields, notOffered } from '../markup/action-form.ts';
 import {
   amountList,
@@ -29,8 +29,8 @@ import {
   table,
 } from '../markup/parts.ts';
 import { COUNT_LIMIT, optionOf } from '../read-query.ts';
-import { acknowledgeManyForm, settleManyForm } from './doubts/settle-many.ts';
-import { decideManyForm } from './files/files.ts';
+import { acknowledgeManyForm, settleManyForm } from './doubts.ts';
+import { decideManyForm } from './files.ts';
 import { heldForms, heldQuery } from './held.ts';
 
 const PATH = '/fix';
@@ -55,48 +55,50 @@ type Group<Of> = {
 };
 type Groups<Of> = readonly Group<readonly Of[]>[];
 
+type Forms = Html | null | Promise<Html>;
+
 type Kind = {
   find(visit: Visit): Promise<Groups<unknown>>;
   /** The forms that decide about several groups. Null: each is decided on its own page. */
-  readonly many: { readonly path: ActionPath; form(visit: Visit, chosen: Groups<never>): Html | null } | null;
+  readonly many: { readonly path: ActionPath; form(visit: Visit, chosen: Groups<never>): Forms } | null;
 };
 
 /** Everything that a person can decide or correct, in one list by cause. Those that are chosen are decided kind by kind. */
-export const fixPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'All',
-  async show(visit) {
-    const asked = optionOf(visit, 'kind', Object.keys(KINDS));
-    const all = await Promise.all(
-      Object.entries(KINDS).map(async ([kind, { find }]) => ({ kind, groups: await find(visit) })),
-    );
-    const found = all.filter(({ groups }) => groups.length > 0);
-    const wanted = found.filter(({ kind }) => asked === null || kind === asked);
-    if (visit.query.has('all')) return { title: 'Decide about all', content: decisions(wanted, visit) };
-    const keys = new Set(visit.query.getAll('chosen'));
-    if (keys.size > 0) {
-      const chosen = found
-        .map(({ kind, groups }) => ({ kind, groups: groups.filter(({ href }) => keys.has(keyOf(href))) }))
-        .filter(({ groups }) => groups.length > 0);
-      const gone = keys.size - chosen.reduce((sum, { groups }) => sum + groups.length, 0);
-      return {
-        title: 'Decide about the chosen',
-        content: html`${gone === 0 ? null : html`<p class="notice">${plural(gone, 'line')} that you chose ${gone === 1 ? 'is' : 'are'} not in the list any more: there is nothing left to decide.</p>`}${decisions(chosen, visit)}`,
-      };
-    }
-    const rows = wanted.flatMap(({ kind, groups }) =>
-      groups.slice(0, SHOWN).map((group) => ({ kind, ...group })),
-    );
-    const mayDecide = rows.length > 0 && visit.may('POST /bulk/preview');
+export const fixPage = definePage(PATH, async (visit) => {
+  const asked = optionOf(visit, 'kind', Object.keys(KINDS));
+  const all = await Promise.all(
+    Object.entries(KINDS).map(async ([kind, { find }]) => ({ kind, groups: await find(visit) })),
+  );
+  const found = all.filter(({ groups }) => groups.length > 0);
+  const wanted = found.filter(({ kind }) => asked === null || kind === asked);
+  if (visit.query.has('all')) return { title: 'Decide about all', content: await decisions(wanted, visit) };
+  const keys = new Set(visit.query.getAll('chosen'));
+  if (keys.size > 0) {
+    const chosen = found
+      .map(({ kind, groups }) => ({ kind, groups: groups.filter(({ href }) => keys.has(keyOf(href))) }))
+      .filter(({ groups }) => groups.length > 0);
+    const gone = keys.size - chosen.reduce((sum, { groups }) => sum + groups.length, 0);
     return {
-      title: found.length === 0 ? 'Nothing to fix' : 'To fix',
-      content: html`<nav class="facets" aria-label="Kinds">${facet(visit.link(PATH), 'all', asked === null)}${found.map(
-        ({ kind, groups }) =>
-          facet(visit.link(PATH, { kind }), html`${kind} <small>${countAll(groups)}</small>`, kind === asked),
-      )}</nav>
+      title: 'Decide about the chosen',
+      content: html`${gone === 0 ? null : html`<p class="notice">${plural(gone, 'line')} that you chose ${gone === 1 ? 'is' : 'are'} not in the list any more: there is nothing left to decide.</p>`}${await decisions(chosen, visit)}`,
+    };
+  }
+  const rows = wanted.flatMap(({ kind, groups }) =>
+    groups.slice(0, SHOWN).map((group) => ({ kind, ...group })),
+  );
+  const mayDecide = rows.length > 0 && visit.may('POST /bulk/preview');
+  return {
+    title: found.length === 0 ? 'Nothing to fix' : 'To fix',
+    content: html`<nav class="facets" aria-label="Kinds">${facet(visit.link(PATH), 'all', asked === null)}${found.map(
+      ({ kind, groups }) =>
+        facet(visit.link(PATH, { kind }), html`${kind} <small>${countAll(groups)}</small>`, kind === asked),
+    )}</nav>
 ${table(
-  rows,
+  {
+    rows,
+    about: 'What can be decided or corrected',
+    none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
+  },
   [
     column('What', ({ what, href }) => anchor(href, what)),
     ...(mayDecide ? [column('Choose', (row: (typeof rows)[number]) => boxOf(row))] : []),
@@ -104,16 +106,11 @@ ${table(
     ...FIGURES,
     column('Since', ({ since }) => instant(since ?? null, visit)),
   ],
-  {
-    about: 'What can be decided or corrected',
-    none: found.length === 0 ? 'Nothing waits for a decision.' : 'Nothing of this kind waits.',
-  },
 )}
 ${mayDecide ? chosenForm(wanted, asked, visit) : null}
 <p class="dim">Open a line to decide about one or several of its items. ${anchor(visit.link('/bulk'), 'Bulk decisions so far')}</p>`,
-    };
-  },
-};
+  };
+});
 
 const FIGURES: readonly TableColumn<Group<unknown>>[] = [
   number('How many', ({ count }) => countUpTo(count, COUNT_LIMIT)),
@@ -163,21 +160,21 @@ ${hiddenFields({ kind: kind ?? [], zone: visit.query.get('zone') || [] })}
 }
 
 /** What was chosen, each kind by itself: what it is, and how it is decided. */
-function decisions(chosen: readonly OfKind[], visit: Visit): Html {
+async function decisions(chosen: readonly OfKind[], visit: Visit): Promise<Html> {
+  const sections = await Promise.all(chosen.map((one) => decisionsOf(one, visit)));
   return html`<p>${chosen.length > 1 ? `You chose ${chosen.length} kinds. Each is decided by itself, one after the other: no form is about another kind.` : 'You can still look at it.'} Nothing changes before you send and confirm a form. ${anchor(visit.link(PATH), 'Back to the list')}</p>
-${chosen.map(({ kind, groups }) => {
+${sections}`;
+}
+
+async function decisionsOf({ kind, groups }: OfKind, visit: Visit): Promise<Html> {
   const many = KINDS[kind]?.many ?? null;
   const money = moneyOf(groups);
   return html`<section aria-label="${kind}"><h2>${kind.charAt(0).toUpperCase()}${kind.slice(1)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
-${table(groups.slice(0, SHOWN), [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES], {
-  about: kind,
-  none: '',
-})}
+${table({ rows: groups.slice(0, SHOWN), about: kind, none: '' }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
 ${groups.length > SHOWN ? html`<p>The first ${SHOWN} of ${plural(groups.length, 'line')} are shown. ${many === null ? null : 'The decision is about all of them.'}</p>` : null}
-${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}
+${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? await many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}
 </section>
 `;
-})}`;
 }
 
 /** Puts what is decided in the same place into one group: a cause in two currencies. */
@@ -198,7 +195,7 @@ function merged<Of>(groups: readonly Group<Of>[]): Groups<Of> {
 function kindOf<Of>(
   find: (visit: Visit) => Promise<readonly Group<Of>[]>,
   path?: ActionPath,
-  form?: (visit: Visit, chosen: Groups<Of>) => Html | null,
+  form?: (visit: Visit, chosen: Groups<Of>) => Forms,
 ): Kind {
   return {
     find: async (visit) => merged(await find(visit)),
@@ -276,8 +273,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
           of: group,
         })),
     '/held/decide',
-    (visit, chosen) =>
-      html`${chosen.map(({ what, of }) => html`<h3>${what}</h3>${of[0] === undefined ? null : heldForms(visit, { ...of[0], orderIds: null }, of)}`)}`,
+    async (visit, chosen) => {
+      const forms = chosen.map(
+        async ({ what, of: [group] }) =>
+          html`<h3>${what}</h3>${group === undefined ? null : await heldForms(visit, { ...group, orderIds: null })}`,
+      );
+      return html`${await Promise.all(forms)}`;
+    },
   ),
   'rejected rows': kindOf(async ({ db, link }) =>
     (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows }) => ({

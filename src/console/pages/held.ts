@@ -8,12 +8,13 @@ import { formatCount, plural } from '../../render/text.ts';
 import { describeReason, formatHeld } from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
+  digestHeld,
   type HeldFilter,
   type HeldGroup,
   listHeldGroups,
   listHeldOrders,
 } from '../../reports/held/held-orders.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, filterForm, instant, orderLink, pagedTable, table } from '../markup/parts.ts';
 import { PAGE_ROWS, textOf } from '../read-query.ts';
@@ -24,40 +25,31 @@ const PATH = '/held';
  * Page of held orders: why each group is held and how much money it is. A group that was chosen shows its orders, and
  * the two decisions about all of them.
  */
-export const heldPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Held orders',
-  async show(visit) {
-    const filter = filterOf(visit);
-    const groups = await listHeldGroups(visit.db, filter);
-    const isChosen = filter.source !== null && filter.reason !== null;
-    return {
-      title: 'Held orders',
-      content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
+export const heldPage = definePage(PATH, async (visit) => {
+  const filter = filterOf(visit);
+  const groups = await listHeldGroups(visit.db, filter);
+  const isChosen = filter.source !== null && filter.reason !== null;
+  return {
+    title: 'Held orders',
+    content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
 ${filterForm(visit, [
   { name: 'job', label: 'Job' },
   { name: 'source', label: 'Source' },
   { name: 'why', label: 'Held because' },
   { name: 'order', label: 'Order' },
 ])}
-${pagedTable(
-  groups,
-  [
-    column('Source', ({ source }) => source),
-    column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
-    number('Orders', ({ orders }) => formatCount(orders)),
-    number('Amount', (group) => formatHeld([group])),
-    number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
-    column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
-    column('Job', ({ job }) => job),
-  ],
-  { visit, about: 'Held orders by reason', none: 'No order is held.' },
-)}
+${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No order is held.' }, [
+  column('Source', ({ source }) => source),
+  column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  number('Amount', (group) => formatHeld([group])),
+  number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
+  column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
+  column('Job', ({ job }) => job),
+])}
 ${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
-    };
-  },
-};
+  };
+});
 
 function filterOf(
   visit: Visit,
@@ -91,26 +83,25 @@ export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<
 }
 
 async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
+  const forms = await heldForms(visit, filter);
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
-${table(
-  orders,
-  [
-    column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
-    column('Carries', ({ carries }) => carries),
-    column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
-    number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
-    column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
-  ],
-  { about: 'Held orders of this reason', none: 'None.' },
-)}
+${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
+  column('Order', ({ source, orderId }) => anchor(orderLink(visit, { source, orderId }), orderId)),
+  column('Carries', ({ carries }) => carries),
+  column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
+  number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
+  column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
+])}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
-${heldForms(visit, filter, groups)}`;
+${forms}`;
 }
 
-/** The two decisions about all orders of a filter, as many as `groups` has. */
-export function heldForms(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Html {
+/** The two decisions about all orders of a filter, exactly as they are now. */
+export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html> {
+  const shown = await digestHeld(visit.db, filter);
+  const groups = await listHeldGroups(visit.db, filter);
   const all = countHeld(groups);
   const { confirms } = heldReason(filter.reason ?? '');
   const hidden = {
@@ -119,10 +110,16 @@ export function heldForms(visit: Visit, filter: HeldFilter, groups: readonly Hel
     why: filter.reason ?? '',
     ...(filter.status == null ? {} : { status: filter.status === '' ? NO_STATUS : filter.status }),
     ...(filter.orderIds == null ? {} : { order: filter.orderIds.join(' ') }),
-    orders: String(all),
+    shown,
+    said: sayHeld(groups),
   };
   const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
     actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
   return html`${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
 ${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
+}
+
+/** How many orders are held, with their amount: `3 orders, 30.00 EUR`. */
+export function sayHeld(groups: readonly HeldGroup[]): string {
+  return `${plural(countHeld(groups), 'order')}, ${formatHeld(groups)}`;
 }

@@ -12,38 +12,32 @@ import {
   readJobHealth,
 } from '../../reports/status/read-overview.ts';
 import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { barChart } from '../markup/bars.ts';
 import { anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
 
 /** What needs a person now, the health of each job in a line, and this month against the last. */
-export const homePage: ConsolePage = {
-  path: '/',
-  place: 'Home',
-  tab: 'Home',
-  async show(visit) {
-    const { db } = visit;
-    const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
-    const month = monthOf(visit, 'month') ?? newest.slice(0, 7);
-    const [before = month] = monthsUntil(month, 2);
-    const [waiting, health, backlog, credited] = await Promise.all([
-      visit.waiting(),
-      readJobHealth(db),
-      readOpenBacklog(db, { limit: COUNT_LIMIT }),
-      readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
-    ]);
-    return {
-      title:
-        waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
-      content: html`${taskList(waiting, visit)}
+export const homePage = definePage('/', async (visit) => {
+  const { db } = visit;
+  const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
+  const month = monthOf(visit, 'month') ?? newest.slice(0, 7);
+  const [before = month] = monthsUntil(month, 2);
+  const [waiting, health, backlog, credited] = await Promise.all([
+    visit.waiting(),
+    readJobHealth(db),
+    readOpenBacklog(db, { limit: COUNT_LIMIT }),
+    readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
+  ]);
+  return {
+    title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
+    content: html`${taskList(waiting, visit)}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function jobList(health: readonly JobHealth[], backlog: readonly Backlog[], visit: Visit): Html {
   const jobs = Object.values(visit.config.jobs);

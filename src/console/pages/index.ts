@@ -1,16 +1,14 @@
 import type { ConsolePage } from '../console-page.ts';
 import { auditPage } from './audit.ts';
 import { backfillPage, backfillsPage } from './backfills.ts';
-import { bulkPage, bulksPage } from './bulk/bulk.ts';
-import { checksPage, findingPage } from './checks/checks.ts';
-import { assignCodePage } from './codes/assign-code.ts';
-import { codesPage, exportCodesPage } from './codes/codes.ts';
+import { bulkPage, bulksPage } from './bulk.ts';
+import { checksPage, findingPage } from './checks.ts';
+import { assignCodePage, codesPage, exportCodesPage } from './creators/codes.ts';
 import { creatorPage, creatorsPage } from './creators/creators.ts';
 import { dealPage, dealsPage } from './creators/deals.ts';
 import { customersPage } from './customers.ts';
-import { doubtsPage } from './doubts/doubts.ts';
-import { filePage, filesPage } from './files/files.ts';
-import { rejectedPage, rejectedRowPage } from './files/rejected.ts';
+import { doubtsPage } from './doubts.ts';
+import { filePage, filesPage } from './files.ts';
 import { fixPage } from './fix.ts';
 import { heldPage } from './held.ts';
 import { homePage } from './home.ts';
@@ -20,61 +18,82 @@ import { leaksPage } from './money/leaks.ts';
 import { accrualsPage, paymentFilePage, paymentsPage } from './money/payments.ts';
 import { reconciliationPage } from './money/reconciliation.ts';
 import { customersWonPage, returnsPage } from './money/returns.ts';
+import { statementDocumentPage } from './money/statement-document.ts';
+import { statementPage, statementsPage } from './money/statements.ts';
 import { noticesPage } from './notices.ts';
-import { orderPage } from './order.ts';
-import { ordersPage } from './orders.ts';
-import { runPage } from './run.ts';
-import { runsPage } from './runs.ts';
+import { orderPage, ordersPage } from './orders.ts';
+import { rejectedPage, rejectedRowPage } from './rejected.ts';
+import { runPage, runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
 import { searchPage } from './search.ts';
-import { statementDocumentPage } from './statements/document.ts';
-import { statementPage } from './statements/statement.ts';
-import { statementsPage } from './statements/statements.ts';
 import { workersPage } from './workers.ts';
 
-/** All pages. The first tab of a place is where the header leads; its other tabs have this order. */
-export const pages: readonly ConsolePage[] = [
-  homePage,
-  searchPage,
-  ordersPage,
-  orderPage,
-  conflictsPage,
-  customersPage,
-  creatorsPage,
-  creatorPage,
-  dealsPage,
-  dealPage,
-  codesPage,
-  assignCodePage,
-  exportCodesPage,
-  leaksPage,
-  claimsPage,
-  returnsPage,
-  customersWonPage,
-  statementsPage,
-  statementPage,
-  statementDocumentPage,
-  paymentsPage,
-  paymentFilePage,
-  accrualsPage,
-  reconciliationPage,
-  fixPage,
-  doubtsPage,
-  heldPage,
-  rejectedPage,
-  rejectedRowPage,
-  checksPage,
-  findingPage,
-  bulksPage,
-  bulkPage,
-  runsPage,
-  runPage,
-  schedulesPage,
-  workersPage,
-  backfillsPage,
-  backfillPage,
-  filesPage,
-  filePage,
-  noticesPage,
-  auditPage,
-];
+/** The places of the console, in the order of its header. Every page belongs to one of them. */
+const PLACES = {
+  Home: { tabs: { Home: homePage }, others: [searchPage] },
+  Orders: {
+    tabs: { Orders: ordersPage, Conflicts: conflictsPage, Customers: customersPage },
+    others: [orderPage],
+  },
+  Creators: {
+    tabs: {
+      Creators: creatorsPage,
+      Deals: dealsPage,
+      Codes: codesPage,
+      'Leaked codes': leaksPage,
+      Claims: claimsPage,
+    },
+    others: [creatorPage, dealPage, assignCodePage, exportCodesPage],
+  },
+  Money: {
+    tabs: {
+      Returns: returnsPage,
+      'Customers won': customersWonPage,
+      Statements: statementsPage,
+      Payments: paymentsPage,
+      Accruals: accrualsPage,
+      Reconciliation: reconciliationPage,
+    },
+    others: [statementPage, statementDocumentPage, paymentFilePage],
+  },
+  Fix: {
+    tabs: {
+      All: fixPage,
+      Unclear: doubtsPage,
+      'Held orders': heldPage,
+      'Rejected rows': rejectedPage,
+      'Unusual files': checksPage,
+      'Bulk decisions': bulksPage,
+    },
+    others: [rejectedRowPage, findingPage, bulkPage],
+  },
+  System: {
+    tabs: {
+      Runs: runsPage,
+      Schedules: schedulesPage,
+      Workers: workersPage,
+      Backfills: backfillsPage,
+      Files: filesPage,
+      Notices: noticesPage,
+      Audit: auditPage,
+    },
+    others: [runPage, backfillPage, filePage],
+  },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly tabs: Readonly<Record<string, ConsolePage>>; readonly others: readonly ConsolePage[] }
+  >
+>;
+
+export type Place = keyof typeof PLACES;
+export const places = Object.keys(PLACES) as readonly Place[];
+
+/** A page with its place. `tab` is its name among the tabs of the place; null if only other pages link to it. */
+export type PlacedPage = ConsolePage & { readonly place: Place; readonly tab: string | null };
+
+/** All pages. The first tab of a place is where the header leads. */
+export const pages: readonly PlacedPage[] = places.flatMap((place) => [
+  ...Object.entries(PLACES[place].tabs).map(([tab, page]) => ({ ...page, place, tab })),
+  ...PLACES[place].others.map((page) => ({ ...page, place, tab: null })),
+]);

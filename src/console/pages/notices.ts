@@ -10,7 +10,7 @@ import {
   listNotices,
   listOpenProblems,
 } from '../../reports/notices/list-notices.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { amountList, badge, filterForm, instant, pagedTable, table } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
@@ -18,58 +18,49 @@ import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
 const PATH = '/notices';
 
 /** Open problems, sent notices, and whether each was delivered. */
-export const noticesPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Notices',
-  async show(visit) {
-    const [problems, troubles, notices] = await Promise.all([
-      listOpenProblems(visit.db),
-      listChannelTroubles(visit.db),
-      listNotices(visit.db, {
-        limit: PAGE_ROWS + 1,
-        after: idOf(visit, 'after'),
-        problem: optionOf(visit, 'problem', PROBLEM_KINDS),
-      }),
-    ]);
-    const { channels } = visit.config.notify;
-    return {
-      title: 'Notices',
-      content: html`<p>${
-        channels.length === 0
-          ? 'No channel is configured (notify.channels), so the tool does not look for problems.'
-          : `Notices are sent through ${channels.map(({ name }) => name).join(', ')}.`
-      }</p>
+export const noticesPage = definePage(PATH, async (visit) => {
+  const [problems, troubles, notices] = await Promise.all([
+    listOpenProblems(visit.db),
+    listChannelTroubles(visit.db),
+    listNotices(visit.db, {
+      limit: PAGE_ROWS + 1,
+      after: idOf(visit, 'after'),
+      problem: optionOf(visit, 'problem', PROBLEM_KINDS),
+    }),
+  ]);
+  const { channels } = visit.config.notify;
+  return {
+    title: 'Notices',
+    content: html`<p>${
+      channels.length === 0
+        ? 'No channel is configured (notify.channels), so the tool does not look for problems.'
+        : `Notices are sent through ${channels.map(({ name }) => name).join(', ')}.`
+    }</p>
 <h2>Open problems</h2>
 ${taskList(problems, visit)}
 ${troubleTable(troubles, visit)}
 <h2>Notices</h2>
 ${filterForm(visit, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
 ${noticeTable(notices, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html | null {
   if (troubles.length === 0) return null;
   return html`<h2>Channels that do not accept notices</h2>
-${table(
-  troubles,
-  [
-    column('Channel', ({ channel }) => channel),
-    number('Waiting', ({ failing }) => formatCount(failing)),
-    number('Given up', ({ givenUp }) => formatCount(givenUp)),
-    column('Why', ({ lastError }) => lastError),
-    column('Since', ({ since }) => instant(since, visit)),
-    column('Next', ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`),
-  ],
-  { about: 'Channels that do not accept notices', none: '' },
-)}`;
+${table({ rows: troubles, about: 'Channels that do not accept notices', none: '' }, [
+  column('Channel', ({ channel }) => channel),
+  number('Waiting', ({ failing }) => formatCount(failing)),
+  number('Given up', ({ givenUp }) => formatCount(givenUp)),
+  column('Why', ({ lastError }) => lastError),
+  column('Since', ({ since }) => instant(since, visit)),
+  column('Next', ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`),
+])}`;
 }
 
 function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
   return pagedTable(
-    notices,
+    { rows: notices, visit, about: 'Notices', none: 'No notice was sent yet.', key: 'noticeId' },
     [
       column('When', ({ createdAt }) => instant(createdAt, visit)),
       column('Event', ({ event }) => badge(event)),
@@ -81,7 +72,6 @@ function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
       number('Amount', ({ amounts }) => amountList(amounts)),
       column('Delivered', ({ deliveries }) => deliveryList(deliveries)),
     ],
-    { visit, about: 'Notices', none: 'No notice was sent yet.', keyOf: ({ noticeId }) => noticeId },
   );
 }
 

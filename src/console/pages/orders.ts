@@ -1,8 +1,14 @@
+import { sayStateReason } from '../../core/held/held-order.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import type { Html } from '../../core/text/html.ts';
+import { foldOrderId } from '../../core/text/order-key.ts';
+import { shellWord } from '../../core/text/printable.ts';
 import { lastDayOf } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount } from '../../render/text.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { countRejected } from '../../reports/files/list-rejected.ts';
 import { spellingsOf } from '../../reports/find-handles.ts';
 import {
   countFacets,
@@ -12,8 +18,26 @@ import {
   type OrderFacet,
   type OrderFilter,
 } from '../../reports/list-orders.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
-import { countUpTo, facet, filterForm, orderColumns, pagedTable } from '../markup/parts.ts';
+import { answerOrder } from '../../reports/lives/answer-order.ts';
+import type { EntryLife } from '../../reports/lives/entry-lives.ts';
+import { explainOrder, type OrderAttribution, type OrderVersion } from '../../reports/lives/explain-order.ts';
+import { factsOfVersion, roleOf } from '../../reports/lives/lives.ts';
+import { definePage, type ShownPage, type Visit } from '../console-page.ts';
+import {
+  anchor,
+  answerBox,
+  badge,
+  countUpTo,
+  dealAnchor,
+  facet,
+  factList,
+  filterForm,
+  instant,
+  lifeList,
+  missing,
+  orderColumns,
+  pagedTable,
+} from '../markup/parts.ts';
 import {
   COUNT_LIMIT,
   dayOf,
@@ -23,7 +47,6 @@ import {
   queryWithout,
   textOf,
   wordOf,
-  writeKey,
 } from '../read-query.ts';
 
 const PATH = '/orders';
@@ -43,57 +66,53 @@ const DISPOSITIONS = [
 const LINKS = ['with', 'without'] as const;
 
 /** Orders by outcome. */
-export const ordersPage: ConsolePage = {
-  path: PATH,
-  place: 'Orders',
-  tab: 'Orders',
-  async show(visit) {
-    const order = textOf(visit, 'order');
-    if (order !== null) return { redirect: visit.link('/search', { q: order }) };
-    const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
-    const creator = textOf(visit, 'creator');
-    const code = textOf(visit, 'code');
-    const link = optionOf(visit, 'link', LINKS);
-    const filter: OrderFilter = {
-      job: textOf(visit, 'job'),
-      source: textOf(visit, 'source'),
-      reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
-      deal: textOf(visit, 'deal'),
-      creator: creator === null ? null : await spellingsOf(visit.db, creator),
-      matched: link === null ? code : null,
-      matchedWhole: textOf(visit, 'code_is'),
-      // The pictures of a code count the orders that carry it, with and without a link.
-      code: code === null || link === null ? null : foldCode(code),
-      hasLink: link === null ? null : link === 'with',
-      from: dayOf(visit, 'from'),
-      to: dayOf(visit, 'to'),
-    };
-    const [rows, { count, facets }, outcomes] = await Promise.all([
-      listOrders(visit.db, {
-        ...{ ...filter, disposition: outcome },
-        ...{
-          limit: PAGE_ROWS + 1,
-          after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
-        },
-      }),
-      countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
-      countOutcomes(visit.db, filter),
-    ]);
-    const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
-    return {
-      title: 'Orders',
-      content: html`<nav class="facets" aria-label="Outcomes">${facet(visit.link(PATH, others), 'all', outcome === null)}${DISPOSITIONS.flatMap(
-        (state) => {
-          const orders = outcomes?.find(({ disposition }) => disposition === state)?.orders ?? 0;
-          if (outcomes !== null && orders === 0 && state !== outcome) return [];
-          const word = wordOf(state);
-          return facet(
-            visit.link(PATH, { ...others, outcome: word }),
-            html`${word}${outcomes === null ? null : html` <small>${formatCount(orders)}</small>`}`,
-            state === outcome,
-          );
-        },
-      )}</nav>
+export const ordersPage = definePage(PATH, async (visit) => {
+  const order = textOf(visit, 'order');
+  if (order !== null) return { redirect: visit.link('/search', { q: order }) };
+  const outcome = optionOf(visit, 'outcome', DISPOSITIONS) ?? optionOf(visit, 'disposition', DISPOSITIONS);
+  const creator = textOf(visit, 'creator');
+  const code = textOf(visit, 'code');
+  const link = optionOf(visit, 'link', LINKS);
+  const filter: OrderFilter = {
+    job: textOf(visit, 'job'),
+    source: textOf(visit, 'source'),
+    reason: textOf(visit, 'reason')?.toLowerCase().replaceAll(' ', '_') ?? null,
+    deal: textOf(visit, 'deal'),
+    creator: creator === null ? null : await spellingsOf(visit.db, creator),
+    matched: link === null ? code : null,
+    matchedWhole: textOf(visit, 'code_is'),
+    // The pictures of a code count the orders that carry it, with and without a link.
+    code: code === null || link === null ? null : foldCode(code),
+    hasLink: link === null ? null : link === 'with',
+    from: dayOf(visit, 'from'),
+    to: dayOf(visit, 'to'),
+  };
+  const [rows, { count, facets }, outcomes] = await Promise.all([
+    listOrders(visit.db, {
+      ...{ ...filter, disposition: outcome },
+      ...{
+        limit: PAGE_ROWS + 1,
+        after: keyOf(visit, { at: 'instant', job: 'text', source: 'text', orderId: 'text' }),
+      },
+    }),
+    countFacets(visit.db, { ...filter, disposition: outcome, limit: COUNT_LIMIT, values: SHOWN_VALUES }),
+    countOutcomes(visit.db, filter),
+  ]);
+  const others = queryWithout(visit, 'outcome', 'disposition', 'after', 'zone', 'done');
+  return {
+    title: 'Orders',
+    content: html`<nav class="facets" aria-label="Outcomes">${facet(visit.link(PATH, others), 'all', outcome === null)}${DISPOSITIONS.flatMap(
+      (state) => {
+        const orders = outcomes?.find(({ disposition }) => disposition === state)?.orders ?? 0;
+        if (outcomes !== null && orders === 0 && state !== outcome) return [];
+        const word = wordOf(state);
+        return facet(
+          visit.link(PATH, { ...others, outcome: word }),
+          html`${word}${outcomes === null ? null : html` <small>${formatCount(orders)}</small>`}`,
+          state === outcome,
+        );
+      },
+    )}</nav>
 ${filterForm(visit, [
   { name: 'outcome', label: '', type: 'hidden', value: outcome === null ? null : wordOf(outcome) },
   { name: 'job', label: '', type: 'hidden' },
@@ -109,15 +128,9 @@ ${filterForm(visit, [
 ])}
 ${facetLists(facets, count > COUNT_LIMIT, visit)}
 <p class="dim">${countUpTo(count, COUNT_LIMIT)} ${count === 1 ? 'order' : 'orders'}, newest first, as of the last refresh of the reports.</p>
-${pagedTable(rows, orderColumns(visit), {
-  visit,
-  about: 'Orders',
-  none: 'There are no orders yet.',
-  keyOf: ({ at, job, source, orderId }) => writeKey(at, job, source, orderId),
-})}`,
-    };
-  },
-};
+${pagedTable({ rows, visit, about: 'Orders', none: 'There are no orders yet.', key: ['at', 'job', 'source', 'orderId'] }, orderColumns(visit))}`,
+  };
+});
 
 /** Values of the listed orders by which they can be narrowed, with their counts; the one that is chosen leads back. */
 function facetLists(
@@ -167,4 +180,83 @@ function chosenOf(name: OrderFacet, visit: Visit): string | null {
   const [from, to] = [dayOf(visit, 'from'), dayOf(visit, 'to')];
   const month = from?.slice(0, 7) ?? '';
   return from === `${month}-01` && to !== null && to === lastDayOf(month) ? month : null;
+}
+
+/** The history of one order, from the line in the file to the service's answer. */
+export const orderPage = definePage('/orders/:source/:order', async (visit) => {
+  const { source = '', order = '' } = visit.params;
+  const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
+  const life = lives.find(({ orderId }) => orderId === order || orderId === foldOrderId(order)) ?? lives[0];
+  if (life === undefined) return notFound(visit, { source, order });
+  const { orderId, orderName } = life;
+  const name = orderName === null || orderName === orderId ? '' : ` (${orderName})`;
+  return {
+    title: `Order ${orderId}${name}`,
+    content: html`${answerBox(answerOrder(life), visit)}
+<p class="dim">Source ${life.source ?? 'unknown'}. <code>npx influencer-sync explain order ${shellWord(orderId)}</code> shows the same.</p>
+<h2>Source</h2>
+${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
+${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => html`<p>${anchor(visit.link(`/rejected/${sourceFileId}/${record}`), `${fileName(uri)} line ${line}`)} could not be used${isSettled ? ', and a later file settled it' : ''}: ${reason}</p>`)}
+<h2>Attributed</h2>
+${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
+<h2>Posted</h2>
+${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and nothing will be unless it changes.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
+  };
+});
+
+/** A row that could not be used may be the order, but only its file knows its id. */
+async function notFound(
+  visit: Visit,
+  { source, order }: { readonly source: string; readonly order: string },
+): Promise<ShownPage> {
+  const rejected = await countRejected(visit.db, {
+    ...{ limit: COUNT_LIMIT, isOpen: true },
+    sources: source === '-' ? null : [source],
+  });
+  return missing(
+    `Order ${order}`,
+    html`No row of the files that were read and no entry of the ledger has this order.${rejected === 0 ? null : html` ${anchor(visit.link('/rejected', { source: source === '-' ? null : source }), `${countUpTo(rejected, COUNT_LIMIT)} ${rejected === 1 ? 'row' : 'rows'}`)} could not be used, and one of them may be.`}`,
+  );
+}
+
+function versionItem(version: OrderVersion, visit: Visit): Html {
+  const facts = factsOfVersion(version).map(
+    ([name, value]) =>
+      [
+        `${name.charAt(0).toUpperCase()}${name.slice(1).replace(':', '')}`,
+        value instanceof Date ? instant(value, visit) : (value ?? null),
+      ] as const,
+  );
+  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${roleOf(version).replace('in force', 'current')}</small></p>${factList(facts)}</li>
+`;
+}
+
+function attributionItem(one: OrderAttribution, visit: Visit): Html {
+  const { dealId } = one;
+  const facts: readonly (readonly [string, string | Html | null])[] = [
+    ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
+    ['Tried', one.matchedBy === null ? one.matchedValue : null],
+    ['Evidence for several owners', one.claims],
+    ['Creator', one.influencerHandle],
+    ['Deal', dealAnchor(visit, dealId)],
+    ['Collaboration', one.collabId],
+    ['Brand', one.brandId],
+    ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
+  ];
+  return html`<li><p>${instant(one.decidedAt, visit)} ${badge(one.outcome)}${one.reason === null ? null : html` ${one.reason.replaceAll('_', ' ')}`} <small>job ${one.job}</small></p>${factList(facts)}</li>
+`;
+}
+
+function entrySection(entry: EntryLife, visit: Visit): Html {
+  const { dealId } = entry;
+  return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
+${factList([
+  ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
+  ['Deal', dealAnchor(visit, dealId)],
+  ['Collaboration', entry.collabId],
+  ['Why', sayStateReason(entry.stateReason)],
+])}
+${lifeList(entry.events, visit)}
+${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
+`;
 }

@@ -10,38 +10,34 @@ import {
   listSlots,
   type PausedJob,
 } from '../../reports/runs/list-slots.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { anchor, badge, filterForm, instant, pagedTable, table, zonedTime } from '../markup/parts.ts';
-import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { dayOf, keyOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/schedules';
 const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
 const SHOWN_SLOTS = 3;
 
 /** When each job runs next, and the results of its slots. */
-export const schedulesPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Schedules',
-  async show(visit) {
-    const { db } = visit;
-    const after = keyOf(visit, { slot: 'instant', job: 'text' });
-    const [paused, served, slots] = await Promise.all([
-      listPausedJobs(db),
-      isServed(db),
-      listSlots(db, {
-        job: textOf(visit, 'job'),
-        state: optionOf(visit, 'state', STATES),
-        from: dayOf(visit, 'from'),
-        to: dayOf(visit, 'to'),
-        after: after === null ? null : [after.slot, after.job],
-        limit: PAGE_ROWS + 1,
-      }),
-    ]);
-    return {
-      title: 'Schedules',
-      content: html`${served ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
+export const schedulesPage = definePage(PATH, async (visit) => {
+  const { db } = visit;
+  const after = keyOf(visit, { slot: 'instant', job: 'text' });
+  const [paused, served, slots] = await Promise.all([
+    listPausedJobs(db),
+    isServed(db),
+    listSlots(db, {
+      job: textOf(visit, 'job'),
+      state: optionOf(visit, 'state', STATES),
+      from: dayOf(visit, 'from'),
+      to: dayOf(visit, 'to'),
+      after: after === null ? null : [after.slot, after.job],
+      limit: PAGE_ROWS + 1,
+    }),
+  ]);
+  return {
+    title: 'Schedules',
+    content: html`${served ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
 <h2>Due times <small>newest first, days in UTC</small></h2>
@@ -52,15 +48,14 @@ ${filterForm(visit, [
   { name: 'to', label: 'To', type: 'date' },
 ])}
 ${slotsTable(slots, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
   const { jobs } = visit.config;
   const gone = paused.filter(({ job }) => jobs[job] === undefined);
   return html`${table(
-    Object.values(jobs),
+    { rows: Object.values(jobs), about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
     [
       column('Job', ({ name }) => anchor(visit.link('/runs', { job: name }), name)),
       column('When', whenOf),
@@ -68,7 +63,6 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
       column('State', ({ name }) => pauseOf(paused, name, visit)),
       column('Change', (job) => changesOf(job, { paused, visit })),
     ],
-    { about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
   )}${gone.map(({ job }) => html`<p>${job} is paused, and gone from the configuration. ${resumeForm(job, visit)}</p>`)}`;
 }
 
@@ -109,17 +103,23 @@ function changesOf(
   if (!visit.may('POST /schedules/run-now')) return notOffered(visit, 'POST /schedules/run-now');
   return html`${forms.map(
     ([path, button]) =>
-      html`<details><summary>${button}</summary>${actionForm(visit, path, { hidden: { job: name }, reasonLabel: 'Why', button: `${button}: ${name}` })}</details>`,
+      html`<details><summary>${button}</summary>${actionForm(visit, path, { hidden: { job: name }, button: `${button}: ${name}` })}</details>`,
   )}`;
 }
 
 function resumeForm(job: string, visit: Visit): Html {
-  return html`<details><summary>Resume</summary>${actionForm(visit, '/schedules/resume', { hidden: { job }, reasonLabel: 'Why', button: `Resume: ${job}` })}</details>`;
+  return html`<details><summary>Resume</summary>${actionForm(visit, '/schedules/resume', { hidden: { job }, button: `Resume: ${job}` })}</details>`;
 }
 
 function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
   return pagedTable(
-    slots,
+    {
+      rows: slots,
+      visit,
+      about: 'Due times',
+      none: html`None yet: <code>serve</code> records each slot when it is due.`,
+      key: ['slot', 'job'],
+    },
     [
       column('Due time', ({ slot }) => instant(slot, visit)),
       column('Job', ({ job }) => job),
@@ -131,9 +131,5 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
       ),
       column('Run', ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId))),
     ],
-    {
-      ...{ visit, about: 'Due times', none: 'None yet: `serve` records each slot when it is due.' },
-      keyOf: ({ slot, job }) => writeKey(slot.toISOString(), job),
-    },
   );
 }

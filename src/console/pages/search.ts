@@ -3,7 +3,7 @@ import { foldHandle } from '../../core/text/fold.ts';
 import { toPrintableLine } from '../../core/text/printable.ts';
 import { column } from '../../render/block.ts';
 import { findSubjects, type Subject, type SubjectKind } from '../../reports/lives/find-subjects.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { anchor, creatorLink, dealLink, orderLink, table } from '../markup/parts.ts';
 import { textOf } from '../read-query.ts';
 
@@ -13,50 +13,45 @@ const SUGGESTED = 5;
 const KINDS: readonly SubjectKind[] = ['order', 'creator', 'deal', 'code', 'file', 'run'];
 
 /** One search over orders, creators, deals, codes, files and runs. A single result is opened at once. */
-export const searchPage: ConsolePage = {
-  path: '/search',
-  place: 'Home',
-  tab: null,
-  async show(visit) {
-    const text = textOf(visit, 'q');
-    if (visit.query.get('suggest') === 'yes') {
-      const found =
-        text === null
-          ? []
-          : await findSubjects(visit.db, text, {
-              kinds: KINDS.filter((kind) => kind !== 'order'),
-              partsUpTo: SUGGESTED,
-            });
-      return {
-        download: {
-          ...{ name: 'suggestions.txt', type: 'text/plain' },
-          content: [...new Set(found.map((one) => toPrintableLine(nameOf(one))))].join('\n'),
-        },
-      };
-    }
-    const found = text === null ? [] : await findSubjects(visit.db, text, { kinds: KINDS, partsUpTo: SHOWN });
-    const exact = found.filter((one) => isCalled(one, text ?? ''));
-    const shown = exact.length > 0 ? exact : found;
-    const [only, ...others] = shown;
-    if (only !== undefined && others.length === 0) return { redirect: linkTo(only, visit) };
+export const searchPage = definePage('/search', async (visit) => {
+  const text = textOf(visit, 'q');
+  if (visit.query.get('suggest') === 'yes') {
+    const found =
+      text === null
+        ? []
+        : await findSubjects(visit.db, text, {
+            kinds: KINDS.filter((kind) => kind !== 'order'),
+            partsUpTo: SUGGESTED,
+          });
     return {
-      title: text === null ? 'Search' : `Found for ${text}`,
-      content: table(
-        shown,
-        [
-          column('Name', (one) => anchor(linkTo(one, visit), nameOf(one))),
-          column('Is', ({ kind }) => kind),
-          column('About', ({ kind, note }) => note ?? (kind === 'code' ? 'no owner' : null)),
-        ],
-        {
-          about: 'What was found',
-          none: 'Nothing was found. An order is found by its whole id or name; a creator, deal, code or file by a part of its name; a run by its number.',
-        },
-      ),
-      ...(found.length === 0 && text !== null ? { status: 404 as const } : {}),
+      download: {
+        ...{ name: 'suggestions.txt', type: 'text/plain' },
+        content: [...new Set(found.map((one) => toPrintableLine(nameOf(one))))].join('\n'),
+      },
     };
-  },
-};
+  }
+  const found = text === null ? [] : await findSubjects(visit.db, text, { kinds: KINDS, partsUpTo: SHOWN });
+  const exact = found.filter((one) => isCalled(one, text ?? ''));
+  const shown = exact.length > 0 ? exact : found;
+  const [only, ...others] = shown;
+  if (only !== undefined && others.length === 0) return { redirect: linkTo(only, visit) };
+  return {
+    title: text === null ? 'Search' : `Found for ${text}`,
+    content: table(
+      {
+        rows: shown,
+        about: 'What was found',
+        none: 'Nothing was found. An order is found by its whole id or name; a creator, deal, code or file by a part of its name; a run by its number.',
+      },
+      [
+        column('Name', (one) => anchor(linkTo(one, visit), nameOf(one))),
+        column('Is', ({ kind }) => kind),
+        column('About', ({ kind, note }) => note ?? (kind === 'code' ? 'no owner' : null)),
+      ],
+    ),
+    ...(found.length === 0 && text !== null ? { status: 404 as const } : {}),
+  };
+});
 
 function nameOf({ kind, name, id }: Subject): string {
   return kind === 'file' ? fileName(name) : kind === 'run' ? id : name;

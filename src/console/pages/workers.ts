@@ -14,7 +14,7 @@ import {
   type UnitQueue,
 } from '../../reports/runs/read-units.ts';
 import { commandOfUnit, describeUnit } from '../../reports/runs/units.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
+import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, instant, table } from '../markup/parts.ts';
 import { PAGE_ROWS } from '../read-query.ts';
@@ -23,25 +23,20 @@ import { PAGE_ROWS } from '../read-query.ts';
 const SHOWN_WORKERS = 200;
 
 /** Which processes do parts of runs, what waits for them, and what failed. */
-export const workersPage: ConsolePage = {
-  path: '/workers',
-  place: 'System',
-  tab: 'Workers',
-  async show(visit) {
-    const { db, config } = visit;
-    const [workers, queues, failed] = await Promise.all([
-      listRegisteredWorkers(db, { limit: SHOWN_WORKERS + 1 }),
-      readUnitQueues(db, UNIT_KINDS),
-      listFailedUnits(db, { limit: PAGE_ROWS + 1 }),
-    ]);
-    const isOff = config.work.engine !== 'pg-boss' || config.database.url === '';
-    const isUnused = workers.length === 0 && failed.length === 0;
-    return {
-      title: 'Workers',
-      content: html`${isOff ? howToTurnOn(visit) : null}${isOff && isUnused ? null : content({ workers, queues, failed }, { visit, isOff })}`,
-    };
-  },
-};
+export const workersPage = definePage('/workers', async (visit) => {
+  const { db, config } = visit;
+  const [workers, queues, failed] = await Promise.all([
+    listRegisteredWorkers(db, { limit: SHOWN_WORKERS + 1 }),
+    readUnitQueues(db, UNIT_KINDS),
+    listFailedUnits(db, { limit: PAGE_ROWS + 1 }),
+  ]);
+  const isOff = config.work.engine !== 'pg-boss' || config.database.url === '';
+  const isUnused = workers.length === 0 && failed.length === 0;
+  return {
+    title: 'Workers',
+    content: html`${isOff ? howToTurnOn(visit) : null}${isOff && isUnused ? null : content({ workers, queues, failed }, { visit, isOff })}`,
+  };
+});
 
 function howToTurnOn({ config }: Visit): Html {
   const isEmbedded = config.database.url === '';
@@ -79,7 +74,7 @@ ${failedTable(failed, visit)}`;
 
 function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html {
   const shown = table(
-    workers.slice(0, SHOWN_WORKERS),
+    { rows: workers.slice(0, SHOWN_WORKERS), about: 'Workers', none: 'No worker is registered.' },
     [
       column('Worker', ({ host, pid }) => html`${host} <small>process ${pid}</small>`),
       column('State', (worker) => stateOf(worker, visit)),
@@ -93,7 +88,6 @@ function workersTable(workers: readonly RegisteredWorker[], visit: Visit): Html 
       ),
       column('Doing', (worker) => doingOf(worker, visit)),
     ],
-    { about: 'Workers', none: 'No worker is registered.' },
   );
   return workers.length > SHOWN_WORKERS
     ? html`${shown}<p class="dim">and more; <code>npx influencer-sync status</code> lists all that run</p>`
@@ -122,39 +116,31 @@ function unitOf(unit: UnitInHand, visit: Visit): Html {
 }
 
 function queuesTable(queues: readonly UnitQueue[], visit: Visit): Html {
-  return table(
-    queues,
-    [
-      column('Kind', ({ kind }) => kind),
-      column('What a unit does', ({ kind }) => DOES[kind] ?? null),
-      number('At a time', ({ places }) => formatCount(places)),
-      number('Being done', ({ active }) => formatCount(active)),
-      number('Waiting', ({ waiting }) => formatCount(waiting)),
-      column('Oldest waits since', ({ oldest }) =>
-        oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
-      ),
-      number('Failed', ({ failed }) => formatCount(failed)),
-    ],
-    { about: 'Queues', none: '' },
-  );
+  return table({ rows: queues, about: 'Queues', none: '' }, [
+    column('Kind', ({ kind }) => kind),
+    column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+    number('At a time', ({ places }) => formatCount(places)),
+    number('Being done', ({ active }) => formatCount(active)),
+    number('Waiting', ({ waiting }) => formatCount(waiting)),
+    column('Oldest waits since', ({ oldest }) =>
+      oldest === null ? null : html`${instant(oldest, visit)} <small>${agoOf(oldest, visit)}</small>`,
+    ),
+    number('Failed', ({ failed }) => formatCount(failed)),
+  ]);
 }
 
 function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
-  const shown = table(
-    failed.slice(0, PAGE_ROWS),
-    [
-      column('When', ({ at }) => instant(at, visit)),
-      column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
-      column(
-        'What',
-        (group) =>
-          html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
-      ),
-      column('Why', whyOf),
-      column('Retry', (group) => retryOf(group, visit)),
-    ],
-    { about: 'Failed units', none: 'No unit failed.' },
-  );
+  const shown = table({ rows: failed.slice(0, PAGE_ROWS), about: 'Failed units', none: 'No unit failed.' }, [
+    column('When', ({ at }) => instant(at, visit)),
+    column('Run', ({ job, runId }) => anchor(visit.link(`/runs/${runId}`), `${job}, run ${runId}`)),
+    column(
+      'What',
+      (group) =>
+        html`${badge(group.state)} ${describeUnit(group)} <small>${plural(group.units, 'unit')}</small>`,
+    ),
+    column('Why', whyOf),
+    column('Retry', (group) => retryOf(group, visit)),
+  ]);
   return failed.length > PAGE_ROWS ? html`${shown}<p class="dim">and older ones</p>` : shown;
 }
 
@@ -176,7 +162,7 @@ function retryOf(group: FailedUnits, visit: Visit): Html {
     return html`${anchor(visit.link(`/backfills/${backfillId}`), `backfill ${backfillId}`)}: ${command}`;
   if ((settings.schedule === null && settings.after === null) || !visit.may('POST /schedules/run-now'))
     return command;
-  return html`<details><summary>Run it again</summary>${actionForm(visit, '/schedules/run-now', { hidden: { job }, reasonLabel: 'Why', button: `Run now: ${job}` })}</details>`;
+  return html`<details><summary>Run it again</summary>${actionForm(visit, '/schedules/run-now', { hidden: { job }, button: `Run now: ${job}` })}</details>`;
 }
 
 /** What a unit of each kind does. */
@@ -203,25 +189,21 @@ function unitCount(kind: string, count: number): string {
 export function runUnits(units: readonly RunUnits[], visit: Visit): Html | null {
   if (units.length === 0) return null;
   return html`<h2>Done by workers <small>in units of work</small></h2>
-${table(
-  units,
-  [
-    column('Kind', ({ kind }) => kind),
-    column('What a unit does', ({ kind }) => DOES[kind] ?? null),
-    column(
-      'Units done',
-      ({ done, units: all }) =>
-        html`<progress max="${all}" value="${done}" aria-label="Units done">${done} of ${all}</progress> ${formatCount(done)} of ${formatCount(all)}`,
-    ),
-    number('Being done', ({ active }) => formatCount(active)),
-    number('Waiting', ({ waiting }) => formatCount(waiting)),
-    number('Failed', ({ failed }) =>
-      failed === 0 ? '0' : anchor(visit.link('/workers'), formatCount(failed)),
-    ),
-    number('Not needed', ({ cancelled }) => formatCount(cancelled)),
-    number('Amount', ({ kind, counted }) => unitCount(kind, counted)),
-  ],
-  { about: 'Units of work of the run', none: '' },
-)}
+${table({ rows: units, about: 'Units of work of the run', none: '' }, [
+  column('Kind', ({ kind }) => kind),
+  column('What a unit does', ({ kind }) => DOES[kind] ?? null),
+  column(
+    'Units done',
+    ({ done, units: all }) =>
+      html`<progress max="${all}" value="${done}" aria-label="Units done">${done} of ${all}</progress> ${formatCount(done)} of ${formatCount(all)}`,
+  ),
+  number('Being done', ({ active }) => formatCount(active)),
+  number('Waiting', ({ waiting }) => formatCount(waiting)),
+  number('Failed', ({ failed }) =>
+    failed === 0 ? '0' : anchor(visit.link('/workers'), formatCount(failed)),
+  ),
+  number('Not needed', ({ cancelled }) => formatCount(cancelled)),
+  number('Amount', ({ kind, counted }) => unitCount(kind, counted)),
+])}
 `;
 }

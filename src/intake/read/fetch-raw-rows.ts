@@ -83,9 +83,12 @@ export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | n
   }
 }
 
+/** Rows with the address of their file. */
+export type FoundRows = RawRows & { readonly uri: string };
+
 export type FetchedRows = {
   /** One item for each file that still exists in the same version. */
-  readonly found: readonly RawRows[];
+  readonly found: readonly FoundRows[];
   /**
    * Files that no longer exist or were replaced, with the number of rejected rows that are missing because of
    * it.
@@ -100,7 +103,7 @@ export async function fetchRejectedRows(options: {
   readonly fetchRows: FetchRawRows;
 }): Promise<FetchedRows> {
   const { config, rejected, fetchRows } = options;
-  const found: RawRows[] = [];
+  const found: FoundRows[] = [];
   const gone: { uri: string; rows: number }[] = [];
   // A file that was read for its orders and for its customers may have the same rows rejected twice.
   const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
@@ -116,7 +119,7 @@ export async function fetchRejectedRows(options: {
     }
     const raw = await fetchRows({ config, source, uri, version, records: [...byRecord.values()] });
     if (raw === null) gone.push({ uri, rows: rows.length });
-    else found.push(raw);
+    else found.push({ ...raw, uri });
   }
   return { found, gone };
 }

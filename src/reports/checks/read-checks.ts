@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
+import type { SourceSettings } from '../../config/source-fields.ts';
 import type { CheckFinding, CheckResult } from '../../core/checks/check-result.ts';
 import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import { type FreshnessVerdict, judgeFreshness } from '../../intake/checks/freshness.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
 /** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
@@ -93,7 +95,7 @@ export async function listCheckedFiles(
 }
 
 /** When the latest file of each source arrived, whatever its result. */
-export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
+async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
   const rows = await rowsOf<{ source: string; at: Date }>(db)`
     select f.source, max(coalesce(s.arrived_at, f.first_seen_at)) as at
     from intake.source_files f left join intake.file_statistics s on s.source_file_id = f.source_file_id
@@ -108,4 +110,28 @@ export async function listExpectedDates(db: Database): Promise<readonly Expected
   return rowsOf<ExpectedDate>(db)`
     select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates
     where day > current_date - 56 order by day, source nulls first`;
+}
+
+/** Whether a new file of a source has arrived by its deadline. */
+export type Arrival = FreshnessVerdict & {
+  readonly source: string;
+  /** When the latest file arrived. Null if no file has arrived. */
+  readonly arrivedAt: Date | null;
+};
+
+/** Judges each source that has a deadline for new files. */
+export async function judgeArrivals(
+  db: Database,
+  { sources, now }: { readonly sources: readonly SourceSettings[]; readonly now: Date },
+): Promise<readonly Arrival[]> {
+  if (sources.every(({ expectations }) => expectations.freshness === null)) return [];
+  const arrivals = await listArrivals(db);
+  const expectedDates = await listExpectedDates(db);
+  return sources.flatMap(({ name, expectations: { freshness, timeZone } }): readonly Arrival[] => {
+    if (freshness === null) return [];
+    const ofSource = expectedDates.filter(({ source }) => source === null || source === name);
+    const arrivedAt = arrivals.get(name) ?? null;
+    const judged = judgeFreshness({ freshness, timeZone, expectedDates: ofSource, arrivedAt, now });
+    return [{ source: name, arrivedAt, ...judged }];
+  });
 }

@@ -14,8 +14,7 @@ import {
   whole,
 } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
-import type { Arrival } from './judge-arrivals.ts';
-import type { CheckedFile } from './read-checks.ts';
+import type { Arrival, CheckedFile } from './read-checks.ts';
 
 /** Whether a new file of a source arrived by its deadline. */
 export type FreshnessLine = {

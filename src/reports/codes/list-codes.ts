@@ -36,14 +36,7 @@ export type OwnedCode = {
 };
 
 /** An owner that a person assigned, whether or not a run has loaded it. */
-export type AssignedCode = {
-  readonly job: string;
-  readonly folded: string;
-  readonly code: string;
-  readonly brandId: string | null;
-  readonly influencerHandle: string | null;
-  readonly dealId: string | null;
-  readonly collabId: string | null;
+export type AssignedCode = Omit<OwnedCode, 'line' | 'isAssigned' | 'validFrom' | 'validTo'> & {
   readonly validFrom: string | null;
   readonly validTo: string | null;
   readonly assignedAt: Date;

@@ -10,6 +10,8 @@ export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | '
   readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
   readonly runId: string;
   readonly firstSeenAt: Date;
+  /** Why it is held, by its stable code. */
+  readonly holdCode: string | null;
   /** Rows at its end that are no records of it. Null: none. */
   readonly footer: readonly FooterRow[] | null;
 };
@@ -76,7 +78,7 @@ export function selectToDecide(
 async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
   return rowsOf<ListedFile>(db)`
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
-      f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage",
+      f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.hold_code as "holdCode",
       f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
       f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.footer
     from intake.source_files f

@@ -5,24 +5,25 @@ import { countOf, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
 import { unreportedRuns } from '../runs/unreported-runs.ts';
 
+/** Selects rejected rows. What is null or omitted selects all. */
 export type RejectedFilter = {
-  readonly runId?: string;
+  readonly runId?: string | null;
   /** A run: rejected rows of its report, that is its own and those of earlier runs that could not report them. */
-  readonly reportOf?: string;
-  readonly sources?: readonly string[];
+  readonly reportOf?: string | null;
+  readonly sources?: readonly string[] | null;
   /** Part of the file's address. */
-  readonly file?: string;
-  readonly code?: string;
+  readonly file?: string | null;
+  readonly code?: string | null;
   /** Id of one file, and number of one record in it. */
-  readonly sourceFileId?: string;
-  readonly record?: number;
+  readonly sourceFileId?: string | null;
+  readonly record?: number | null;
   /** Ids or names of the order that they state. */
-  readonly orders?: readonly string[];
+  readonly orders?: readonly string[] | null;
   /** True: without those that a file which was read later has settled. */
-  readonly isOpen?: boolean;
+  readonly isOpen?: boolean | null;
   readonly limit?: number;
   /** Key of the last row of the previous page. */
-  readonly after?: { readonly sourceFileId: string; readonly record: number };
+  readonly after?: { readonly sourceFileId: string; readonly record: number } | null;
 };
 
 /** Lists rejected rows by file and line. Includes held files, but not files that are being read. */
@@ -34,7 +35,7 @@ export async function listRejected(
     select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value, r.reason, r.help,
       r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName", (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
-      and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
+      and (${filter.after == null} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no
     limit ${filter.limit ?? null}::bigint`;
 }
@@ -99,8 +100,6 @@ function matching(filter: RejectedFilter): RawBuilder<unknown> {
 const withFile = sql`
   cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
 
-type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
-
 /**
  * SQL that is true if a file that was read later, and is not older, states the order of row `r`: the row was corrected, or
  * exported again. The version that is stated tells its own file, and `restated_orders` the files that state it again: a
@@ -131,7 +130,7 @@ function isRow({
   record = null,
   orders = null,
   isOpen = null,
-}: Filter): RawBuilder<unknown> {
+}: RejectedFilter): RawBuilder<unknown> {
   return sql`
     (${orders}::text[] is null or r.order_id = any(${orders}::text[]) or r.order_name = any(${orders}::text[])) and
     (${runId}::bigint is null or r.run_id = ${runId}::bigint)
@@ -143,7 +142,7 @@ function isRow({
 }
 
 /** Condition: file `f` counts and matches the filter. */
-function isInFile({ sources = null, file = null }: Filter): RawBuilder<unknown> {
+function isInFile({ sources = null, file = null }: RejectedFilter): RawBuilder<unknown> {
   return sql`
     f.state <> 'reading'
     and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 
 /** Selects held orders. What is null or omitted selects all. */
 export type HeldFilter = {
@@ -79,6 +79,11 @@ function selectHeld({
 
 const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.status, '') end`;
 
+/** SQL that is true if the order of decision `a` was posted before. */
+const isSent = sql`exists (
+  select from ledger.entries e
+  where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off'))`;
+
 /** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
   return rowsOf<HeldGroup>(db)`
@@ -88,11 +93,21 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
       sum(amount) filter (where is_sent) as "sentAmount",
       (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount", min(decided_at) as since
     from (
-      select a.*, ${heldStatus} as status, exists (
-        select from ledger.entries e
-        where e.entry_id = a.entry_id and e.state in ('accepted', 'sending', 'in_doubt', 'written_off')) as is_sent
+      select a.*, ${heldStatus} as status, ${isSent} as is_sent
       ${selectHeld(filter)}) h
     group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`;
+}
+
+/**
+ * A digest of the held orders of a filter, each with its reason, amount and state, and whether it was posted before. It
+ * tells whether what a person decides about is still what was shown. Ask for it before the orders that are shown.
+ */
+export async function digestHeld(db: Database, filter: HeldFilter): Promise<string> {
+  const row = await rowOf<{ digest: string | null }>(db)`
+    select encode(sha256(convert_to(string_agg(jsonb_build_array(a.job, a.source, a.order_id, a.reason, a.currency, a.amount,
+      ${isSent}, o.content_hash)::text, ',' order by a.source, a.order_id, a.job), 'UTF8')), 'hex') as digest
+    ${selectHeld(filter)}`;
+  return row?.digest ?? '';
 }
 
 /** Lists held orders of a filter, by source and id. */

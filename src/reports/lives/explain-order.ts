@@ -190,7 +190,7 @@ async function readLife(
     ...{ versions, hasPrunedVersions, attributions },
     entries: await readEntries(db, life),
     rejected: await listRejected(db, {
-      ...(life.source === null ? {} : { sources: [life.source] }),
+      sources: life.source === null ? null : [life.source],
       orders: [life.orderId],
     }),
   };

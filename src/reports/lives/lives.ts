@@ -59,33 +59,44 @@ function named<Value>(value: Value | null, words: (value: Value) => string): str
   return value === null ? '' : words(value);
 }
 
-function describeVersion(version: OrderVersion): Part {
-  const { fileState, isCurrent, isOlder, currency, codes } = version;
-  const role =
-    fileState !== 'sealed'
-      ? `file is ${fileState}: does not count`
-      : isCurrent
-        ? 'in force'
-        : isOlder
-          ? `older ${describeBasis(version.ageBasis)}: changed nothing`
-          : 'replaced';
-  const said = [
-    named(version.total, (amount) => `total ${formatMoney(amount, currency)}`),
-    named(version.subtotal, (amount) => `subtotal ${formatMoney(amount, currency)}`),
-    named(version.refunded, (amount) => `refunded ${formatMoney(amount, currency)}`),
-    named(version.status, (status) => `status ${status.replaceAll('_', ' ')}`),
-    named(version.placedAt, (at) => `placed ${formatInstant(at)}`),
-    named(version.cancelledAt, (at) => `cancelled ${formatInstant(at)}`),
-    named(version.changedAt, (at) => `last changed ${formatInstant(at)}`),
-    codes.length === 0
-      ? 'no code'
-      : `${codes.length === 1 ? 'code' : 'codes'} ${codes.map(markLookAlikes).join(', ')}`,
-    version.links.length === 0 ? '' : `links ${version.links.join(', ')}`,
-    version.otherIds.length === 0 ? '' : `tags name order ${version.otherIds.join(', ')}`,
-    named(version.doubt, (doubt) => `in doubt: ${doubt.replaceAll('_', ' ')}`),
-    named(version.exclusion, (exclusion) => `marked by the layout: ${exclusion.replaceAll('_', ' ')}`),
+/** Something that is known, with its name. What is not known has no value, or an empty one. */
+export type Fact = readonly [name: string, value: string | Date | null | undefined];
+
+/** What a row of a file states of an order. */
+export function factsOfVersion(version: OrderVersion): readonly Fact[] {
+  const { currency, codes } = version;
+  const money = (amount: string | null) => amount && formatMoney(amount, currency);
+  return [
+    ['total', money(version.total)],
+    ['subtotal', money(version.subtotal)],
+    ['refunded', money(version.refunded)],
+    ['status', version.status?.replaceAll('_', ' ')],
+    ['placed', version.placedAt],
+    ['cancelled', version.cancelledAt],
+    ['last changed', version.changedAt],
+    [codes.length < 2 ? 'code' : 'codes', codes.map(markLookAlikes).join(', ') || 'none'],
+    ['links', version.links.join(', ')],
+    ['tags name order', version.otherIds.join(', ')],
+    ['in doubt:', version.doubt?.replaceAll('_', ' ')],
+    ['marked by the layout:', version.exclusion?.replaceAll('_', ' ')],
   ];
-  const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${role})`;
+}
+
+/** Whether what a row states counts: `in force`, or why not. */
+export function roleOf({ fileState, isCurrent, isOlder, ageBasis }: OrderVersion): string {
+  if (fileState !== 'sealed') return `file is ${fileState}: does not count`;
+  if (isCurrent) return 'in force';
+  return isOlder ? `older ${describeBasis(ageBasis)}: changed nothing` : 'replaced';
+}
+
+function describeVersion(version: OrderVersion): Part {
+  const said = factsOfVersion(version).map(([name, value]) => {
+    if (!value) return '';
+    return value === 'none'
+      ? `no ${name}`
+      : `${name} ${typeof value === 'string' ? value : formatInstant(value)}`;
+  });
+  const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${roleOf(version)})`;
   return dated(version.firstSeenAt, place, joinFacts(said));
 }
 

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RunAmount } from '../../core/report.ts';
+import type { RunActivity, RunMessage, RunRequests, RunStep } from '../../core/run.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
+import { unreportedRuns } from './unreported-runs.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -140,4 +142,64 @@ export async function listUnfinishedBackfills(db: Database): Promise<readonly Un
         where e.backfill_id = b.backfill_id and not e.is_settled and e.state in ('ready', 'sending') group by 1) s
     ), '[]') as left
     from ops.backfills b where b.state in ('running', 'paused') order by b.job`;
+}
+
+/**
+ * Reads the steps, requests and messages of a run. They lag about a second behind a running run, and are
+ * empty for runs of older versions.
+ */
+export async function readRunActivity(db: Database, runId: string): Promise<RunActivity> {
+  const [steps, requests, messages] = await Promise.all([
+    rowsOf<RunStep>(db)`
+      select step as name, label, times, started_at as "startedAt", finished_at as "finishedAt", seconds::float8 as seconds, unit,
+        done::float8 as done, total::float8 as total
+      from ops.run_steps where run_id = ${runId} order by position`,
+    rowsOf<RunRequests>(db)`
+      select operation, requests::float8 as requests, answered::float8 as answered, refused::float8 as refused,
+        throttled::float8 as throttled, failed::float8 as failed, median_ms::float8 as "medianMs", p95_ms::float8 as "p95Ms",
+        slowest_ms::float8 as "slowestMs"
+      from ops.run_requests where run_id = ${runId} order by requests desc, operation`,
+    rowsOf<RunMessage>(db)`
+      select message_no as number, at, message from ops.run_messages where run_id = ${runId} order by message_no`,
+  ]);
+  return { steps, requests, messages };
+}
+
+export type RunFile = {
+  readonly sourceFileId: string;
+  readonly source: string;
+  readonly uri: string;
+  readonly readFor: string;
+  readonly state: string;
+  /** Null while the file is being read. */
+  readonly rows: number | null;
+  readonly rejectedRows: number;
+  readonly holdMessage: string | null;
+  /** The run that read the file: the requested one, or an earlier one that could not report it. */
+  readonly runId: string;
+};
+
+export type RunFiles = {
+  /** The files with the most rows. */
+  readonly files: readonly RunFile[];
+  readonly total: number;
+};
+
+/**
+ * Lists the files that a run's counts include: its own, and those of earlier runs that ended without a report.
+ *
+ * @param options.isReported whether the run stored its counts; otherwise only its own files are listed.
+ */
+export async function listRunFiles(
+  db: Database,
+  options: { readonly runId: string; readonly isReported: boolean; readonly limit: number },
+): Promise<RunFiles> {
+  const { runId, isReported, limit } = options;
+  const rows = await rowsOf<RunFile & { total: number }>(db)`
+    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read::float8 as rows,
+      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total
+    from intake.source_files f
+    where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
+    order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;
+  return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
 }

@@ -17,7 +17,7 @@ import {
   listCreatorStatements,
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { barChart, labelOf, sparkline } from '../../markup/bars.ts';
 import {
   amountList,
@@ -34,41 +34,42 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 import { RETURN_KEY, readReturnFilter } from '../money/returns.ts';
 
 const PATH = '/creators';
 const MONTHS = 12;
 
 /** The creators by the net revenue of the last months. */
-export const creatorsPage: ConsolePage = {
-  path: PATH,
-  place: 'Creators',
-  tab: 'Creators',
-  async show(visit) {
-    const { filter, months } = await readReturnFilter(visit, { count: MONTHS });
-    const rows = await listReturns(visit.db, {
-      ...filter,
-      by: 'creator',
-      limit: PAGE_ROWS + 1,
-      after: keyOf(visit, RETURN_KEY),
-    });
-    const creators = rows.slice(0, PAGE_ROWS).map((row) => row.key);
-    const series = await listCreatorMonths(visit.db, { creators, from: filter.from });
-    const from = filter.from ?? series[0]?.month;
-    // A row can show three years.
-    const shown =
-      filter.to === null ? [] : monthsUntil(filter.to, 36).filter((month) => month >= (from ?? ''));
-    return {
-      title: 'Creators',
-      content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
+export const creatorsPage = definePage(PATH, async (visit) => {
+  const { filter, months } = await readReturnFilter(visit, { count: MONTHS });
+  const rows = await listReturns(visit.db, {
+    ...filter,
+    by: 'creator',
+    limit: PAGE_ROWS + 1,
+    after: keyOf(visit, RETURN_KEY),
+  });
+  const creators = rows.slice(0, PAGE_ROWS).map((row) => row.key);
+  const series = await listCreatorMonths(visit.db, { creators, from: filter.from });
+  const from = filter.from ?? series[0]?.month;
+  // A row can show three years.
+  const shown = filter.to === null ? [] : monthsUntil(filter.to, 36).filter((month) => month >= (from ?? ''));
+  return {
+    title: 'Creators',
+    content: html`<p>Credited orders of ${months}, less refunds and cancellations. In each currency, the most revenue is first.</p>
 ${filterForm(visit, [
   { name: 'handle', label: 'Creator' },
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },
 ])}
 ${pagedTable(
-  rows,
+  {
+    rows,
+    visit,
+    about: 'Creators',
+    none: 'No order was credited yet.',
+    key: ['currency', 'rank', 'key'],
+  },
   [
     column('Creator', ({ key: creator, name }) =>
       creator === '' ? 'unknown' : anchor(creatorLink(visit, creator), name ?? creator),
@@ -88,16 +89,9 @@ ${pagedTable(
       ),
     ),
   ],
-  {
-    visit,
-    about: 'Creators',
-    none: 'No order was credited yet.',
-    keyOf: (sum) => writeKey(sum.currency, sum.rank, sum.key),
-  },
 )}`,
-    };
-  },
-};
+  };
+});
 
 const LISTED_MONTHS = 36;
 const SHOWN = 100;
@@ -108,47 +102,48 @@ const SHOWN_ORDERS = 10;
 const SHOWN_MONTHS = 6;
 
 /** One creator: what they earned, what is pending and paid, by month; their statements, codes, orders and deals. */
-export const creatorPage: ConsolePage = {
-  path: '/creators/:creator',
-  place: 'Creators',
-  tab: null,
-  async show(visit) {
-    const { db } = visit;
-    const creator = foldHandle(visit.params.creator ?? '');
-    const spellings = await spellingsOf(db, creator);
-    const filter = { from: null, to: null, spellings };
-    const [months, sums, credited, deals] = await Promise.all([
-      listReturns(db, { ...filter, by: 'month', limit: LISTED_MONTHS }),
-      listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
-      listCreatorDeals(db, { spellings, limit: SHOWN }),
-      listDeals(db, { spellings, limit: SHOWN }),
-    ]);
-    // The mirror may not know a deal whose orders were credited.
-    const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
-    const [codes, statements, ...orders] = await Promise.all([
-      listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
-      listCreatorStatements(db, {
-        ...{ spellings, deals: ids, limit: SHOWN },
-        currencies: sums.map(({ currency }) => currency),
-      }),
-      ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
-    ]);
-    if (months.length + deals.length + codes.length === 0)
-      return missing(creator, 'No deal, code or credited order names this creator.');
-    const newest = orders
-      .flat()
-      .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
-      .slice(0, SHOWN_ORDERS);
-    const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
-    return {
-      title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
-      content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
+export const creatorPage = definePage('/creators/:creator', async (visit) => {
+  const { db } = visit;
+  const creator = foldHandle(visit.params.creator ?? '');
+  const spellings = await spellingsOf(db, creator);
+  const filter = { from: null, to: null, spellings };
+  const [months, sums, credited, deals] = await Promise.all([
+    listReturns(db, { ...filter, by: 'month', limit: LISTED_MONTHS }),
+    listReturns(db, { ...filter, by: 'creator', limit: SHOWN }),
+    listCreatorDeals(db, { spellings, limit: SHOWN }),
+    listDeals(db, { spellings, limit: SHOWN }),
+  ]);
+  // The mirror may not know a deal whose orders were credited.
+  const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
+  const [codes, statements, ...orders] = await Promise.all([
+    listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
+    listCreatorStatements(db, {
+      ...{ spellings, deals: ids, limit: SHOWN },
+      currencies: sums.map(({ currency }) => currency),
+    }),
+    ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
+  ]);
+  if (months.length + deals.length + codes.length === 0)
+    return missing(creator, 'No deal, code or credited order names this creator.');
+  const newest = orders
+    .flat()
+    .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
+    .slice(0, SHOWN_ORDERS);
+  const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
+  return {
+    title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
+    content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
 ${monthChart(months, { creator, visit })}
 ${foldedTable(
-  months
-    .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
-    .map((sum) => ({ sum, said: describeReturn(sum) })),
+  {
+    rows: months
+      .toSorted((one, other) => (one.key < other.key ? 1 : one.key > other.key ? -1 : 0))
+      .map((sum) => ({ sum, said: describeReturn(sum) })),
+    about: 'By month',
+    none: 'No order was credited yet.',
+    shown: SHOWN_MONTHS,
+  },
   [
     column('Month', ({ sum }) =>
       anchor(visit.link('/money', { by: 'deal', handle: creator, from: sum.key, to: sum.key }), sum.key),
@@ -159,31 +154,25 @@ ${foldedTable(
     number('New customers', ({ said }) => said.newCustomers),
     column('Not known', ({ said }) => said.why),
   ],
-  { about: 'By month', none: 'No order was credited yet.', shown: SHOWN_MONTHS },
 )}
 <h2>Statements</h2>
 ${statementTable(statements, visit)}
 <h2>Codes</h2>
-${table(
-  codes,
-  [
-    column('Code', ({ code, job }) => anchor(visit.link('/codes/assign', { job, code }), code)),
-    column('Valid', ({ validFrom, validTo }) =>
-      validFrom === null && validTo === null
-        ? 'always'
-        : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
-    ),
-    column('Job', ({ job }) => job),
-  ],
-  { about: 'Codes', none: 'No code names this creator or one of their deals.' },
-)}
+${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
+  column('Code', ({ code, job }) => anchor(visit.link('/codes/assign', { job, code }), code)),
+  column('Valid', ({ validFrom, validTo }) =>
+    validFrom === null && validTo === null
+      ? 'always'
+      : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
+  ),
+  column('Job', ({ job }) => job),
+])}
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
-${table(newest, orderColumns(visit), { about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' })}
+${table({ rows: newest, about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}
 <h2>Deals</h2>
 ${dealTable(deals, visit)}`,
-    };
-  },
-};
+  };
+});
 
 type Known = {
   readonly sums: readonly ReturnType<typeof describeReturn>[];
@@ -258,7 +247,12 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
     return { ...one, isFirst: before?.month !== one.month || before.dealId !== one.dealId };
   });
   return foldedTable(
-    rows,
+    {
+      rows,
+      about: 'Statements',
+      none: 'Nothing counts in any statement yet, or no rate is known.',
+      shown: SHOWN_MONTHS,
+    },
     [
       column('Month', ({ month, dealId }) =>
         anchor(visit.link(`/statements/${month}`, { deal: dealId }), month),
@@ -279,17 +273,12 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
           : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
       ),
     ],
-    {
-      about: 'Statements',
-      none: 'Nothing counts in any statement yet, or no rate is known.',
-      shown: SHOWN_MONTHS,
-    },
   );
 }
 
 function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
   return foldedTable(
-    deals,
+    { rows: deals, about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS },
     [
       column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
       column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
@@ -301,6 +290,5 @@ function dealTable(deals: readonly ListedDeal[], visit: Visit): Html {
           html`${anchor(visit.link('/orders', { deal: dealId }), 'orders')}, ${anchor(visit.link('/money/conflicts', { deal: dealId }), 'conflicts')}, ${anchor(visit.link('/money/reconciliation', { deal: dealId }), 'reconciliation')}`,
       ),
     ],
-    { about: 'Deals', none: 'The mirror knows no deal of this creator.', shown: SHOWN_MONTHS },
   );
 }

@@ -16,7 +16,7 @@ import {
   readCoverage,
   stateOfDeal,
 } from '../../../reports/list-deals.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { barChart, labelOf } from '../../markup/bars.ts';
 import {
   amountList,
@@ -38,70 +38,54 @@ const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
 
 /** The deals in the mirror, and how complete the mirror is. */
-export const dealsPage: ConsolePage = {
-  path: PATH,
-  place: 'Creators',
-  tab: 'Deals',
-  async show(visit) {
-    const [rows, coverage] = await Promise.all([
-      listDeals(visit.db, {
-        limit: PAGE_ROWS + 1,
-        after: textOf(visit, 'after'),
-        handle: textOf(visit, 'handle'),
-        brand: textOf(visit, 'brand'),
-        state: optionOf(visit, 'state', STATES),
-      }),
-      readCoverage(visit.db),
-    ]);
-    return {
-      title: 'Deals',
-      content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
+export const dealsPage = definePage(PATH, async (visit) => {
+  const [rows, coverage] = await Promise.all([
+    listDeals(visit.db, {
+      limit: PAGE_ROWS + 1,
+      after: textOf(visit, 'after'),
+      handle: textOf(visit, 'handle'),
+      brand: textOf(visit, 'brand'),
+      state: optionOf(visit, 'state', STATES),
+    }),
+    readCoverage(visit.db),
+  ]);
+  return {
+    title: 'Deals',
+    content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
 ${filterForm(visit, [
   { name: 'handle', label: 'Creator' },
   { name: 'brand', label: 'Brand' },
   { name: 'state', label: 'State', options: STATES },
 ])}
-${pagedTable(
-  rows,
-  [
-    column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-    column(
-      'Creator',
-      ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
-    ),
-    column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
-    column('Campaign', ({ dealflowName }) => dealflowName),
-    column('State', (deal) => badge(stateOfDeal(deal))),
-    number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
-    number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
-    number('Sales', ({ totalSales }) => countOf(totalSales)),
-    column('Read', ({ syncedAt }) =>
-      syncedAt === null
-        ? 'not yet'
-        : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
-    ),
-  ],
-  { visit, about: 'Deals', none: 'The mirror has no such deal.', keyOf: ({ dealId }) => dealId },
-)}
+${pagedTable({ rows, visit, about: 'Deals', none: 'The mirror has no such deal.', key: 'dealId' }, [
+  column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+  column('Creator', ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`),
+  column('Brand', ({ brandName, brandId }) => brandName ?? brandId),
+  column('Campaign', ({ dealflowName }) => dealflowName),
+  column('State', (deal) => badge(stateOfDeal(deal))),
+  number('Clicks', ({ totalClicks }) => countOf(totalClicks)),
+  number('Orders', ({ totalReferrals }) => countOf(totalReferrals)),
+  number('Sales', ({ totalSales }) => countOf(totalSales)),
+  column('Read', ({ syncedAt }) =>
+    syncedAt === null
+      ? 'not yet'
+      : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
+  ),
+])}
 <h2>How complete the mirror is</h2>
 ${
   coverage[0] === undefined
     ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
-${table(
-  coverage,
-  [
-    column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
-    ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
-      number(name, (row: (typeof coverage)[number]) => formatCount(row[name])),
-    ),
-  ],
-  { about: 'Coverage of the mirror', none: 'None.' },
-)}`
+${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
+  column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
+  ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
+    number(name, (row: (typeof coverage)[number]) => formatCount(row[name])),
+  ),
+])}`
 }`,
-    };
-  },
-};
+  };
+});
 
 /** Formats the service's number with all its digits. */
 function countOf(value: string | null): string | null {
@@ -114,27 +98,23 @@ const MONTHS = 36;
 const VERSIONS = 100;
 
 /** One deal: its sales according to this project and to the service, and its history. */
-export const dealPage: ConsolePage = {
-  path: '/deals/:deal',
-  place: 'Creators',
-  tab: null,
-  async show(visit) {
-    const { deal: dealId = '' } = visit.params;
-    const [deal, months, clicks, versions] = await Promise.all([
-      findDeal(visit.db, dealId),
-      listDealMonths(visit.db, { dealId, limit: MONTHS }),
-      listDealClicks(visit.db, { dealId, limit: MONTHS }),
-      listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
-    ]);
-    if (deal === null && months.length === 0)
-      return missing(
-        `Deal ${dealId}`,
-        'The mirror does not know this deal, and no order was attributed to it.',
-      );
-    const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
-    return {
-      title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
-      content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${stateOfDeal(deal)}`}.</p>
+export const dealPage = definePage('/deals/:deal', async (visit) => {
+  const { deal: dealId = '' } = visit.params;
+  const [deal, months, clicks, versions] = await Promise.all([
+    findDeal(visit.db, dealId),
+    listDealMonths(visit.db, { dealId, limit: MONTHS }),
+    listDealClicks(visit.db, { dealId, limit: MONTHS }),
+    listDealVersions(visit.db, { dealId, limit: VERSIONS + 1 }),
+  ]);
+  if (deal === null && months.length === 0)
+    return missing(
+      `Deal ${dealId}`,
+      'The mirror does not know this deal, and no order was attributed to it.',
+    );
+  const credited = months.reduce((sum, { accepted }) => sum + accepted, 0);
+  return {
+    title: deal?.influencerHandle == null ? `Deal ${dealId}` : `Deal ${dealId} of ${deal.influencerHandle}`,
+    content: html`<p>${deal?.influencerHandle == null ? null : html`${anchor(creatorLink(visit, deal.influencerHandle), 'What the creator has earned')}. `}Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, campaign ${deal.dealflowName ?? 'unknown'}, ${stateOfDeal(deal)}`}.</p>
 <div class="figures">
 ${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${
@@ -155,9 +135,8 @@ ${clickChart(clicks)}
 <h2>History <small>what changed, as the mirror read it</small></h2>
 ${historyTable(versions, visit)}
 ${versions.length > VERSIONS ? html`<p class="dim">Older versions are in bi.deal_history.</p>` : null}`,
-    };
-  },
-};
+  };
+});
 
 function amountsOf(months: readonly DealMonth[]): Html {
   return amountList(
@@ -205,23 +184,25 @@ function monthTable(
   months: readonly DealMonth[],
   { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
 ): Html {
-  return table(
-    months,
-    [
-      column('Month', ({ month }) =>
-        anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
-      ),
-      number('Credited', ({ accepted }) => formatCount(accepted)),
-      number('Not settled', ({ open }) => formatCount(open)),
-      number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
-    ],
-    { about: 'Orders by month', none: 'No order was attributed to this deal.' },
-  );
+  return table({ rows: months, about: 'Orders by month', none: 'No order was attributed to this deal.' }, [
+    column('Month', ({ month }) =>
+      anchor(visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }), month),
+    ),
+    number('Credited', ({ accepted }) => formatCount(accepted)),
+    number('Not settled', ({ open }) => formatCount(open)),
+    number('Credited revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+  ]);
 }
 
 function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
   return table(
-    versions.slice(0, VERSIONS).map((version, index) => ({ version, before: versions[index + 1] ?? null })),
+    {
+      rows: versions
+        .slice(0, VERSIONS)
+        .map((version, index) => ({ version, before: versions[index + 1] ?? null })),
+      about: 'History of the deal',
+      none: 'The mirror has not read this deal yet.',
+    },
     [
       column('From', ({ version }) => instant(version.validFrom, visit)),
       column('To', ({ version: { validTo } }) => (validTo === null ? 'now' : instant(validTo, visit))),
@@ -230,7 +211,6 @@ function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
         ({ version, before }) => html`${changesOf(version, before).map((change) => html`${change}<br>`)}`,
       ),
     ],
-    { about: 'History of the deal', none: 'The mirror has not read this deal yet.' },
   );
 }
 

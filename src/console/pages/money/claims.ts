@@ -15,7 +15,7 @@ import {
   subjectOf,
   sumClaims,
 } from '../../../reports/claims/claims.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, creatorLink, filterForm, pagedTable, table } from '../../markup/parts.ts';
 import { idOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -23,49 +23,44 @@ import { idOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 const PATH = '/claims';
 
 /** Orders that creators say were not credited: the answer to each, the next step, and the reply to a creator. */
-export const claimsPage: ConsolePage = {
-  path: PATH,
-  place: 'Creators',
-  tab: 'Claims',
-  async show(visit) {
-    const [creator, format] = [textOf(visit, 'creator'), textOf(visit, 'reply')];
-    if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
-    const state = optionOf(visit, 'state', CLAIM_STATES);
-    const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
-    const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
-    const shown = rows.slice(0, PAGE_ROWS);
-    // Reading lists needs packages that no other page does.
-    const { CLAIM_COLUMNS } = await import('../../../money/claims/parse-claims.ts');
-    return {
-      title: 'Claims of creators',
-      content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
+export const claimsPage = definePage(PATH, async (visit) => {
+  const [creator, format] = [textOf(visit, 'creator'), textOf(visit, 'reply')];
+  if (creator !== null && (format === 'csv' || format === 'html')) return reply(visit, creator, format);
+  const state = optionOf(visit, 'state', CLAIM_STATES);
+  const filter = { state, creator, after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
+  const rows = await readClaims(visit.db, filter, claimRulesOf(visit.config));
+  const shown = rows.slice(0, PAGE_ROWS);
+  // Reading lists needs packages that no other page does.
+  const { CLAIM_COLUMNS } = await import('../../../money/claims/parse-claims.ts');
+  return {
+    title: 'Claims of creators',
+    content: html`<p>Orders that, according to creators and agencies, were not credited. While a claim is open, this page works out its answer again each time you open it. A claim credits nothing by itself. Each answer links to the next step.</p>
 ${filterForm(visit, [
   { name: 'state', label: 'State', options: CLAIM_STATES },
   { name: 'creator', label: 'Creator' },
 ])}
 ${table(
-  sumClaims(shown),
+  {
+    rows: sumClaims(shown),
+    about: rows.length > shown.length ? 'Answers on this page' : 'Answers',
+    none: '',
+  },
   [
     column('Answer', ({ kind }) => labelOf(kind).label),
     number('Claims', (sum) => formatCount(sum.claims)),
     number('Amount', amountsOf),
   ],
-  { about: rows.length > shown.length ? 'Answers on this page' : 'Answers', none: '' },
 )}
 ${creator === null || shown.length === 0 ? null : replyForm(visit, creator)}
-${pagedTable(
-  rows,
-  [
-    column('Claim', ({ claimId }) => claimId),
-    column('Creator', (claim) => anchor(visit.link(PATH, { creator: claim.creator }), claim.creator)),
-    column('Order', subjectOf),
-    column('Answer', (claim) => answerCell(claim, visit)),
-    column('Due', ({ deadline }) => deadline),
-    column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
-    column('Close', (claim) => closeForm(claim, visit)),
-  ],
-  { visit, about: 'Claims', none: 'There are no claims.', keyOf: ({ claimId }) => claimId },
-)}
+${pagedTable({ rows, visit, about: 'Claims', none: 'There are no claims.', key: 'claimId' }, [
+  column('Claim', ({ claimId }) => claimId),
+  column('Creator', (claim) => anchor(visit.link(PATH, { creator: claim.creator }), claim.creator)),
+  column('Order', subjectOf),
+  column('Answer', (claim) => answerCell(claim, visit)),
+  column('Due', ({ deadline }) => deadline),
+  column('State', ({ state: own, closeReason }) => html`${own} <small>${closeReason}</small>`),
+  column('Close', (claim) => closeForm(claim, visit)),
+])}
 <h2>Add claims</h2>
 ${actionForm(visit, '/claims/add', {
   hidden: {},
@@ -74,9 +69,8 @@ ${actionForm(visit, '/claims/add', {
   reasonLabel: 'Where the list comes from',
   button: 'Add',
 })}`,
-    };
-  },
-};
+  };
+});
 
 function answerCell({ answer }: AnsweredClaim, visit: Visit): Html {
   const { label, tone } = labelOf(answer.kind);
@@ -89,7 +83,6 @@ function closeForm({ claimId, state, creator }: AnsweredClaim, visit: Visit): Ht
   return html`<details><summary>Close</summary>${actionForm(visit, '/claims/close', {
     hidden: { claim: claimId },
     fields: html`<label>Claim ${claimId} of ${creator} is <select name="state">${choices.map((one) => html`<option value="${one}">${one}</option>`)}</select></label>`,
-    reasonLabel: 'Why',
     button: 'Save',
   })}</details>`;
 }

@@ -5,9 +5,9 @@ import { html } from '../../../render/html/html.ts';
 import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
-import type { ConsolePage } from '../../console-page.ts';
+import { definePage } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { readMonths } from './returns.ts';
 
 const PATH = '/money/conflicts';
@@ -15,25 +15,21 @@ const PATH = '/money/conflicts';
 const SHOWN_MONTHS = 3;
 
 /** Page of the orders with evidence for several creators, and the owner whom each rule would credit. */
-export const conflictsPage: ConsolePage = {
-  path: PATH,
-  place: 'Orders',
-  tab: 'Conflicts',
-  async show(visit) {
-    const kind = optionOf(visit, 'kind', CONFLICT_KINDS);
-    const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
-    const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
-    const [sums, orders] = await Promise.all([
-      compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
-      listConflicts(visit.db, {
-        ...filter,
-        limit: PAGE_ROWS + 1,
-        after: keyOf(visit, { day: 'day', job: 'text', source: 'text', orderId: 'text' }),
-      }),
-    ]);
-    return {
-      title: 'Orders with evidence for several creators',
-      content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
+export const conflictsPage = definePage(PATH, async (visit) => {
+  const kind = optionOf(visit, 'kind', CONFLICT_KINDS);
+  const months = await readMonths(visit, { count: SHOWN_MONTHS, findNewest: findNewestConflict });
+  const filter = { ...months, kind, dealId: textOf(visit, 'deal') };
+  const [sums, orders] = await Promise.all([
+    compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
+    listConflicts(visit.db, {
+      ...filter,
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, { day: 'day', job: 'text', source: 'text', orderId: 'text' }),
+    }),
+  ]);
+  return {
+    title: 'Orders with evidence for several creators',
+    content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
 ${filterForm(visit, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },
@@ -45,7 +41,13 @@ ${sumTable(sums)}
 <p class="dim">${RULES_SAY}</p>
 <h2>Orders</h2>
 ${pagedTable(
-  orders,
+  {
+    rows: orders,
+    visit,
+    about: 'Orders with evidence for several creators',
+    none: 'No order that matches has evidence for more than one owner.',
+    key: ['day', 'job', 'source', 'orderId'],
+  },
   [
     column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
     column('Day', ({ day }) => day),
@@ -62,29 +64,18 @@ ${pagedTable(
     column('Last', ({ last }) => describeWinner(last)),
     column('Explicit', ({ explicit }) => describeWinner(explicit)),
   ],
-  {
-    visit,
-    about: 'Orders with evidence for several creators',
-    none: 'No order that matches has evidence for more than one owner.',
-    keyOf: ({ day, job, source, orderId }) => writeKey(day, job, source, orderId),
-  },
 )}`,
-    };
-  },
-};
+  };
+});
 
 function sumTable(sums: readonly RuleSum[]) {
   const rules = ['credited', 'first', 'last', 'explicit'] as const;
-  return table(
-    sums,
-    [
-      column('Owner', describeWinner),
-      ...rules.map((rule) =>
-        number(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}`, (sum: RuleSum) =>
-          formatMoney(sum[rule], sum.currency),
-        ),
+  return table({ rows: sums, about: 'What each rule would credit', none: 'No revenue is in conflict.' }, [
+    column('Owner', describeWinner),
+    ...rules.map((rule) =>
+      number(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}`, (sum: RuleSum) =>
+        formatMoney(sum[rule], sum.currency),
       ),
-    ],
-    { about: 'What each rule would credit', none: 'No revenue is in conflict.' },
-  );
+    ),
+  ]);
 }

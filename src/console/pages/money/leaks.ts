@@ -4,7 +4,7 @@ import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { formatShare, formatUsual } from '../../../reports/money/leaks.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { anchor, dealAnchor, filterForm, instant, pagedTable } from '../../markup/parts.ts';
 import { optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
@@ -13,25 +13,27 @@ const PATH = '/money/leaks';
 const STATES = ['open', 'acknowledged'] as const;
 
 /** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
-export const leaksPage: ConsolePage = {
-  path: PATH,
-  place: 'Creators',
-  tab: 'Leaked codes',
-  async show(visit) {
-    const state = optionOf(visit, 'state', STATES);
-    const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
-      ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
-    );
-    const after = textOf(visit, 'after');
-    // Few codes are flagged, so all are computed for every page, and only the display is paged.
-    const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
-    const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
-    return {
-      title: 'Codes that may have leaked',
-      content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+export const leaksPage = definePage(PATH, async (visit) => {
+  const state = optionOf(visit, 'state', STATES);
+  const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
+    ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
+  );
+  const after = textOf(visit, 'after');
+  // Few codes are flagged, so all are computed for every page, and only the display is paged.
+  const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
+  const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
+  return {
+    title: 'Codes that may have leaked',
+    content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, [{ name: 'state', label: 'State', options: STATES }])}
 ${pagedTable(
-  rows,
+  {
+    rows,
+    visit,
+    about: 'Codes that may have leaked',
+    none: 'No such code was used in an unusual way in the last four weeks.',
+    key: 'code',
+  },
   [
     column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
     column(
@@ -55,16 +57,9 @@ ${pagedTable(
     ),
     column('Acknowledged', (leak) => decision(leak, visit)),
   ],
-  {
-    visit,
-    about: 'Codes that may have leaked',
-    none: 'No such code was used in an unusual way in the last four weeks.',
-    keyOf: ({ code }) => code,
-  },
 )}`,
-    };
-  },
-};
+  };
+});
 
 function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
   if (acknowledged !== null)

@@ -1,4 +1,3 @@
-import { KnownError } from '../../../core/known-error.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
@@ -13,56 +12,39 @@ import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, missing, pagedTable, table } from '../../markup/parts.ts';
+import { anchor, describeKnown, missing, pagedTable, table } from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
 
 /** What closed statements owe, the payments that were proposed of it, and what the bank said. */
-export const paymentsPage: ConsolePage = {
-  path: PATH,
-  place: 'Money',
-  tab: 'Payments',
-  async show(visit) {
-    const filter = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
-    const rows = await listPayments(visit.db, filter);
-    const held = await listBankEntries(visit.db, { onlyHeld: true });
-    const open = rows.filter(({ state }) => state === 'proposed' || state === 'exported');
-    const proposals = [...Map.groupBy(open, ({ proposalId }) => proposalId)];
-    return {
-      title: 'Payments',
-      content: html`<p>What closed statements owe, and what became of it. Nothing here pays: you send a file to your bank. An amount is in one live payment at most.</p>
+export const paymentsPage = definePage(PATH, async (visit) => {
+  const filter = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
+  const rows = await listPayments(visit.db, filter);
+  const held = await listBankEntries(visit.db, { onlyHeld: true });
+  const open = rows.filter(({ state }) => state === 'proposed' || state === 'exported');
+  const proposals = [...Map.groupBy(open, ({ proposalId }) => proposalId)];
+  return {
+    title: 'Payments',
+    content: html`<p>What closed statements owe, and what became of it. Nothing here pays: you send a file to your bank. An amount is in one live payment at most.</p>
 <h2>Not proposed yet</h2>
 ${await unpaidPart(visit)}
 ${proposals.length === 0 ? null : html`<h2>Proposals for the bank</h2>${proposals.map(([id, payments]) => proposalPart(visit, { id, payments }))}`}
 ${held.length === 0 ? null : heldPart(visit, held.slice(0, PAGE_ROWS))}
 <h2>Payments</h2>
-${pagedTable(
-  rows,
-  [
-    column('Payment', ({ paymentId }) => paymentId),
-    column('Proposal', ({ proposalId, month }) => html`${proposalId} <small>until ${month}</small>`),
-    column('Creator', ({ creator }) => creator),
-    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
-    column('Account', accountOf),
-    column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
-    column('Cancel', (payment) => cancelForm(visit, payment)),
-  ],
-  { visit, about: 'Payments', none: 'No payment was proposed yet.', keyOf: ({ paymentId }) => paymentId },
-)}`,
-    };
-  },
-};
-
-/** Explains what is wrong with a setting or a file instead of a part of the page. @throws an error of any other kind. */
-function describeKnown(error: unknown): Html {
-  if (!(error instanceof KnownError)) throw error;
-  const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
-<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
-}
+${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed yet.', key: 'paymentId' }, [
+  column('Payment', ({ paymentId }) => paymentId),
+  column('Proposal', ({ proposalId, month }) => html`${proposalId} <small>until ${month}</small>`),
+  column('Creator', ({ creator }) => creator),
+  number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+  column('Account', accountOf),
+  column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
+  column('Cancel', (payment) => cancelForm(visit, payment)),
+])}`,
+  };
+});
 
 async function unpaidPart(visit: Visit): Promise<Html> {
   const [last] = await listStatements(visit.db, { limit: 1 });
@@ -76,7 +58,6 @@ ${
   unpaid.some(({ becomes }) => becomes === 'pay')
     ? actionForm(visit, `${PATH}/propose`, {
         hidden: { month, shown: digestOf(unpaid) },
-        reasonLabel: 'Why',
         button: `Propose what is to pay until ${month}`,
       })
     : null
@@ -100,7 +81,6 @@ ${
     : actionForm(visit, `${PATH}/export`, {
         hidden: { proposal: id },
         fields: html`<label>File for the bank <select name="format"><option value="pain.001">pain.001 (SEPA)</option><option value="csv">CSV</option></select></label>`,
-        reasonLabel: 'Why',
         button: `Export ${waiting} of proposal ${id}`,
         confirm: 'From then on, the file may be at the bank.',
       })
@@ -110,34 +90,29 @@ ${
 function heldPart(visit: Visit, held: readonly BankEntry[]): Html {
   return html`<h2>Bookings that are held</h2>
 <p>They do not count until somebody decides.</p>
-${table(
-  held,
-  [
-    column('Booking', ({ bankEntryId }) => bankEntryId),
-    column('Day', ({ bookedOn }) => bookedOn),
-    number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
-    column('Payment', ({ paymentId }) => paymentId),
-    column('Why', outcomeOf),
-    column(
-      'Decide',
-      ({ bankEntryId }) =>
-        html`<details><summary>Decide</summary>${actionForm(visit, `${PATH}/settle-booking`, {
-          hidden: { booking: bankEntryId },
-          fields: html`<label>Booking ${bankEntryId} is <select name="is"><option value="payment">the payment</option><option value="other">about something else</option></select></label>`,
-          reasonLabel: 'How you know',
-          button: 'Save',
-        })}</details>`,
-    ),
-  ],
-  { about: 'Bookings that are held', none: '' },
-)}`;
+${table({ rows: held, about: 'Bookings that are held', none: '' }, [
+  column('Booking', ({ bankEntryId }) => bankEntryId),
+  column('Day', ({ bookedOn }) => bookedOn),
+  number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+  column('Payment', ({ paymentId }) => paymentId),
+  column('Why', outcomeOf),
+  column(
+    'Decide',
+    ({ bankEntryId }) =>
+      html`<details><summary>Decide</summary>${actionForm(visit, `${PATH}/settle-booking`, {
+        hidden: { booking: bankEntryId },
+        fields: html`<label>Booking ${bankEntryId} is <select name="is"><option value="payment">the payment</option><option value="other">about something else</option></select></label>`,
+        reasonLabel: 'How you know',
+        button: 'Save',
+      })}</details>`,
+  ),
+])}`;
 }
 
 function cancelForm(visit: Visit, { paymentId, state }: Payment): Html | null {
   if (state !== 'proposed' && state !== 'exported' && state !== 'partly_paid') return null;
   return html`<details><summary>Cancel</summary>${actionForm(visit, `${PATH}/cancel`, {
     hidden: { payment: paymentId },
-    reasonLabel: 'Why',
     button: `Cancel payment ${paymentId}`,
     ...(state === 'exported'
       ? { confirm: 'No bank has its file, or will pay it. Otherwise it is paid twice.' }
@@ -146,64 +121,54 @@ function cancelForm(visit: Visit, { paymentId, state }: Payment): Html | null {
 }
 
 /** The file for the bank again, of payments that are exported. It changes nothing. */
-export const paymentFilePage: ConsolePage = {
-  path: `${PATH}/file`,
-  place: 'Money',
-  tab: null,
-  async show(visit) {
-    const [proposalId, as] = [
-      idOf(visit, 'proposal'),
-      textOf(visit, 'format') === 'csv' ? 'csv' : 'pain.001',
-    ] as const;
-    if (proposalId === null) return missing('File for the bank', 'There is no such proposal.');
-    const { exportForBank } = await import('../../../reports/payments/export-payments.ts');
-    const { statements } = visit.config;
-    try {
-      const { file } = await exportForBank({ as, statements, on: null, now: visit.now }, async () => ({
-        orders: await readExportedAgain(visit.db, { proposalId, as, statements }),
-      }));
-      const [name, type] = as === 'csv' ? ['csv', 'text/csv'] : ['xml', 'application/xml'];
-      return { download: { name: `payments-${proposalId}.${name}`, type, content: file } };
-    } catch (error) {
-      return { title: 'File for the bank', content: describeKnown(error), status: 404 };
-    }
-  },
-};
+export const paymentFilePage = definePage(`${PATH}/file`, async (visit) => {
+  const [proposalId, as] = [
+    idOf(visit, 'proposal'),
+    textOf(visit, 'format') === 'csv' ? 'csv' : 'pain.001',
+  ] as const;
+  if (proposalId === null) return missing('File for the bank', 'There is no such proposal.');
+  const { exportForBank } = await import('../../../reports/payments/export-payments.ts');
+  const { statements } = visit.config;
+  try {
+    const { file } = await exportForBank({ as, statements, on: null, now: visit.now }, async () => ({
+      orders: await readExportedAgain(visit.db, { proposalId, as, statements }),
+    }));
+    const [name, type] = as === 'csv' ? ['csv', 'text/csv'] : ['xml', 'application/xml'];
+    return { download: { name: `payments-${proposalId}.${name}`, type, content: file } };
+  } catch (error) {
+    return { title: 'File for the bank', content: describeKnown(error), status: 404 };
+  }
+});
 
 /** What is earned and not paid at the end of a month. */
-export const accrualsPage: ConsolePage = {
-  path: '/money/accruals',
-  place: 'Money',
-  tab: 'Accruals',
-  async show(visit) {
-    const { statements } = visit.config;
-    const asked = textOf(visit, 'month') ?? '';
-    const month = isMonth(asked) ? asked : monthBefore(visit.now, statements.timeZone);
-    const title = `Accruals at the end of ${month}`;
-    try {
-      const { payments } = statements;
-      const rules = loadStatementRules(statements);
-      const accruals = await readAccruals(visit.db, { month, rules, payments });
-      if (textOf(visit, 'download') === 'csv')
-        return {
-          download: {
-            name: `accruals-${month}.csv`,
-            type: 'text/csv',
-            content: renderAccrualsCsv(accruals),
-          },
-        };
+export const accrualsPage = definePage('/money/accruals', async (visit) => {
+  const { statements } = visit.config;
+  const asked = textOf(visit, 'month') ?? '';
+  const month = isMonth(asked) ? asked : monthBefore(visit.now, statements.timeZone);
+  const title = `Accruals at the end of ${month}`;
+  try {
+    const { payments } = statements;
+    const rules = loadStatementRules(statements);
+    const accruals = await readAccruals(visit.db, { month, rules, payments });
+    if (textOf(visit, 'download') === 'csv')
       return {
-        title,
-        content: html`<form class="filter" method="get" action="${visit.link('/money/accruals')}" role="search" aria-label="Choose a month">
+        download: {
+          name: `accruals-${month}.csv`,
+          type: 'text/csv',
+          content: renderAccrualsCsv(accruals),
+        },
+      };
+    return {
+      title,
+      content: html`<form class="filter" method="get" action="${visit.link('/money/accruals')}" role="search" aria-label="Choose a month">
 <label>Month <input type="text" name="month" value="${month}" pattern="\\d{4}-(0[1-9]|1[0-2])" required></label>
 <button type="submit">Show</button>
 </form>
 <h2>Earned and not paid</h2>
 ${describeAccruals(accruals).map(blockMarkup)}
 <p>${anchor(visit.link('/money/accruals', { month, download: 'csv' }), 'Download as CSV')}</p>`,
-      };
-    } catch (error) {
-      return { title, content: describeKnown(error) };
-    }
-  },
-};
+    };
+  } catch (error) {
+    return { title, content: describeKnown(error) };
+  }
+});

@@ -4,8 +4,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
-import { describeHint, HINT_IS_NO_PROOF } from '../../../reports/doubts/doubt-hints.ts';
-import { readDoubtHints } from '../../../reports/doubts/read-doubt-hints.ts';
+import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../../reports/doubts/doubt-hints.ts';
 import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
 import { listPayouts } from '../../../reports/money/list-payouts.ts';
 import { listReconciled } from '../../../reports/money/reconcile-deals.ts';
@@ -15,7 +14,7 @@ import {
   PAYOUTS_WHY,
   payoutCells,
 } from '../../../reports/money/reconciliation.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import {
   anchor,
   dealAnchor,
@@ -26,7 +25,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, optionOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
 const SHOWN = ['unexplained'] as const;
@@ -35,15 +34,10 @@ const SHOWN = ['unexplained'] as const;
  * Page that compares posted orders with those that the service counts: all deals, or one deal with its
  * orders.
  */
-export const reconciliationPage: ConsolePage = {
-  path: PATH,
-  place: 'Money',
-  tab: 'Reconciliation',
-  async show(visit) {
-    const dealId = textOf(visit, 'deal');
-    return dealId === null ? showDeals(visit) : showDeal(visit, dealId);
-  },
-};
+export const reconciliationPage = definePage(PATH, async (visit) => {
+  const dealId = textOf(visit, 'deal');
+  return dealId === null ? showDeals(visit) : showDeal(visit, dealId);
+});
 
 async function showDeals(visit: Visit) {
   const rows = await listReconciled(visit.db, {
@@ -67,7 +61,15 @@ ${dealTable(rows, visit)}
 
 function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Posted orders compared with those that the service counts',
+      none: visit.query.has('show')
+        ? 'Every difference is explained.'
+        : 'There is nothing to compare: the mirror has published no totals yet.',
+      key: ({ unexplained, dealId }) => [unexplained === null ? -1 : Math.abs(unexplained), dealId],
+    },
     [
       column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
       column('Creator', ({ influencerHandle }) => influencerHandle),
@@ -85,14 +87,6 @@ function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
         unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
       ),
     ],
-    {
-      ...{ visit, about: 'Posted orders compared with those that the service counts' },
-      none: visit.query.has('show')
-        ? 'Every difference is explained.'
-        : 'There is nothing to compare: the mirror has published no totals yet.',
-      keyOf: ({ unexplained, dealId }) =>
-        writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
-    },
   );
 }
 
@@ -155,14 +149,10 @@ function payoutTable(payouts: readonly DealPayout[]): Html | null {
   const titles = ['Requested', 'Paid out', 'Before', 'Earned less paid out'];
   return html`<h2>Earned and paid out</h2>
 <p>${PAYOUTS_WHY}</p>
-${table(
-  payouts,
-  [
-    number('Earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
-    ...titles.map((title, index) => number(title, (payout: DealPayout) => payoutCells(payout)[index])),
-  ],
-  { about: 'Earned and paid out', none: '' },
-)}`;
+${table({ rows: payouts, about: 'Earned and paid out', none: '' }, [
+  number('Earned', ({ earnedAmount, currency }) => formatMoney(earnedAmount, currency)),
+  ...titles.map((title, index) => number(title, (payout: DealPayout) => payoutCells(payout)[index])),
+])}`;
 }
 
 function disputeTable(
@@ -174,17 +164,13 @@ function disputeTable(
     amount === null ? null : formatMoney(amount, currency);
   return html`<h2>${title}: ${plural(group.length, 'order')}</h2>
 <p>${why}</p>
-${table(
-  group,
-  [
-    column('Order', ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId)),
-    column('Platform', ({ orderPlatform }) => orderPlatform),
-    number('Posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
-    number('Counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
-    column('When', ({ at }) => instant(at, visit)),
-  ],
-  { about: title, none: '' },
-)}`;
+${table({ rows: group, about: title, none: '' }, [
+  column('Order', ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId)),
+  column('Platform', ({ orderPlatform }) => orderPlatform),
+  number('Posted', ({ oursAmount, currency }) => money(oursAmount, currency)),
+  number('Counted', ({ theirsAmount, currency }) => money(theirsAmount, currency)),
+  column('When', ({ at }) => instant(at, visit)),
+])}`;
 }
 
 function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): number {

@@ -25,7 +25,7 @@ import {
   describeReturn,
   explainUnknown,
 } from '../../../reports/money/returns.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
+import { definePage, type Visit } from '../../console-page.ts';
 import { barChart, labelOf } from '../../markup/bars.ts';
 import {
   anchor,
@@ -40,7 +40,7 @@ import {
   pagedTable,
   table,
 } from '../../markup/parts.ts';
-import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf, writeKey } from '../../read-query.ts';
+import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/money';
 /** Creators first: a person asks for somebody before they ask for a deal. */
@@ -49,33 +49,29 @@ const GROUPS: readonly ReturnGroup[] = ['creator', ...RETURN_GROUPS.filter((grou
 const MONTHS = 12;
 
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
-export const returnsPage: ConsolePage = {
-  path: PATH,
-  place: 'Money',
-  tab: 'Returns',
-  async show(visit) {
-    const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
-    const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
-    const last = filter.to ?? filter.from;
-    const over = monthBefore(visit.now, visit.config.statements.timeZone);
-    const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
-    const { reportingCurrency } = visit.config.statements;
-    const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
-    const [trend, rows] = await Promise.all([
-      listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
-      listReturns(visit.db, {
-        ...filter,
-        // Months are compared with each other, so the list has those of the picture.
-        ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
-        ...{ by, inCurrency },
-        limit: PAGE_ROWS + 1,
-        after: keyOf(visit, RETURN_KEY),
-      }),
-    ]);
-    const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
-    return {
-      title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
-      content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
+export const returnsPage = definePage(PATH, async (visit) => {
+  const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
+  const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
+  const last = filter.to ?? filter.from;
+  const over = monthBefore(visit.now, visit.config.statements.timeZone);
+  const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
+  const { reportingCurrency } = visit.config.statements;
+  const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
+  const [trend, rows] = await Promise.all([
+    listReturns(visit.db, { ...filter, ...year, by: 'month', inCurrency, limit: MONTHS * MOST_CURRENCIES }),
+    listReturns(visit.db, {
+      ...filter,
+      // Months are compared with each other, so the list has those of the picture.
+      ...(by === 'month' && !visit.query.has('from') && !visit.query.has('to') ? year : {}),
+      ...{ by, inCurrency },
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, RETURN_KEY),
+    }),
+  ]);
+  const others = queryWithout(visit, 'by', 'after', 'zone', 'done');
+  return {
+    title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
+    content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
 <p><a class="button" href="${visit.link(`/statements/${over}`)}">Statement of ${over}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
@@ -89,9 +85,8 @@ ${filterForm(visit, [
 ${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows, { by, visit })}
 <p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that cannot be known is shown as unknown, never as 0. ${explainUnknown(rows)}</p>`,
-    };
-  },
-};
+  };
+});
 
 const MOST_CURRENCIES = 20;
 /** More figures and pictures would hide the list; their months are in the list by month. */
@@ -152,7 +147,13 @@ function returnTable(
 ): Html {
   const described = rows.map((sum) => ({ sum, said: describeReturn(sum) }));
   return pagedTable(
-    described,
+    {
+      rows: described,
+      visit,
+      about: `What each ${by} brought and cost`,
+      none: 'No order was credited, and no fee is owed.',
+      key: ({ sum: { currency, rank, key } }) => [currency, rank, key],
+    },
     [
       column(`${by.charAt(0).toUpperCase()}${by.slice(1)}`, ({ sum }) => nameOf(sum, { by, visit })),
       ...(by === 'deal' ? [column('Creator', ({ sum }: (typeof described)[number]) => sum.name)] : []),
@@ -166,14 +167,6 @@ function returnTable(
       number('Cost per new customer', ({ said }) => said.perNewCustomer),
       column('Not known', ({ said }) => said.why),
     ],
-    {
-      ...{
-        visit,
-        about: `What each ${by} brought and cost`,
-        none: 'No order was credited, and no fee is owed.',
-      },
-      keyOf: ({ sum: { currency, rank, key } }) => writeKey(currency, rank, key),
-    },
   );
 }
 
@@ -206,29 +199,31 @@ const WON_PATH = '/money/customers';
 const MONTHS_OF_A_YEAR = 12;
 
 /** Page of the new customers that deals won, with the revenue from them since. */
-export const customersWonPage: ConsolePage = {
-  path: WON_PATH,
-  place: 'Money',
-  tab: 'Customers won',
-  async show(visit) {
-    const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
-    const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
-    const isReview = optionOf(visit, 'show', ['own']) !== null;
-    const [rows, own] = await Promise.all([
-      listCustomersWon(visit.db, {
-        ...{ ...filter, limit: PAGE_ROWS + 1 },
-        after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
-      }),
-      // Shown on request, because all customers who are influencers are compared with their orders.
-      isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
-    ]);
-    const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
-    return {
-      title: 'Customers won',
-      content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
+export const customersWonPage = definePage(WON_PATH, async (visit) => {
+  const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
+  const after = keyOf(visit, { month: 'month', dealId: 'text', brandId: 'text', currency: 'text' });
+  const isReview = optionOf(visit, 'show', ['own']) !== null;
+  const [rows, own] = await Promise.all([
+    listCustomersWon(visit.db, {
+      ...{ ...filter, limit: PAGE_ROWS + 1 },
+      after: after === null ? null : [after.month, after.dealId, after.brandId, after.currency],
+    }),
+    // Shown on request, because all customers who are influencers are compared with their orders.
+    isReview ? listSelfPurchases(visit.db, { days: SELF_PURCHASE_DAYS, limit: PAGE_ROWS }) : null,
+  ]);
+  const described = rows.map((won) => ({ won, said: describeCustomersWon(won) }));
+  return {
+    title: 'Customers won',
+    content: html`<p>Customers whose first known order was credited in ${months}, and the total of all their orders since, less refunds, with or without a creator. Customers are known only if a source has <code>customer_key</code>.</p>
 ${filterForm(visit, RETURN_FIELDS)}
 ${pagedTable(
-  described,
+  {
+    rows: described,
+    visit,
+    about: 'Customers won',
+    key: ({ won: { month, dealId, brandId, currency } }) => [month, dealId, brandId, currency],
+    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
+  },
   [
     column('Month', ({ won }) => won.month),
     column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
@@ -239,23 +234,21 @@ ${pagedTable(
     number('After 90 days', ({ said }) => said.worth90),
     number('After 365 days', ({ said }) => said.worth365),
   ],
-  {
-    ...{ visit, about: 'Customers won' },
-    keyOf: ({ won: { month, dealId, brandId, currency } }) => writeKey(month, dealId, brandId, currency),
-    none: 'No order is known to be the first of its customer. In the first 90 days of customer keys this is unknown, because the customer may have ordered before.',
-  },
 )}
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
 <h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
 <p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
 ${own === null ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>` : ownTable(own, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function ownTable(own: readonly SelfPurchase[], visit: Visit) {
   return table(
-    own,
+    {
+      rows: own,
+      about: 'Orders that creators may have placed themselves',
+      none: 'None is known. This needs customer_key and look-ups in real time.',
+    },
     [
       column('Day', ({ day }) => day),
       column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
@@ -263,10 +256,6 @@ function ownTable(own: readonly SelfPurchase[], visit: Visit) {
       column('Creator', ({ influencerHandle }) => influencerHandle),
       number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     ],
-    {
-      about: 'Orders that creators may have placed themselves',
-      none: 'None is known. This needs customer_key and look-ups in real time.',
-    },
   );
 }
 /** Fields of the form that filters sums. */

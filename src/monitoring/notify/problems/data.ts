@@ -1,7 +1,6 @@
 import { plural } from '../../../core/text/plural.ts';
 import { nextSlotOf } from '../../../ops/schedule/next-slots.ts';
-import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
-import { listFindings } from '../../../reports/checks/read-checks.ts';
+import { judgeArrivals, listFindings } from '../../../reports/checks/read-checks.ts';
 import { listUnreadEvents } from '../../../reports/list-unread-events.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
 import type { Found, ProblemFinder, Situation } from './problem-finder.ts';

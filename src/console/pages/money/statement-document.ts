@@ -1,4 +1,3 @@
-import { KnownError } from '../../../core/known-error.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
@@ -8,52 +7,40 @@ import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, missing } from '../../markup/parts.ts';
+import { anchor, describeKnown, missing } from '../../markup/parts.ts';
 import { textOf } from '../../read-query.ts';
 
 /** The statement of one deal as its creator gets it, to look at, to save, or to send. */
-export const statementDocumentPage: ConsolePage = {
-  path: '/statements/:month/document',
-  place: 'Money',
-  tab: null,
-  async show(visit) {
-    const { month = '' } = visit.params;
-    const dealId = textOf(visit, 'deal');
-    if (!isMonth(month) || dealId === null)
-      return missing('Statement', 'The address names no month, or no deal.');
-    const language = textOf(visit, 'language');
-    const path = `/statements/${month}/document`;
-    const document = await openCreatorStatement(visit.db, {
-      ...{ month, dealId, config: visit.config },
-      language: language !== null && isLanguage(language) ? language : null,
-    }).catch((error: unknown) => {
-      if (error instanceof KnownError) return error;
-      throw error;
-    });
-    if (document instanceof KnownError)
-      return {
-        title: `Statement of ${month}: deal ${dealId}`,
-        content: html`<p class="notice red" role="alert">${document.details.message} ${document.details.where}. ${document.details.help}</p>
-<ul>${(document.details.problems ?? []).map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`,
-      };
-    if (document === null) return missing(`Deal ${dealId}`, `Nothing is known of a deal ${dealId}.`);
-    const format = visit.query.get('download');
-    if (format === 'pdf' || format === 'html') return save(document, { format, month, dealId });
-    const file = (name: string) =>
-      visit.link(path, { deal: dealId, download: name, language: document.language });
-    return {
-      title: `Statement of ${month}: deal ${dealId}`,
-      content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
+export const statementDocumentPage = definePage('/statements/:month/document', async (visit) => {
+  const { month = '' } = visit.params;
+  const dealId = textOf(visit, 'deal');
+  if (!isMonth(month) || dealId === null)
+    return missing('Statement', 'The address names no month, or no deal.');
+  const language = textOf(visit, 'language');
+  const path = `/statements/${month}/document`;
+  const document = await openCreatorStatement(visit.db, {
+    ...{ month, dealId, config: visit.config },
+    language: language !== null && isLanguage(language) ? language : null,
+  }).catch((error: unknown) => ({ problem: describeKnown(error) }));
+  if (document === null) return missing(`Deal ${dealId}`, `Nothing is known of a deal ${dealId}.`);
+  if ('problem' in document)
+    return { title: `Statement of ${month}: deal ${dealId}`, content: document.problem };
+  const format = visit.query.get('download');
+  if (format === 'pdf' || format === 'html') return save(document, { format, month, dealId });
+  const file = (name: string) =>
+    visit.link(path, { deal: dealId, download: name, language: document.language });
+  return {
+    title: `Statement of ${month}: deal ${dealId}`,
+    content: html`<p>${anchor(visit.link(`/statements/${month}`, { deal: dealId }), 'Lines of this deal')}. Download as ${anchor(file('pdf'), 'PDF')} or ${anchor(file('html'), 'HTML')}.</p>
 <p>In another language: ${LANGUAGES.filter((other) => other !== document.language).map((other, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(path, { deal: dealId, language: other }), nameOf(other))}`)}.</p>
 ${await mails(visit, document, { month, dealId })}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
 ${document.blocks.map(blockMarkup)}</article>`,
-    };
-  },
-};
+  };
+});
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
@@ -115,7 +102,6 @@ function sendForm(
     // What the person sees is what is sent to, even if the file changes meanwhile.
     fields: htmlWithAddresses`<label>To <input type="email" name="recipient" value="${email ?? ''}" maxlength="254" autocomplete="off" required></label>
 <small>${email === null ? 'statements.creators has no address for this deal.' : 'As in statements.creators.'}</small>`,
-    reasonLabel: 'Why',
     reason: `Statement of ${month}`,
     button: last === null || last.state === 'failed' ? 'Send it by mail' : 'Send it again',
     ...(last?.state === 'sent' ? { confirm: 'It was sent before. Send it again.' } : {}),

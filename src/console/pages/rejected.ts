@@ -1,60 +1,60 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KnownError } from '../../../core/known-error.ts';
-import { formatAmounts } from '../../../core/money.ts';
-import type { RawRows } from '../../../core/record.ts';
-import type { RejectedRowInFile } from '../../../core/report.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { encodeRows } from '../../../render/csv.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
+import { KnownError } from '../../core/known-error.ts';
+import { formatAmounts } from '../../core/money.ts';
+import type { RawRows } from '../../core/record.ts';
+import type { RejectedRowInFile } from '../../core/report.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import type { FoundRows } from '../../intake/read/fetch-raw-rows.ts';
+import { column, number } from '../../render/block.ts';
+import { encodeRows } from '../../render/csv.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import {
   listRejected,
   listRejectedCauses,
   listRejectedSources,
   type RejectedCause,
   type RejectedFilter,
-} from '../../../reports/files/list-rejected.ts';
-import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, factList, filterForm, isFiltered, pagedTable } from '../../markup/parts.ts';
-import { idOf, keyOf, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+} from '../../reports/files/list-rejected.ts';
+import { definePage, type Shown, type Visit } from '../console-page.ts';
+import { anchor, factList, filterForm, isFiltered, pagedTable } from '../markup/parts.ts';
+import { idOf, keyOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
+/** Names of files beside a download of their rows. */
+const SHOWN_NAMES = 3;
 const MAX_PREVIEW_ROWS = 500;
 const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
 
 /** Rejected rows, by cause. What reads files is loaded when a person asks for their rows, so that an idle console is small. */
-export const rejectedPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Rejected rows',
-  async show(visit) {
-    const filter = readFilter(visit);
-    if (visit.query.get('download') === 'csv') return download(visit, filter);
-    const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
-    const [causes, sources, rows] = await Promise.all([
-      listRejectedCauses(visit.db, filter),
-      listRejectedSources(visit.db, filter),
-      listRejected(visit.db, {
-        ...filter,
-        limit: PAGE_ROWS + 1,
-        ...(after === null ? {} : { after: { ...after, record: Number(after.record) } }),
-      }),
-    ]);
-    const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
-    return {
-      title: 'Rejected rows',
-      content: html`${
-        total === 0
-          ? isFiltered(visit)
-            ? null
-            : html`<p class="green">No row is rejected.</p>`
-          : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
+export const rejectedPage = definePage(PATH, async (visit) => {
+  const filter = readFilter(visit);
+  if (visit.query.get('download') === 'csv') return download(visit, filter);
+  const after = keyOf(visit, { sourceFileId: 'whole', record: 'whole' });
+  const [causes, sources, rows] = await Promise.all([
+    listRejectedCauses(visit.db, filter),
+    listRejectedSources(visit.db, filter),
+    listRejected(visit.db, {
+      ...filter,
+      limit: PAGE_ROWS + 1,
+      after: after === null ? null : { ...after, record: Number(after.record) },
+    }),
+  ]);
+  const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
+  return {
+    title: 'Rejected rows',
+    content: html`${
+      total === 0
+        ? isFiltered(visit)
+          ? null
+          : html`<p class="green">No row is rejected.</p>`
+        : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
 ${visit.may('see raw rows') ? html`<p>Download the rows as CSV, to correct them: ${sources.map((source, index) => html`${index === 0 ? null : ', '}${anchor(visit.link(PATH, { ...chosen(visit), source, download: 'csv' }), `those of ${source}`)}`)}. A row that is rejected for two purposes, orders and customers, is in the file once.</p>` : null}`
-      }
+    }
 ${filterForm(visit, [
   { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
@@ -66,35 +66,36 @@ ${causeTable(causes, visit)}
 ${await fixEffect(visit, filter)}
 <h2>Rows</h2>
 ${rowTable(rows, visit)}`,
-    };
-  },
-};
+  };
+});
 
 function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
-  return pagedTable(
-    causes,
-    [
-      column('Cause', ({ code }) =>
-        anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+  return pagedTable({ rows: causes, visit, about: 'Causes', none: 'There are none.' }, [
+    column('Cause', ({ code }) =>
+      anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+    ),
+    number('Rows', ({ rows }) => formatCount(rows)),
+    number('Files', ({ files }) => formatCount(files)),
+    column('What is wrong, in the first row', ({ reason }) => reason),
+    column('How to fix it', ({ help }) => help),
+    column('Effect', ({ code }) =>
+      anchor(
+        visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
+        html`Preview the fix of ${code.replaceAll('_', ' ')}`,
       ),
-      number('Rows', ({ rows }) => formatCount(rows)),
-      number('Files', ({ files }) => formatCount(files)),
-      column('What is wrong, in the first row', ({ reason }) => reason),
-      column('How to fix it', ({ help }) => help),
-      column('Effect', ({ code }) =>
-        anchor(
-          visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
-          html`Preview the fix of ${code.replaceAll('_', ' ')}`,
-        ),
-      ),
-    ],
-    { visit, about: 'Causes', none: 'There are none.' },
-  );
+    ),
+  ]);
 }
 
 function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
   return pagedTable(
-    rows,
+    {
+      rows,
+      visit,
+      about: 'Rejected rows',
+      none: 'There are none.',
+      key: ['sourceFileId', 'record'],
+    },
     [
       column('Row', ({ uri, line, sourceFileId, record }) =>
         anchor(visit.link(`${PATH}/${sourceFileId}/${record}`), `${fileName(uri)} line ${formatCount(line)}`),
@@ -113,10 +114,6 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
     ],
-    {
-      ...{ visit, about: 'Rejected rows', none: 'There are none.' },
-      keyOf: ({ sourceFileId, record }) => writeKey(sourceFileId, String(record)),
-    },
   );
 }
 
@@ -125,13 +122,13 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
  * while.
  */
 async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): Promise<Html | null> {
-  if (filter.code === undefined || query.get('effect') !== 'yes') return null;
+  if (filter.code == null || query.get('effect') !== 'yes') return null;
   const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
   const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
   if (rejected.length === 0) return null;
-  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
-  const { previewFix } = await import('../../preview-fix.ts');
-  const { jobOfSource } = await import('../../../../jobs/attribute-orders/previewed-job.ts');
+  const { fetchRawRows } = await import('../../intake/read/fetch-raw-rows.ts');
+  const { previewFix } = await import('../preview-fix.ts');
+  const { jobOfSource } = await import('../../../jobs/attribute-orders/previewed-job.ts');
   const jobOf = (source: string) => jobOfSource(config, source);
   const read = await withinLimit(
     previewFix({ config, rejected, fetchRows: fetchRawRows, jobOf }),
@@ -179,7 +176,7 @@ async function download({ db, config, may, ...visit }: Visit, filter: RejectedFi
     return refuse(
       `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Use a narrower filter, or use  npx influencer-sync rejected --export .`,
     );
-  const { fetchRawRows, fetchRejectedRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const { fetchRawRows, fetchRejectedRows } = await import('../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),
     DOWNLOAD_LIMIT_MS,
@@ -191,25 +188,50 @@ async function download({ db, config, may, ...visit }: Visit, filter: RejectedFi
     return refuse(
       `${gone.map(({ uri }) => fileName(uri)).join(', ')} is gone or was replaced. Choose the rows of another file.`,
     );
-  const content = encodeRows(found, { escapeFormulas: true });
-  if (content === null)
-    return refuse('The rows come from files with different headers. Choose one source or one file.');
+  const kinds = Map.groupBy(found, digestOfForm);
+  const wanted = visit.query.get('form');
+  const rows = kinds.size === 1 ? found : kinds.get(wanted ?? '');
+  if (rows === undefined) return chooseForm({ ...visit, db, config, may }, kinds);
+  const content = encodeRows(rows, { escapeFormulas: true });
+  if (content === null) throw new Error('rows of one form have several headers');
   // In the encoding of the files; the browser saves it without decoding.
   return { download: { name: 'rejected-rows.csv', type: 'application/octet-stream', content } };
+}
+
+/** What files must share so that their rows make one file that can be imported as it is. */
+function digestOfForm({ header, delimiter, encoding }: RawRows): string {
+  const form = JSON.stringify([header, delimiter, encoding]);
+  return createHash('sha256').update(form).digest('hex').slice(0, 10);
+}
+
+/**
+ * Rows under a header that has more columns than their own would have blank cells, which say something else than a
+ * column that is missing. So there is a download for each form.
+ */
+function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[]>): Shown {
+  return {
+    title: 'Rejected rows: choose a file',
+    content: html`<p>The rows come from files with different headers, delimiters or encodings, so one file cannot hold them all. Download each:</p>
+<ul>${[...forms].map(([form, files]) => {
+      const rows = files.reduce((sum, file) => sum + file.rows.length, 0);
+      const names = [...new Set(files.map(({ uri }) => fileName(uri)))];
+      const label = `${plural(rows, 'row')} of ${names.slice(0, SHOWN_NAMES).join(', ')}${names.length > SHOWN_NAMES ? ` and ${plural(names.length - SHOWN_NAMES, 'more file', 'more files')}` : ''}`;
+      return html`<li>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv', form }), label)} <small>${plural(files[0]?.header.length ?? 0, 'column')}</small></li>
+`;
+    })}</ul>`,
+  };
 }
 
 function readFilter(visit: Visit): RejectedFilter {
   const runId = idOf(visit, 'run');
   const source = textOf(visit, 'source');
-  const file = textOf(visit, 'file');
-  const code = textOf(visit, 'code');
   return {
     // Of a run, also those that are settled.
     isOpen: runId === null,
-    ...(runId === null ? {} : { runId }),
-    ...(source === null ? {} : { sources: [source] }),
-    ...(file === null ? {} : { file }),
-    ...(code === null ? {} : { code }),
+    runId,
+    sources: source === null ? null : [source],
+    file: textOf(visit, 'file'),
+    code: textOf(visit, 'code'),
   };
 }
 
@@ -223,26 +245,22 @@ const LIMIT_MS = 5_000;
 const MAX_ROWS = 20;
 
 /** One rejected row, as in its file. */
-export const rejectedRowPage: ConsolePage = {
-  path: '/rejected/:file/:record',
-  place: 'Fix',
-  tab: null,
-  async show(visit) {
-    const { file = '', record = '' } = visit.params;
-    const [row] =
-      /^\d{1,18}$/.test(file) && /^\d{1,15}$/.test(record)
-        ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
-        : [];
-    if (row === undefined)
-      return {
-        title: 'Rejected row',
-        content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
-<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
-        status: 404,
-      };
+export const rejectedRowPage = definePage('/rejected/:file/:record', async (visit) => {
+  const { file = '', record = '' } = visit.params;
+  const [row] =
+    /^\d{1,18}$/.test(file) && /^\d{1,15}$/.test(record)
+      ? await listRejected(visit.db, { sourceFileId: file, record: Number(record), limit: 1 })
+      : [];
+  if (row === undefined)
     return {
-      title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
-      content: html`<p>${row.reason}</p>
+      title: 'Rejected row',
+      content: html`<p>This row is not rejected, or is not any more: its file was read again.</p>
+<p>${anchor(visit.link('/rejected'), 'Rejected rows')}</p>`,
+      status: 404,
+    };
+  return {
+    title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
+    content: html`<p>${row.reason}</p>
 <p class="help">${row.help}</p>
 ${factList([
   ['Cause', anchor(visit.link('/rejected', { code: row.code }), row.code.replaceAll('_', ' '))],
@@ -256,9 +274,8 @@ ${factList([
 ])}
 <h2>In the file</h2>
 ${await original(row, visit)}`,
-    };
-  },
-};
+  };
+});
 
 /**
  * Shows the row to operators only, because it contains personal data other than e-mail addresses, which
@@ -267,7 +284,7 @@ ${await original(row, visit)}`,
 async function original(row: RejectedRowInFile, { config, may }: Visit): Promise<Html> {
   if (!may('see raw rows')) return html`<p class="none">Only an operator may see the row itself.</p>`;
   const { source, uri, version, record, rowCount } = row;
-  const { fetchRawRows } = await import('../../../intake/read/fetch-raw-rows.ts');
+  const { fetchRawRows } = await import('../../intake/read/fetch-raw-rows.ts');
   const read = await withinLimit(
     fetchRawRows({ config, source, uri, version, records: [{ record, rowCount }] }),
     LIMIT_MS,

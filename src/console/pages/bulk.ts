@@ -7,14 +7,14 @@ import {
   isAboutFiles,
   LEFT_WORDS,
   SETTLED_WORDS,
-} from '../../../core/bulk.ts';
-import { formatMoney } from '../../../core/money.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import { formatInstant } from '../../../core/text/format-instant.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+} from '../../core/bulk.ts';
+import { formatMoney } from '../../core/money.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount } from '../../render/text.ts';
 import {
   type BulkSum,
   findBulk,
@@ -23,9 +23,9 @@ import {
   listBulkItems,
   listBulks,
   sumBulkItems,
-} from '../../../reports/bulk/read-bulk.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
-import { actionForm, notOffered } from '../../markup/action-form.ts';
+} from '../../reports/bulk/read-bulk.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
 import {
   amountList,
   anchor,
@@ -37,8 +37,8 @@ import {
   missing,
   pagedTable,
   table,
-} from '../../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS } from '../../read-query.ts';
+} from '../markup/parts.ts';
+import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
 
 /** The outcome of an entry or file in words; a null outcome means that it waits. */
 function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {
@@ -55,37 +55,32 @@ function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 's
 const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
 
 /** One bulk action: the frozen selection, the form that confirms it, its progress, and its results. */
-export const bulkPage: ConsolePage = {
-  path: '/bulk/:bulk',
-  place: 'Fix',
-  tab: null,
-  async show(visit) {
-    const { bulk: id = '' } = visit.params;
-    const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
-    if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
-    const outcome = optionOf(visit, 'outcome', OUTCOMES);
-    const [process, sums, items] = await Promise.all([
-      findBulkProcess(visit.db, bulk.bulkId),
-      sumBulkItems(visit.db, bulk.bulkId),
-      listBulkItems(visit.db, {
-        bulkId: bulk.bulkId,
-        limit: PAGE_ROWS + 1,
-        after: idOf(visit, 'after'),
-        outcome,
-      }),
-    ]);
-    return {
-      title: `Bulk action ${bulk.bulkId}`,
-      content: html`<p>${badge(bulk.state)} <strong>${describeBulk(bulk)}</strong>. ${anchor(visit.link('/bulk'), 'All bulk actions')}</p>
+export const bulkPage = definePage('/bulk/:bulk', async (visit) => {
+  const { bulk: id = '' } = visit.params;
+  const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
+  if (bulk === null) return missing(`Bulk action ${id}`, 'There is no bulk action with this number.');
+  const outcome = optionOf(visit, 'outcome', OUTCOMES);
+  const [process, sums, items] = await Promise.all([
+    findBulkProcess(visit.db, bulk.bulkId),
+    sumBulkItems(visit.db, bulk.bulkId),
+    listBulkItems(visit.db, {
+      bulkId: bulk.bulkId,
+      limit: PAGE_ROWS + 1,
+      after: idOf(visit, 'after'),
+      outcome,
+    }),
+  ]);
+  return {
+    title: `Bulk action ${bulk.bulkId}`,
+    content: html`<p>${badge(bulk.state)} <strong>${describeBulk(bulk)}</strong>. ${anchor(visit.link('/bulk'), 'All bulk actions')}</p>
 ${facts(bulk, visit)}
 ${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
 ${filterForm(visit, [{ name: 'outcome', label: 'Result', options: OUTCOMES }])}
 ${itemTable(items, { bulk, visit })}`,
-    };
-  },
-};
+  };
+});
 
 function facts(bulk: Bulk, visit: Visit): Html {
   const {
@@ -133,7 +128,6 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
 ${actionForm(visit, '/bulk/confirm', {
   hidden: { bulk: bulkId },
   fields: decision === 'resend' ? resendBox(entries) : null,
-  reasonLabel: 'Why',
   reason,
   button: describeBulk(bulk),
 })}`;
@@ -142,7 +136,7 @@ ${actionForm(visit, '/bulk/confirm', {
 ${progress(bulk, { process, sums })}
 <h3>Abort it</h3>
 <p>What is already settled stays settled. The rest is not changed.</p>
-${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' }) : notOffered(visit, `decide ${decision}`)}`;
+${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, button: 'Abort it' }) : notOffered(visit, `decide ${decision}`)}`;
     case 'expired':
       return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Unclear')}.</p>`;
     case 'finished':
@@ -177,24 +171,25 @@ function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
   return html`<h2>What it ${state === 'preview' ? 'would do' : 'did'}</h2>
 ${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
-${table(
-  groups,
-  [
-    column('Result', ([outcome]) =>
-      anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
-    ),
-    number('Count', ([, all]) => formatCount(all.reduce((sum, { entries }) => sum + entries, 0))),
-    number('Amount', ([, all]) => amountList(all.filter(({ currency }) => currency !== null))),
-  ],
-  { about: 'Results', none: 'Nothing was chosen.' },
-)}`;
+${table({ rows: groups, about: 'Results', none: 'Nothing was chosen.' }, [
+  column('Result', ([outcome]) =>
+    anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
+  ),
+  number('Count', ([, all]) => formatCount(all.reduce((sum, { entries }) => sum + entries, 0))),
+  number('Amount', ([, all]) => amountList(all.filter(({ currency }) => currency !== null))),
+])}`;
 }
 
 function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
-  const keyOf = ({ subjectId }: ListedBulkItem) => subjectId;
   if (isAboutFiles(bulk.decision))
     return pagedTable(
-      items,
+      {
+        rows: items,
+        visit,
+        about: 'Files of the bulk action',
+        none: 'No file was chosen.',
+        key: 'subjectId',
+      },
       [
         column('File', ({ subjectId, subject }) =>
           anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
@@ -202,10 +197,15 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
         column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
         column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
       ],
-      { visit, about: 'Files of the bulk action', none: 'No file was chosen.', keyOf },
     );
   return pagedTable(
-    items,
+    {
+      rows: items,
+      visit,
+      about: 'Entries of the bulk action',
+      none: 'No entry was chosen.',
+      key: 'subjectId',
+    },
     [
       column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
       column('About', ({ subject }) => subject),
@@ -214,24 +214,19 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],
-    { visit, about: 'Entries of the bulk action', none: 'No entry was chosen.', keyOf },
   );
 }
 
 const PATH = '/bulk';
 
 /** All previewed bulk actions and their results. */
-export const bulksPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Bulk decisions',
-  async show(visit) {
-    const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
-    return {
-      title: 'Bulk decisions',
-      content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Unclear')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
+export const bulksPage = definePage(PATH, async (visit) => {
+  const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
+  return {
+    title: 'Bulk decisions',
+    content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Unclear')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${pagedTable(
-  bulks,
+  { rows: bulks, visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', key: 'bulkId' },
   [
     column('Bulk action', ({ bulkId }) => anchor(visit.link(`${PATH}/${bulkId}`), bulkId)),
     column('State', ({ state }) => badge(state)),
@@ -242,8 +237,6 @@ ${pagedTable(
     number('Settled', ({ settled }) => formatCount(settled)),
     column('Why', ({ reason }) => reason),
   ],
-  { visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', keyOf: ({ bulkId }) => bulkId },
 )}`,
-    };
-  },
-};
+  };
+});

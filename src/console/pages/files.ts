@@ -1,53 +1,51 @@
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column, number } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { listFindings } from '../../../reports/checks/read-checks.ts';
+import type { CheckFinding } from '../../core/checks/check-result.ts';
+import { CONFLICTING_STATES } from '../../core/source.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
+import { listFindings } from '../../reports/checks/read-checks.ts';
 import {
   countFilesRead,
   type FileFilter,
   findFileRead,
   type ListedFile,
   listFilesRead,
-} from '../../../reports/files/list-files.ts';
-import { sayFooterRow } from '../../../reports/files/read-files.ts';
-import type { ActionPath } from '../../access/permissions.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
-import { actionForm, chooseBox, chooseForm } from '../../markup/action-form.ts';
-import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+} from '../../reports/files/list-files.ts';
+import { sayFooterRow } from '../../reports/files/read-files.ts';
+import type { ActionPath } from '../access/permissions.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../markup/parts.ts';
+import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
 
 /** The last reading of each file name. */
-export const filesPage: ConsolePage = {
-  path: PATH,
-  place: 'System',
-  tab: 'Files',
-  async show(visit) {
-    const filter = {
-      source: textOf(visit, 'source'),
-      state: optionOf(visit, 'state', STATES),
-      layout: textOf(visit, 'layout'),
-      name: textOf(visit, 'file'),
-    };
-    const [files, counts] = await Promise.all([
-      listFilesRead(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
-      countFilesRead(visit.db, filter),
-    ]);
-    return {
-      title: 'Files',
-      content: html`<p>The state of each file, newest first. Files that no run has seen yet are not listed: <code>npx influencer-sync files</code> lists them, too.</p>
+export const filesPage = definePage(PATH, async (visit) => {
+  const filter = {
+    source: textOf(visit, 'source'),
+    state: optionOf(visit, 'state', STATES),
+    layout: textOf(visit, 'layout'),
+    name: textOf(visit, 'file'),
+  };
+  const [files, counts] = await Promise.all([
+    listFilesRead(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+    countFilesRead(visit.db, filter),
+  ]);
+  return {
+    title: 'Files',
+    content: html`<p>The state of each file, newest first. Files that no run has seen yet are not listed: <code>npx influencer-sync files</code> lists them, too.</p>
 <p>${
-        counts.length === 0
-          ? 'No file was read.'
-          : counts.map(({ state, files: count }, index) => {
-              const others = queryWithout(visit, 'after');
-              return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
-            })
-      }</p>
+      counts.length === 0
+        ? 'No file was read.'
+        : counts.map(({ state, files: count }, index) => {
+            const others = queryWithout(visit, 'after');
+            return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
+          })
+    }</p>
 <p>${visit.may('POST /bulk/preview-files') && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, [
   { name: 'state', label: 'State', options: STATES },
@@ -56,7 +54,7 @@ ${filterForm(visit, [
   { name: 'file', label: 'File contains' },
 ])}
 ${pagedTable(
-  files,
+  { rows: files, visit, about: 'Files', none: 'No run has seen a file yet.', key: 'sourceFileId' },
   [
     column(
       'File',
@@ -81,12 +79,10 @@ ${pagedTable(
         html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
     ),
   ],
-  { visit, about: 'Files', none: 'No run has seen a file yet.', keyOf: ({ sourceFileId }) => sourceFileId },
 )}
 ${decideManyForm(visit, { filter, files: counts.reduce((sum, { state, files: count }) => (filter.state === null || state === filter.state ? sum + count : sum), 0) })}`,
-    };
-  },
-};
+  };
+});
 
 /** Explains the state of a file if there is more to say. The file's address is shortened to its name. */
 function whyOf(
@@ -157,19 +153,15 @@ export function decideManyForm(
 }
 
 /** One reading of a file, and the actions for it. */
-export const filePage: ConsolePage = {
-  path: '/files/:file',
-  place: 'System',
-  tab: null,
-  async show(visit) {
-    const { file: id = '' } = visit.params;
-    const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
-    if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
-    const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
-    const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
-    return {
-      title: fileName(file.uri),
-      content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}</div>
+export const filePage = definePage('/files/:file', async (visit) => {
+  const { file: id = '' } = visit.params;
+  const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
+  if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
+  const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
+  const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
+  return {
+    title: fileName(file.uri),
+    content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}</div>
 ${factList([
   ['Address', file.uri],
   ['Source', file.source],
@@ -182,16 +174,31 @@ ${factList([
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
-${
-  finding === undefined
-    ? null
-    : html`<h2>Read it as it is</h2>
-<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`
-}
+${asItIs(file, finding ?? null, visit)}
 ${forms(file, visit)}`,
-    };
-  },
-};
+  };
+});
+
+/** How a held file can be read without another version of it: by the check, the limit or the other file that holds it. */
+function asItIs(file: ListedFile, finding: CheckFinding | null, visit: Visit): Html | null {
+  const title = html`<h2>Read it as it is</h2>`;
+  if (finding !== null)
+    return html`${title}
+<p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`;
+  if (file.state !== 'held') return null;
+  if (file.holdCode === CONFLICTING_STATES)
+    return html`${title}
+<p>It contradicts other files, and nothing says which of them is newer. If it is this one, the next run reads it as such.</p>
+${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state }, reasonLabel: 'How you know', button: 'It is the newest' })}`;
+  const [, limit] = /\blimits\.(\w+)/.exec(file.holdHelp ?? '') ?? [];
+  if (limit === undefined) return null;
+  const [, current] =
+    Object.entries(visit.config.sources[file.source]?.limits ?? {}).find(
+      ([name]) => name.toLowerCase() === limit.replaceAll('_', ''),
+    ) ?? [];
+  return html`${title}
+<p>A limit holds it. First change <code>sources.${file.source}.limits.${limit}</code> in the configuration${current == null ? null : html`, which is ${String(current)} now`}, and restart <code>serve</code>: the next run reads all held files of ${file.source} again under the new limit. Set it back afterwards, if later files should be held as before.</p>`;
+}
 
 /** What counts of the file: `: 12 rows, 1 rejected.` */
 function sayCount({ state, rowsRead, rejectedRows }: ListedFile): string {
@@ -203,7 +210,7 @@ function sayCount({ state, rowsRead, rejectedRows }: ListedFile): string {
 function forms({ sourceFileId, state }: ListedFile, visit: Visit): Html {
   const form = (path: ActionPath, title: string, about: string) => html`<h2>${title}</h2>
 <p>${about}</p>
-${actionForm(visit, path, { hidden: { file: sourceFileId, state }, reasonLabel: 'Why', button: title })}`;
+${actionForm(visit, path, { hidden: { file: sourceFileId, state }, button: title })}`;
   return html`${state === 'held' ? form('/files/release', 'Discard its rows', 'Nobody needs them: none of its rows ever count. A run still reads a new version under its name.') : null}
 ${state === 'reading' ? null : form('/files/reread', 'Read it again', 'The next run reads the file again if it still exists in the same version, for example after you corrected its layout. Posted orders stay posted. If the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.')}`;
 }

@@ -1,59 +1,46 @@
-import type { CheckFinding } from '../../../core/checks/check-result.ts';
-import type { ExpectedDate } from '../../../core/checks/expectations.ts';
-import { fileName } from '../../../core/text/file-name.ts';
-import type { Html } from '../../../core/text/html.ts';
-import { column } from '../../../render/block.ts';
-import { html } from '../../../render/html/html.ts';
-import { formatCount, plural } from '../../../render/text.ts';
-import { judgeArrivals } from '../../../reports/checks/judge-arrivals.ts';
+import type { CheckFinding } from '../../core/checks/check-result.ts';
+import type { ExpectedDate } from '../../core/checks/expectations.ts';
+import { fileName } from '../../core/text/file-name.ts';
+import type { Html } from '../../core/text/html.ts';
+import { column } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, plural } from '../../render/text.ts';
 import {
   type CheckedFile,
+  judgeArrivals,
   type KnownFinding,
   listCheckedFiles,
   listExpectedDates,
   listFindings,
   listFindingsBeside,
-} from '../../../reports/checks/read-checks.ts';
-import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../reports/checks/render-checks.ts';
-import type { ConsolePage, Visit } from '../../console-page.ts';
-import { actionForm, notOffered } from '../../markup/action-form.ts';
-import {
-  anchor,
-  badge,
-  factList,
-  filterForm,
-  instant,
-  missing,
-  pagedTable,
-  table,
-} from '../../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+} from '../../reports/checks/read-checks.ts';
+import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../reports/checks/render-checks.ts';
+import { definePage, type Visit } from '../console-page.ts';
+import { actionForm, notOffered } from '../markup/action-form.ts';
+import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/checks';
 
 /** Open findings, and the results of all checks for the latest file of each source. */
-export const checksPage: ConsolePage = {
-  path: PATH,
-  place: 'Fix',
-  tab: 'Unusual files',
-  async show(visit) {
-    const source = textOf(visit, 'source');
-    const { db, config, now } = visit;
-    const names = Object.keys(config.sources);
-    const wanted = names.filter((name) => source === null || name === source);
-    const [findings, files, expectedDates, arrivals] = await Promise.all([
-      listFindings(db, {
-        sources: wanted,
-        limit: PAGE_ROWS + 1,
-        after: idOf(visit, 'after'),
-      }),
-      listCheckedFiles(db, wanted),
-      listExpectedDates(db),
-      judgeArrivals(db, { sources: Object.values(config.sources), now }),
-    ]);
-    return {
-      title: 'Unusual files',
-      content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
+export const checksPage = definePage(PATH, async (visit) => {
+  const source = textOf(visit, 'source');
+  const { db, config, now } = visit;
+  const names = Object.keys(config.sources);
+  const wanted = names.filter((name) => source === null || name === source);
+  const [findings, files, expectedDates, arrivals] = await Promise.all([
+    listFindings(db, {
+      sources: wanted,
+      limit: PAGE_ROWS + 1,
+      after: idOf(visit, 'after'),
+    }),
+    listCheckedFiles(db, wanted),
+    listExpectedDates(db),
+    judgeArrivals(db, { sources: Object.values(config.sources), now }),
+  ]);
+  return {
+    title: 'Unusual files',
+    content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
 ${filterForm(visit, [{ name: 'source', label: 'Source', options: names }])}
 <h2>Findings</h2>
 ${findingTable(findings, visit)}
@@ -66,13 +53,12 @@ ${files.length > 0 ? null : html`<p class="none">No file was checked yet.</p>`}
 <p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
 ${dateTable(expectedDates)}
 ${expectForm(visit, names)}`,
-    };
-  },
-};
+  };
+});
 
 function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
   return pagedTable(
-    findings,
+    { rows: findings, visit, about: 'What is unusual', none: 'Nothing is unusual.', key: 'findingId' },
     [
       column('Finding', ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId)),
       column('Verdict', ({ verdict }) => badge(verdict)),
@@ -82,23 +68,22 @@ function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
       column('File', ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>`),
       column('Found', ({ foundAt }) => instant(foundAt, visit)),
     ],
-    { visit, about: 'What is unusual', none: 'Nothing is unusual.', keyOf: ({ findingId }) => findingId },
   );
 }
 
 function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
   return table(
-    lines,
+    {
+      rows: lines,
+      about: 'Freshness',
+      none: 'No source sets a time by which a new file should arrive (expect.freshness).',
+    },
     [
       column('Source', ({ source }) => source),
       column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
       column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
       column('Expected, in UTC', ({ expected }) => expected),
     ],
-    {
-      about: 'Freshness',
-      none: 'No source sets a time by which a new file should arrive (expect.freshness).',
-    },
   );
 }
 
@@ -109,30 +94,22 @@ function checkedFile(
   const title = `${source}, read for ${readFor}`;
   return html`<h3>${title}</h3>
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
-${table(
-  results,
-  [
-    column('Check', ({ check, subject }) =>
-      subject === null ? check : html`${check} <small>${subject}</small>`,
-    ),
-    column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
-    column('Seen', ({ seen }) => seen),
-    column('Expected', ({ expected }) => expected),
-  ],
-  { about: `Checks of ${title}`, none: 'No check applies.' },
-)}`;
+${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
+  column('Check', ({ check, subject }) =>
+    subject === null ? check : html`${check} <small>${subject}</small>`,
+  ),
+  column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
+  column('Seen', ({ seen }) => seen),
+  column('Expected', ({ expected }) => expected),
+])}`;
 }
 
 function dateTable(dates: readonly ExpectedDate[]): Html {
-  return table(
-    dates,
-    [
-      column('Date', ({ day }) => day),
-      column('Why', ({ name }) => name),
-      column('Source', ({ source }) => source ?? 'all'),
-    ],
-    { about: 'Expected dates', none: 'No date is expected to be unusual.' },
-  );
+  return table({ rows: dates, about: 'Expected dates', none: 'No date is expected to be unusual.' }, [
+    column('Date', ({ day }) => day),
+    column('Why', ({ name }) => name),
+    column('Source', ({ source }) => source ?? 'all'),
+  ]);
 }
 
 function expectForm(visit: Visit, sources: readonly string[]): Html | null {
@@ -146,21 +123,17 @@ function expectForm(visit: Visit, sources: readonly string[]): Html | null {
 }
 
 /** One finding of a check, and the form to acknowledge it. */
-export const findingPage: ConsolePage = {
-  path: '/checks/:finding',
-  place: 'Fix',
-  tab: null,
-  async show(visit) {
-    const { finding: id = '' } = visit.params;
-    const ofFile = /^\d{1,18}$/.test(id) ? await listFindingsBeside(visit.db, id) : [];
-    const finding = ofFile.find(({ findingId }) => findingId === BigInt(id).toString());
-    if (finding === undefined)
-      return missing(`Finding ${id}`, 'There is no finding with this number, or its file was read again.');
-    const { source, readFor, uri, check, subject, verdict, seen, expected, message, lines } = finding;
-    const { acknowledgedAt, acknowledgedBy, acknowledgeReason, sourceFileId, runId, foundAt } = finding;
-    return {
-      title: `Finding ${finding.findingId}: ${check}`,
-      content: html`<p>${badge(acknowledgedAt === null ? verdict : 'acknowledged')} ${message} ${anchor(visit.link('/checks'), 'All checks')}</p>
+export const findingPage = definePage('/checks/:finding', async (visit) => {
+  const { finding: id = '' } = visit.params;
+  const ofFile = /^\d{1,18}$/.test(id) ? await listFindingsBeside(visit.db, id) : [];
+  const finding = ofFile.find(({ findingId }) => findingId === BigInt(id).toString());
+  if (finding === undefined)
+    return missing(`Finding ${id}`, 'There is no finding with this number, or its file was read again.');
+  const { source, readFor, uri, check, subject, verdict, seen, expected, message, lines } = finding;
+  const { acknowledgedAt, acknowledgedBy, acknowledgeReason, sourceFileId, runId, foundAt } = finding;
+  return {
+    title: `Finding ${finding.findingId}: ${check}`,
+    content: html`<p>${badge(acknowledgedAt === null ? verdict : 'acknowledged')} ${message} ${anchor(visit.link('/checks'), 'All checks')}</p>
 ${factList([
   ['Seen', seen],
   ['Expected', expected],
@@ -177,9 +150,8 @@ ${factList([
   ['Why', acknowledgeReason],
 ])}
 ${acknowledgedAt === null ? acknowledgeForm(finding, { ofFile, visit }) : null}`,
-    };
-  },
-};
+  };
+});
 
 function acknowledgeForm(
   finding: KnownFinding,

@@ -1,0 +1,390 @@
+import { basename } from 'node:path';
+import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
+import { KnownError } from '../../../core/known-error.ts';
+import type { LeakedCode } from '../../../core/money/leak.ts';
+import { formatMoney } from '../../../core/money.ts';
+import { foldCode } from '../../../core/text/fold.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { isDay } from '../../../core/time/day.ts';
+import { findLeaks } from '../../../money/leaks/find-leaks.ts';
+import { previewVoid } from '../../../money/leaks/preview-void.ts';
+import { column, number } from '../../../render/block.ts';
+import { renderCsv } from '../../../render/csv.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, markLookAlikes, plural } from '../../../render/text.ts';
+import {
+  type AssignedCode,
+  listAssignedCodes,
+  listCodeUse,
+  listOwnedCodes,
+  listUnownedCodes,
+  type OwnedCode,
+} from '../../../reports/codes/list-codes.ts';
+import { listOrders } from '../../../reports/list-orders.ts';
+import { describeLeak, describeStart, describeVoid } from '../../../reports/money/leaks.ts';
+import { definePage, type Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { barChart } from '../../markup/bars.ts';
+import {
+  amountList,
+  anchor,
+  creatorAnchor,
+  dealAnchor,
+  filterForm,
+  instant,
+  missing,
+  orderColumns,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/codes';
+const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
+type View = (typeof VIEWS)[number];
+
+const ABOUT: Readonly<Record<View, string>> = {
+  unowned:
+    'Orders carry these codes, links or handles, but they have no owner. An order with two of them counts for both.',
+  assigned: 'Codes that were assigned in the console. A row of codes.csv for the same code takes precedence.',
+  owned:
+    'As the last run of each job loaded them: from codes.csv, from the console, and from events of the service.',
+  ambiguous: 'Codes that have several owners at the same time. Their orders are held. Fix codes.csv.',
+  expiring: 'Codes whose validity ends within 30 days, or has ended.',
+};
+
+/** Codes without an owner, by revenue, and codes with an owner. */
+export const codesPage = definePage(PATH, async (visit) => {
+  const view = optionOf(visit, 'show', VIEWS) ?? 'unowned';
+  const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
+  const job = textOf(visit, 'job');
+  return {
+    title: 'Codes',
+    content: html`${filterForm(visit, [
+      { name: 'show', label: 'Show', options: VIEWS, required: true },
+      { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
+      { name: 'code', label: 'Code' },
+    ])}
+<p>${ABOUT[view]}</p>
+${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assigned(visit) : await owned(visit, view)}
+<p>${jobs.filter(({ name }) => job === null || name === job).map(({ name }) => html`${anchor(visit.link('/codes/export', { job: name }), `Codes of ${name} as codes.csv`)} `)}</p>`,
+  };
+});
+
+async function unowned(visit: Visit): Promise<Html> {
+  const rows = await listUnownedCodes(visit.db, {
+    job: textOf(visit, 'job'),
+    code: textOf(visit, 'code'),
+    limit: PAGE_ROWS,
+  });
+  return html`${pagedTable(
+    { rows, visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
+    [
+      column('Code', ({ code, folded, job, carriedAs }) =>
+        carriedAs === 'code'
+          ? anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))
+          : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
+      ),
+      number('Orders', ({ orders }) => formatCount(orders)),
+      number('Revenue', ({ amount, currency }) => amountList([{ amount, currency }])),
+      column('Last order', ({ lastDay }) => lastDay),
+      column('Job', ({ job }) => job),
+    ],
+  )}${rows.length === PAGE_ROWS ? html`<p class="dim">These are the first ${PAGE_ROWS}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
+}
+
+async function assigned(visit: Visit): Promise<Html> {
+  const rows = await listAssignedCodes(visit.db, {
+    ...{ job: textOf(visit, 'job'), code: textOf(visit, 'code'), limit: PAGE_ROWS + 1 },
+    after: keyOf(visit, { job: 'text', folded: 'text' }),
+  });
+  return pagedTable(
+    {
+      rows,
+      visit,
+      about: 'Assigned codes',
+      none: 'No code was assigned in the console.',
+      key: ['job', 'folded'],
+    },
+    [
+      column('Code', ({ code, folded, job }) =>
+        anchor(visit.link('/codes/assign', { job, code: folded }), code),
+      ),
+      column('Owner', ownerOf(visit)),
+      column('Valid', ({ validFrom, validTo }) => `${validFrom ?? 'always'} to ${validTo ?? 'open'}`),
+      column(
+        'Assigned',
+        ({ assignedAt, assignedBy }) => html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
+      ),
+      column('Counts', ({ overriddenBy }) =>
+        overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
+      ),
+      column('Job', ({ job }) => job),
+      column('Withdraw', ({ job, folded, code }) =>
+        actionForm(visit, '/codes/withdraw', {
+          hidden: { job, code: folded },
+          reasonLabel: `Why ${code} is withdrawn`,
+          button: 'Withdraw',
+        }),
+      ),
+    ],
+  );
+}
+
+async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Promise<Html> {
+  const after = keyOf(visit, { job: 'text', folded: 'text', line: 'whole' });
+  const rows = await listOwnedCodes(visit.db, {
+    job: textOf(visit, 'job'),
+    code: textOf(visit, 'code'),
+    which: view === 'owned' ? 'all' : view,
+    limit: PAGE_ROWS + 1,
+    after: after === null ? null : { ...after, line: Number(after.line) },
+  });
+  return pagedTable(
+    {
+      rows,
+      visit,
+      about: 'Codes with an owner',
+      none: 'There are none.',
+      key: ['job', 'folded', 'line'],
+    },
+    [
+      column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
+      column('Owner', ownerOf(visit)),
+      column('Valid', ({ validFrom, validTo }) =>
+        validFrom === null && validTo === null
+          ? 'always'
+          : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
+      ),
+      column('From', ({ line: at, isAssigned }) =>
+        at > 0 ? `codes.csv line ${at}` : isAssigned ? 'assigned here' : 'an event of the service',
+      ),
+      column('Job', ({ job: name }) => name),
+    ],
+  );
+}
+
+/** Who a code belongs to, with links. */
+function ownerOf(visit: Visit) {
+  return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
+    html`${creatorAnchor(visit, influencerHandle)} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+}
+
+/** More codes than any account has. */
+const MOST = 100_000;
+
+/**
+ * Exports the codes of a job, including those assigned in the console, as codes.csv, so that they can be kept
+ * in the file.
+ */
+export const exportCodesPage = definePage('/codes/export', async (visit) => {
+  const job = textOf(visit, 'job');
+  if (job === null || visit.config.jobs[job] === undefined)
+    return missing('Which job?', 'The address names no job of the configuration.');
+  const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
+  const rows = codes.map((one) => [
+    one.code,
+    one.brandId ?? '',
+    one.influencerHandle ?? '',
+    one.dealId ?? '',
+    one.collabId ?? '',
+    one.validFrom?.toISOString() ?? '',
+    one.validTo?.toISOString() ?? '',
+  ]);
+  return {
+    download: {
+      name: `codes-${job}.csv`,
+      type: 'text/csv',
+      content: renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true }),
+    },
+  };
+});
+
+const SHOWN_ORDERS = 10;
+const SHOWN_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** One code: who owns it and did, its orders by day with and without a link, whether it leaked, and the form that assigns it. */
+export const assignCodePage = definePage('/codes/assign', async (visit) => {
+  const { db, now } = visit;
+  const code = textOf(visit, 'code');
+  const folded = foldCode(code ?? '');
+  const job = textOf(visit, 'job') ?? (code === null ? null : await findJob(visit, folded));
+  if (job === null || code === null || visit.config.jobs[job] === undefined)
+    return missing('Which code?', html`${anchor(visit.link('/codes'), 'Choose a code.')}`);
+  const [sums, orders, assigned, owners, use, [leak]] = await Promise.all([
+    listUnownedCodes(db, { job, folded: code, limit: 20 }),
+    listOrders(db, { job, disposition: 'unattributed', matchedWhole: code, limit: SHOWN_ORDERS }),
+    listAssignedCodes(db, { job, folded, limit: SHOWN_ORDERS }),
+    listOwnedCodes(db, { job, folded, which: 'all', limit: SHOWN_ORDERS }),
+    listCodeUse(db, { folded, days: SHOWN_DAYS }),
+    findLeaks(db, { now, code: folded }),
+  ]);
+  const current = assigned.find(({ withdrawnAt }) => withdrawnAt === null);
+  const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
+  const isUnowned = owners.length === 0 && current === undefined;
+  return {
+    title: `Code ${name}`,
+    content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
+      current === undefined
+        ? isUnowned
+          ? 'Nobody owns this code.'
+          : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
+        : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
+    } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
+${leakEvidence(leak, visit)}
+${await voidPart(leak, { code: folded, visit })}
+<h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
+${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { visit, leak })}
+${ownerTable(assigned, owners, visit)}
+<details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
+<h2>Orders with this code and without an owner</h2>
+<p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
+${table({ rows: orders, about: `Newest orders with ${code}`, none: 'No order has this code.' }, orderColumns(visit))}`,
+  };
+
+  function assignForm(): Html {
+    const input = (field: string, label: string, value: string | null, hint: string): Html =>
+      html`<p><label>${label} <input type="text" name="${field}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
+`;
+    return actionForm(visit, '/codes/assign', {
+      hidden: { job: job ?? '', code: name },
+      fields: html`<p>Fill in one of deal, collaboration and handle. A deal is the safest, because one handle can have several deals.</p>
+${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
+${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
+${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
+${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
+${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
+${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}
+<p><label><input type="checkbox" name="understood" value="yes"> Assign it even if neither the mirror nor a code knows the owner, because it may be new.</label></p>`,
+      button: 'Assign',
+    });
+  }
+});
+
+/** The first job that knows a code, or whose orders carry it. */
+async function findJob({ db }: Visit, folded: string): Promise<string | null> {
+  const [owned] = await listOwnedCodes(db, { folded, which: 'all', limit: 1 });
+  const [unowned] = owned === undefined ? await listUnownedCodes(db, { folded, limit: 1 }) : [];
+  return owned?.job ?? unowned?.job ?? null;
+}
+
+function validity({ validFrom, validTo }: OwnedCode, visit: Visit): Html | string {
+  if (validFrom === null && validTo === null) return 'always';
+  return html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`;
+}
+
+function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {
+  if (leak === undefined) return null;
+  return html`<section><h2>It may have leaked</h2>
+<p>${describeLeak(leak)} Search for the code on the web. No order is withheld.</p>
+${
+  leak.acknowledged === null
+    ? actionForm(visit, '/money/leaks/acknowledge', {
+        hidden: { code: leak.code },
+        reasonLabel: 'Why it needs no more attention',
+        button: 'Acknowledge',
+      })
+    : null
+}</section>
+`;
+}
+
+/**
+ * What it would change if the code earned nothing any more: a form that asks for the day, and for the day of the address
+ * (`void`) the preview, with the form that decides exactly this.
+ */
+async function voidPart(
+  leak: LeakedCode | undefined,
+  { code, visit }: { readonly code: string; readonly visit: Visit },
+): Promise<Html | null> {
+  const asked = textOf(visit, 'void');
+  if (leak === undefined && asked === null) return null;
+  const day = asked !== null && isDay(asked) ? asked : null;
+  const form = html`<section><h2>Let it earn nothing from a day on</h2>
+<form class="filter" method="get" action="${visit.link(visit.path)}">${[...visit.query].map(([name, value]) => (name === 'void' || name === 'done' ? null : html`<input type="hidden" name="${name}" value="${value}">`))}
+<label>First day that earns nothing <input type="date" name="void" required value="${day ?? leak?.began?.to ?? ''}"></label> <button type="submit">Show what it would change</button></form>
+`;
+  if (day === null)
+    return html`${form}</section>
+`;
+  try {
+    const { statements } = visit.config;
+    const preview = await previewVoid(visit.db, {
+      settings: statements,
+      code,
+      day,
+      reason: '',
+      now: visit.now,
+    });
+    const orders = (link: string): Html =>
+      anchor(visit.link('/orders', { code, from: day, link }), html`orders ${link} a link`);
+    return html`${form}${describeVoid(preview, leak ?? null).map(blockMarkup)}
+<p>See the ${orders('with')} and the ${orders('without')} since then.</p>
+${actionForm(visit, '/codes/void', {
+  hidden: { code, day, shown: preview.seal },
+  reasonLabel: 'Why, as the terms and the audit keep it',
+  button: `Write it into ${preview.file === null ? 'the terms' : basename(preview.file)}`,
+})}</section>
+`;
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { message, help } = error.details;
+    return html`${form}<p class="notice red" role="alert">${message} ${help}</p></section>
+`;
+  }
+}
+
+/** Orders of each day; the part with a link stands below the part without one. */
+function useChart(
+  use: Awaited<ReturnType<typeof listCodeUse>>,
+  { visit, leak }: { readonly visit: Visit; readonly leak: LeakedCode | undefined },
+): Html {
+  const last = Date.parse(use.at(-1)?.day ?? '');
+  const days = Array.from({ length: SHOWN_DAYS }, (_, index) =>
+    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  );
+  const [from = -1, to = -1] = [leak?.began?.from, leak?.began?.to].map((day) => days.indexOf(day ?? ''));
+  const band = leak === undefined || from < 0 || to < 0 ? null : { from, to, name: describeStart(leak) };
+  return barChart(
+    days.map((day, index) => {
+      const { orders = 0, withoutLink = 0 } = use.find((one) => one.day === day) ?? {};
+      return {
+        label: index % 30 === 0 ? day : '',
+        value: orders,
+        part: orders - withoutLink,
+        name: `${day}: ${plural(orders, 'order')}, ${withoutLink} without a link`,
+        href: visit.link('/orders', { from: day, to: day }),
+      };
+    }),
+    { label: 'Orders with the code by day', band },
+  );
+}
+
+/** Its owner over time: as the last run loaded them, and those that were assigned here, with the withdrawn ones. */
+function ownerTable(
+  assigned: readonly AssignedCode[],
+  owners: readonly OwnedCode[],
+  visit: Visit,
+): Html | null {
+  const rows = [
+    ...owners.map((owner) => ({
+      owner: ownerOf(visit)(owner),
+      valid: validity(owner, visit),
+      from: owner.line > 0 ? `codes.csv line ${owner.line}` : 'loaded by the last run',
+    })),
+    ...assigned.map((one) => ({
+      owner: ownerOf(visit)(one),
+      valid: `${one.validFrom ?? 'always'} to ${one.validTo ?? 'open'}`,
+      from: html`assigned here ${instant(one.assignedAt, visit)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${instant(one.withdrawnAt, visit)}`}`,
+    })),
+  ];
+  if (rows.length === 0) return null;
+  return html`<h2>Owners</h2>
+${table({ rows, about: 'Owners', none: '' }, [
+  column('Owner', ({ owner }: (typeof rows)[number]) => owner),
+  column('Valid', ({ valid }) => valid),
+  column('Stated in', ({ from }) => from),
+])}`;
+}

@@ -1,0 +1,431 @@
+import type { DoubleCredit, Doubt, Evidence } from '../../core/ledger.ts';
+import { formatAmounts, formatMoney } from '../../core/money.ts';
+import type { Html } from '../../core/text/html.ts';
+import { knownDeal, lacksDeal } from '../../decisions/settle-doubt.ts';
+import { column, number } from '../../render/block.ts';
+import { html } from '../../render/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../render/text.ts';
+import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../reports/doubts/doubt-hints.ts';
+import {
+  type DealOfHandle,
+  type DoubtFilter,
+  type DoubtSum,
+  dealsOfHandle,
+  findEntry,
+  listDoubleCredits,
+  listDoubts,
+  type OpenEntry,
+  sumDoubts,
+} from '../../reports/doubts/list-doubts.ts';
+import {
+  describeWaitingClaims,
+  readWaitingClaims,
+  type WaitingClaims,
+} from '../../reports/doubts/waiting-claims.ts';
+import { readEntryLife } from '../../reports/lives/entry-lives.ts';
+import { definePage, type Shown, type Visit } from '../console-page.ts';
+import { chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
+import {
+  anchor,
+  badge,
+  countUpTo,
+  factList,
+  filterForm,
+  instant,
+  isFiltered,
+  lifeList,
+  missing,
+  orderLink,
+  pagedTable,
+  table,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, keyOf, optionOf, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/doubts';
+const MAX_REASONS = 50;
+
+/** Entries in doubt, and entries that were credited more than once. */
+export const doubtsPage = definePage(PATH, async (visit) => {
+  const entry = idOf(visit, 'entry');
+  return entry === null ? showList(visit) : showDoubt(visit, entry);
+});
+
+async function showList(visit: Visit): Promise<Shown> {
+  const filter = readDoubtFilter(visit);
+  const counted = { limit: COUNT_LIMIT + 1 };
+  const [doubts, sums, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
+    listDoubts(visit.db, {
+      ...filter,
+      limit: PAGE_ROWS + 1,
+      after: keyOf(visit, { since: 'instant', entryId: 'whole' }),
+    }),
+    sumDoubts(visit.db, filter, counted),
+    filter.reason === null ? [] : sumDoubts(visit.db, { ...filter, reason: null }, counted),
+    listDoubleCredits(visit.db, { job: filter.job }),
+    readWaitingClaims(visit.db),
+  ]);
+  const reasons = [...new Set([...sums, ...ofAllReasons].map(({ reason }) => reason))];
+  const found = countDoubts(sums);
+  return {
+    title: 'Unclear',
+    content: html`${summary(found, isFiltered(visit))}
+<p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+${filterForm(visit, [
+  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
+  { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
+  { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
+  { name: 'deal', label: 'Deal' },
+])}
+${doubtTable(doubts, visit)}
+${settleManyForm(visit, { filter, ...found })}
+${doubleCreditTable(doubleCredits, filter.job, visit)}
+${lostClaims(waitingClaims)}`,
+  };
+}
+
+/** The matching doubts in words. Of more than COUNT_LIMIT, the words say so. */
+type FoundDoubts = { readonly doubts: number; readonly count: string; readonly amounts: string };
+
+function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
+  const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
+  const amounts = formatAmounts(
+    sums.flatMap(({ amount, currency }) => (currency === null ? [] : [{ amount, currency }])),
+  );
+  return {
+    doubts,
+    count: `${countUpTo(doubts, COUNT_LIMIT)} ${doubts === 1 ? 'entry' : 'entries'}`,
+    amounts: doubts > COUNT_LIMIT && amounts !== '' ? `more than ${amounts}` : amounts,
+  };
+}
+
+function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html | null {
+  if (doubts === 0) return isPart ? null : html`<p class="green">No order is unclear.</p>`;
+  return html`<p><strong>${count} unclear</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+}
+
+function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
+  return pagedTable(
+    {
+      rows: doubts,
+      visit,
+      about: 'Unclear entries',
+      none: 'There are none.',
+      key: ['since', 'entryId'],
+    },
+    [
+      column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
+      ...(visit.may('POST /bulk/preview') ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
+      column('About', ({ subject, orderId }) =>
+        orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+      ),
+      number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
+      column(
+        'For',
+        ({ influencerHandle, dealId }) =>
+          html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
+      ),
+      column(
+        'Since',
+        ({ since, ageSeconds }) =>
+          html`${instant(since, visit)} <small>${formatDuration(ageSeconds)} ago</small>`,
+      ),
+      number('Attempts', ({ attempts }) => formatCount(attempts)),
+      column('Why', ({ reason, job }) => html`${reason} <small>${job}</small>`),
+      column('Evidence', ({ evidence }) =>
+        evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
+      ),
+    ],
+  );
+}
+
+function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null, visit: Visit): Html | null {
+  if (credits.length === 0) return null;
+  return html`<h2>Credited more than once</h2>
+<p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
+${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(credits.length)} are shown.</p>` : null}${table(
+  { rows: credits.slice(0, PAGE_ROWS), about: 'Credited more than once', none: '' },
+  [
+    column('Entry', ({ entryId }) =>
+      anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
+    ),
+    ...(visit.may('POST /bulk/preview-credits')
+      ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))]
+      : []),
+    column('About', ({ subject, orderId }) =>
+      orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+    ),
+    number('Amount of each', ({ amount, currency }) =>
+      amount === null ? null : formatMoney(amount, currency),
+    ),
+    column('Accepted', ({ credits: times }) => `${times} times`),
+    column('Deal', ({ dealId }) => dealId),
+    column('Job', ({ job }) => job),
+  ],
+)}
+${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
+}
+
+function lostClaims(waiting: WaitingClaims): Html | null {
+  const text = describeWaitingClaims(waiting);
+  return text === null ? null : html`<h2>Sent, but lost from the database</h2>\n<p>${text}</p>`;
+}
+
+/** Shows one entry, what is known about it, and the form that settles it. */
+async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
+  const [entry, life, credits] = await Promise.all([
+    findEntry(visit.db, entryId),
+    readEntryLife(visit.db, entryId),
+    listDoubleCredits(visit.db, { entryId }),
+  ]);
+  if (entry === null || life === null) return missing(`Entry ${entryId}`, `There is no entry ${entryId}.`);
+  const { influencerHandle: handle } = entry;
+  const hint = (await readDoubtHints(visit.db, [entry])).get(entryId) ?? null;
+  const deals = handle === null ? [] : await dealsOfHandle(visit.db, handle);
+  return {
+    title: `Entry ${entryId}: ${entry.subject}`,
+    content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All unclear orders')}</p>
+${factList([
+  ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
+  ['Since', html`${instant(entry.since, visit)} <small>${formatDuration(entry.ageSeconds)} ago</small>`],
+  ['Attempts', plural(entry.attempts, 'attempt')],
+  ['Evidence', entry.evidence.length === 0 ? 'none' : evidenceList(entry.evidence, visit)],
+  [
+    'What the totals of the deal suggest',
+    hint === null ? null : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small>`,
+  ],
+  ['Job', entry.job],
+])}
+<h2>Look for it in the service</h2>
+${factList([
+  ['Platform', entry.orderPlatform],
+  [
+    'Order id',
+    entry.orderId === null
+      ? null
+      : anchor(orderLink(visit, { source: null, orderId: entry.orderId }), entry.orderId),
+  ],
+  ['Reference, in the notes of the order', entry.reference],
+  ['Creator', handle],
+  [
+    'Deal',
+    entry.dealId ??
+      (lacksDeal(entry, { dealId: knownDeal(entry), collabId: entry.collabId }) ? 'unknown' : null),
+  ],
+  ['Collaboration', entry.collabId],
+])}
+${visit.may('POST /doubts/settle') ? forms(entry, { deals, credit: credits[0] ?? null, visit }) : readOnly(entry, credits, visit)}
+<h2>What happened</h2>
+${lifeList(life.events, visit)}`,
+  };
+}
+
+function evidenceList(evidence: readonly Evidence[], visit: Visit): Html {
+  return html`${evidence.map(
+    ({ kind, dealId, amount, currency, receivedAt }) =>
+      html`${instant(receivedAt, visit)} ${kind.replaceAll('_', ' ')}${dealId === null ? null : `, deal ${dealId}`}${amount === null ? null : `, ${formatMoney(amount, currency)}`} `,
+  )}`;
+}
+
+function readOnly({ state }: OpenEntry, credits: readonly DoubleCredit[], visit: Visit): Html | null {
+  if (state !== 'in_doubt' && credits.length === 0) return null;
+  return html`<h2>Settle it</h2>\n<p>${notOffered(visit, 'POST /doubts/settle')}</p>`;
+}
+
+type Offered = {
+  readonly deals: readonly DealOfHandle[];
+  readonly credit: DoubleCredit | null;
+  readonly visit: Visit;
+};
+
+function forms(entry: OpenEntry, { deals, credit, visit }: Offered): Html {
+  return html`${credit === null ? null : acknowledgeForm(entry, { credit, visit })}
+${entry.state === 'in_doubt' || (entry.state === 'rejected' && visit.may('decide resend')) ? settleForm(entry, { deals, visit }) : null}
+${entry.state === 'rejected' && !visit.may('decide resend') ? html`<h2>Send it again</h2>\n<p>${notOffered(visit, 'decide resend')}</p>` : null}
+${credit === null && entry.state !== 'in_doubt' && entry.state !== 'rejected' ? html`<p class="none">There is nothing to settle.</p>` : null}`;
+}
+
+function acknowledgeForm(
+  entry: OpenEntry,
+  { credit, visit }: Pick<Offered, 'visit'> & { credit: DoubleCredit },
+): Html {
+  return html`<form class="settle" method="post" action="${visit.link('/doubts/settle')}" aria-label="Acknowledge the double credit">
+<h2>Credited ${credit.credits} times</h2>
+<p>The service accepted ${credit.credits} requests for it. Correct it in the service first.</p>
+${shownFields(entry, visit)}
+<input type="hidden" name="credits" value="${credit.credits}">
+<input type="hidden" name="decision" value="acknowledge">
+${reasonField('acknowledge-reason')}
+<p><button class="primary" type="submit">Acknowledge: it is corrected in the service</button></p>
+</form>
+`;
+}
+
+function settleForm(entry: OpenEntry, { deals, visit }: Omit<Offered, 'credit'>): Html {
+  const isDoubt = entry.state === 'in_doubt';
+  return html`<form class="settle" method="post" action="${visit.link('/doubts/settle')}" aria-label="Settle entry ${entry.entryId}">
+<h2>Settle it</h2>
+${shownFields(entry, visit)}
+<fieldset><legend>${isDoubt ? 'What did you find?' : 'What should happen?'}</legend>
+${isDoubt ? acceptChoice(entry, deals) : null}
+${
+  visit.may('decide resend')
+    ? html`<p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
+<p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>`
+    : html`<p>To send it again: ${notOffered(visit, 'decide resend')}</p>`
+}
+${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write it off. It is never sent again.</label></p>` : null}
+</fieldset>
+${reasonField('settle-reason')}
+<p><button class="primary" type="submit">Settle entry ${entry.entryId}</button></p>
+</form>
+`;
+}
+
+function acceptChoice(entry: OpenEntry, deals: readonly DealOfHandle[]): Html {
+  const dealId = knownDeal(entry);
+  const needs = lacksDeal(entry, { dealId, collabId: entry.collabId });
+  const names = needs || dealId !== null || entry.collabId !== null || deals.length > 0;
+  return html`<p><label><input type="radio" name="decision" value="accepted" required> The service shows it: it was credited.</label></p>
+${
+  names
+    ? html`<p class="under"><label>Deal that was credited <input type="text" name="deal" list="deals" value="${dealId ?? ''}" autocomplete="off"></label>
+<label>or collaboration <input type="text" name="collab" value="${entry.collabId ?? ''}" autocomplete="off"></label>
+${needs ? html`<small>One of them is needed, so that the sales count for the right deal.</small>` : null}</p>
+<datalist id="deals">${deals.map(({ dealId: id, brandId, isActive }) => html`<option value="${id}">${dealFacts({ brandId, isActive })}</option>`)}</datalist>
+${deals.length === 0 ? null : html`<p class="under"><small>The mirror knows these deals of ${entry.influencerHandle}: ${deals.map(({ dealId: id, ...facts }, index) => html`${index === 0 ? '' : ', '}<code>${id}</code> (${dealFacts(facts)})`)}.</small></p>`}`
+    : null
+}`;
+}
+
+function dealFacts({ brandId, isActive }: Omit<DealOfHandle, 'dealId'>): string {
+  return [brandId === null ? 'brand unknown' : `brand ${brandId}`, isActive === false ? 'not active' : '']
+    .filter((fact) => fact !== '')
+    .join(', ');
+}
+
+/** Hidden fields with the entry's state as shown. The form is refused if the state has changed since. */
+function shownFields({ entryId, state, attempt }: OpenEntry, visit: Visit): Html {
+  return html`<input type="hidden" name="entry" value="${entryId}">
+<input type="hidden" name="state" value="${state}">
+<input type="hidden" name="attempt" value="${attempt}">
+<input type="hidden" name="return_to" value="${visit.link('/doubts')}">`;
+}
+
+function reasonField(id: string): Html {
+  return html`<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" required></textarea><br><small>Kept with the decision, with your name.</small></p>
+`;
+}
+
+const FORM = 'settle-many';
+const ACKNOWLEDGE_FORM = 'acknowledge-many';
+
+type Entry = {
+  readonly entryId: string;
+  readonly amount: string | null;
+  readonly currency: string | null;
+};
+
+/** A checkbox that chooses an entry for the form below the list. */
+function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
+  return chooseBox({
+    ...{ form, name: 'entry', value: entryId, label: `entry ${entryId}` },
+    amount: amount === null ? null : formatMoney(amount, currency),
+  });
+}
+
+/** The same for the form below the list of double credits. */
+function creditBox(entry: Entry): Html {
+  return entryBox(entry, ACKNOWLEDGE_FORM);
+}
+
+/** A form that previews the acknowledgement of the ticked double credits, or of all of a job. */
+export function acknowledgeManyForm(
+  visit: Visit,
+  {
+    job,
+    credits,
+    entryIds = null,
+  }: {
+    readonly job: string | null;
+    readonly credits: number;
+    /** Those that were chosen before. Null: they are ticked on this page. */
+    readonly entryIds?: readonly string[] | null;
+  },
+): Html | null {
+  if (credits === 0) return null;
+  return chooseForm(visit, {
+    id: ACKNOWLEDGE_FORM,
+    path: '/bulk/preview-credits',
+    title: 'Acknowledge many',
+    about: 'You see a preview first.',
+    hidden: { filter_job: job ?? '', entry: entryIds ?? [] },
+    chosen: entryIds === null ? 'double credits' : null,
+    scope: 'selected',
+    all: plural(credits, 'double credit'),
+  });
+}
+
+/**
+ * A form that previews one decision about the ticked entries, or about all that match the filter. The filter
+ * is submitted as shown, with an age as the instant from which it was counted.
+ */
+export function settleManyForm(
+  visit: Visit,
+  {
+    filter: { job, reason, dealId, sinceBefore },
+    doubts,
+    count,
+    amounts,
+    isChosen = false,
+  }: {
+    readonly filter: ChosenDoubts;
+    readonly doubts: number;
+    /** The number of doubts in words. */
+    readonly count: string;
+    readonly amounts: string;
+    /** Whether the filter is what was chosen before. Otherwise, entries of this page can be ticked. */
+    readonly isChosen?: boolean;
+  },
+): Html | null {
+  if (doubts === 0) return null;
+  return chooseForm(visit, {
+    id: FORM,
+    path: '/bulk/preview',
+    title: 'Settle many',
+    about: 'You see a preview first: which entries, how much money, and which of them are left out.',
+    hidden: {
+      filter_job: job ?? '',
+      filter_reason: reason ?? '',
+      filter_deal: dealId ?? '',
+      filter_since: sinceBefore?.toISOString() ?? '',
+    },
+    fields: html`<fieldset><legend>What did you find?</legend>
+<p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
+<p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
+<label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
+${visit.may('decide resend') ? html`<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>\n` : null}<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write them off. They are never sent again.</label></p>
+</fieldset>`,
+    chosen: isChosen ? null : 'entries',
+    all: `${count}${isChosen ? '' : ' that match'}${amounts === '' ? '' : `: ${amounts}`}`,
+  });
+}
+
+/** Options for how long an entry has been in doubt, in milliseconds. */
+const AGES: Readonly<Record<string, number>> = {
+  an_hour: 3_600_000,
+  a_day: 86_400_000,
+  a_week: 604_800_000,
+};
+
+type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
+
+/** Reads the filter from the address. Ages are counted back from `visit.now`. */
+function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
+  const age = AGES[optionOf(visit, 'older', Object.keys(AGES)) ?? ''];
+  return {
+    job: textOf(visit, 'job'),
+    reason: textOf(visit, 'reason'),
+    dealId: textOf(visit, 'deal'),
+    sinceBefore: age === undefined ? null : new Date(visit.now.getTime() - age),
+  };
+}

@@ -1,0 +1,362 @@
+import { KnownError } from '../../../core/known-error.ts';
+import { formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
+import { isMonth, monthBefore } from '../../../core/time/month.ts';
+import { convertLines } from '../../../money/convert-lines.ts';
+import { loadExchange, loadStatementRules } from '../../../money/load-rules.ts';
+import { listPayments } from '../../../money/payments/keep-payments.ts';
+import { findClosed, readStatement, refuseContained } from '../../../money/read-statement.ts';
+import type { StatementLine, StatementRules } from '../../../money/statement.ts';
+import {
+  type CurrencySum,
+  type DealSum,
+  type LineKey,
+  listDealLines,
+  listOpenMonths,
+  listStatements,
+  type StatementSums,
+  sumStatement,
+} from '../../../money/sum-statement.ts';
+import { column, number } from '../../../render/block.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
+import { html } from '../../../render/html/html.ts';
+import { formatCount, plural } from '../../../render/text.ts';
+import {
+  describeLeftOut,
+  describeStatement,
+  describeToPay,
+  describeTotal,
+  narrowStatement,
+  renderStatementCsv,
+} from '../../../reports/money/statement.ts';
+import { listStatementMails } from '../../../reports/money/statement-mails.ts';
+import { describePaid } from '../../../reports/payments/payments.ts';
+import { definePage, type Shown, type Visit } from '../../console-page.ts';
+import { actionForm, notOffered } from '../../markup/action-form.ts';
+import {
+  anchor,
+  badge,
+  dealAnchor,
+  describeKnown,
+  factList,
+  instant,
+  missing,
+  orderLink,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/statements';
+
+/** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
+export const statementsPage = definePage(PATH, async (visit) => {
+  const chosen = textOf(visit, 'month');
+  if (chosen !== null && isMonth(chosen)) return { redirect: visit.link(`${PATH}/${chosen}`) };
+  const after = textOf(visit, 'after');
+  const rows = await listStatements(visit.db, {
+    limit: PAGE_ROWS + 1,
+    after: after !== null && isMonth(after) ? after : null,
+  });
+  const open = after === null ? await listOpenMonths(visit.db, { limit: PAGE_ROWS }) : [];
+  const unclear = await listStatementMails(visit.db, { state: 'unclear', limit: PAGE_ROWS });
+  const { timeZone } = visit.config.statements;
+  const last = monthBefore(visit.now, timeZone);
+  const month = (label: string) => anchor(visit.link(`${PATH}/${label}`), label);
+  return {
+    title: 'Statements',
+    content: html`<p>What each deal earned in a month, net of refunds and cancellations. The last month that is over is ${month(last)}; days are those of ${timeZone}.</p>
+<form class="filter" method="get" action="${visit.link(PATH)}" role="search" aria-label="Open a month">
+<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
+<button type="submit">Open</button>
+</form>
+${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
+<h2>Open</h2>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.</p>
+${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
+  column('Month', ({ month: label }) => month(label)),
+  column('State', ({ month: label }) =>
+    label <= last ? 'can be closed' : 'not over: orders can still be returned',
+  ),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  number('Commission', ({ amount, currency }) => formatMoney(amount, currency)),
+])}
+<h2>Closed</h2>
+<p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
+${pagedTable({ rows, visit, about: 'Closed statements', none: 'No statement is closed yet.', key: 'month' }, [
+  column('Month', ({ month: label }) => month(label)),
+  number('Lines', ({ lines }) => formatCount(lines)),
+  column('Closed', ({ at }) => instant(at, visit)),
+  column('Who', ({ by }) => by),
+  column('Why', ({ reason }) => reason),
+  column('SHA-256', ({ hash }) => html`<code>${hash.slice(0, 12)}</code>`),
+])}`,
+  };
+});
+
+/**
+ * Page of the statement of one month: the amounts owed to each deal, with one table per currency, and the
+ * orders that it does not contain yet.
+ */
+export const statementPage = definePage('/statements/:month', async (visit) => {
+  const { month = '' } = visit.params;
+  if (!isMonth(month)) return missing(`Statement of ${month}`, 'There is no such month.');
+  const contained = await refuseContained(visit.db, month).then(() => null, describeKnown);
+  if (contained !== null) return { title: `Statement of ${month}`, content: contained };
+  const read = readRules(visit);
+  // A closed statement is shown as it was stored, even if the terms cannot be read now.
+  const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
+  if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
+  const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
+  const format = visit.query.get('download');
+  const dealId = textOf(visit, 'deal');
+  // What a creator gets is the document.
+  if (format === 'pdf' && dealId !== null)
+    return { redirect: visit.link(`/statements/${month}/document`, { deal: dealId, download: format }) };
+  if (format === 'csv' || format === 'pdf') return download(visit, { month, rules, format, dealId });
+  return dealId === null
+    ? showMonth(visit, { month, rules })
+    : showDealLines(visit, { month, rules, dealId });
+});
+
+/** Maximum number of lines of a download, which is built in memory. A PDF of that size has 150 pages. */
+const MAX_DOWNLOAD_LINES = { csv: 100_000, pdf: 5_000 } as const;
+
+/** Describes the total of all currencies in the reporting currency. Null if none is configured. */
+function convertedTotal({ config }: Visit, { days, closed, exchange: stored }: StatementSums): string | null {
+  try {
+    const exchange = closed === null ? loadExchange(config.statements) : stored;
+    return exchange === null ? null : describeTotal(convertLines(days, exchange));
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    return 'Unknown: the exchange rates cannot be used. To see why: npx influencer-sync statement';
+  }
+}
+
+type Month = { readonly month: string; readonly rules: StatementRules };
+
+/**
+ * Reads the rules, or describes why they cannot be read. An open statement cannot be computed without them.
+ */
+function readRules({ config }: Visit): StatementRules | { readonly problem: Html } {
+  try {
+    return loadStatementRules(config.statements);
+  } catch (error) {
+    return { problem: describeKnown(error) };
+  }
+}
+
+/**
+ * Returns the statement, or the part of one deal, as a file. Returns a page with a command if it is too long.
+ */
+async function download(
+  visit: Visit,
+  {
+    month,
+    rules,
+    format,
+    dealId,
+  }: Month & { readonly format: 'csv' | 'pdf'; readonly dealId: string | null },
+): Promise<Shown> {
+  const { currencies } = await sumStatement(visit.db, { month, rules, dealId, limit: 1 });
+  const lines = currencies.reduce((sum, one) => sum + one.lines, 0);
+  if (lines > MAX_DOWNLOAD_LINES[format])
+    return {
+      title: 'No file to save',
+      content: html`<p class="notice red" role="alert">The statement has ${plural(lines, 'line')}. Save it with a command:</p>
+<p><code>npx influencer-sync statement --month ${month} --format ${format} > statement-${month}.${format}</code></p>`,
+      status: 404,
+    };
+  const statement = narrowStatement(await readStatement(visit.db, { month, rules }), { dealId });
+  const name = `statement-${month}${dealId === null ? '' : `-${dealId.replace(/[^\w-]/g, '_')}`}.${format}`;
+  if (format === 'csv')
+    return { download: { name, type: 'text/csv', content: renderStatementCsv(statement) } };
+  const { renderBlocksPdf } = await import('../../../render/render-pdf.ts');
+  const madeAt = statement.closed?.at ?? new Date(`${month}-01T00:00:00Z`);
+  const content = await renderBlocksPdf(describeStatement(statement, { showsLines: true }), {
+    title: `Statement of ${month}`,
+    madeAt,
+  });
+  return { download: { name, type: 'application/pdf', content } };
+}
+
+async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> {
+  const after = textOf(visit, 'after');
+  const sums = await sumStatement(visit.db, {
+    ...{ month, rules, after, limit: PAGE_ROWS + 1 },
+    currency: textOf(visit, 'currency'),
+    withDays: true,
+  });
+  const { closed, currencies, timeZone, returnWindowDays } = sums;
+  const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
+  const payments =
+    closed === null
+      ? []
+      : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId: null } });
+  return {
+    title: `Statement of ${month}`,
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
+${factList([
+  ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
+  ['Payments', closed === null ? null : describePaid(payments)],
+  ['In one currency', total],
+  ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
+  ['SHA-256', closed?.hash ?? null],
+  ['Days', `of ${timeZone}; an order counts ${plural(returnWindowDays, 'day')} after it was placed`],
+  [
+    'Every line',
+    html`${anchor(visit.link(`/statements/${month}`, { download: 'csv' }), 'Download as CSV, for a spreadsheet')} or ${anchor(visit.link(`/statements/${month}`, { download: 'pdf' }), 'as PDF, to pass on')}`,
+  ],
+])}
+${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
+${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
+${leftOut(sums)}
+${closed === null ? closeForm(visit, sums) : null}`,
+  };
+}
+
+function currencyTable(
+  { currency, amount }: CurrencySum,
+  { sums: { deals, month }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
+): Html {
+  const rows = deals.filter((deal) => deal.currency === currency);
+  const last = rows[PAGE_ROWS - 1];
+  const money = (title: string, of: 'netAmount' | 'commission' | 'corrections' | 'fees') =>
+    number(title, ({ [of]: sum }: DealSum) => (sum === null ? null : formatMoney(sum, null)));
+  const path = `/statements/${month}`;
+  return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
+${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${currency}`, none: 'No deal.' }, [
+  column('Deal', ({ dealId }) =>
+    dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+  ),
+  column('Creator', ({ influencerHandle }) => influencerHandle),
+  number('Orders', ({ orders }) => formatCount(orders)),
+  money('Net revenue', 'netAmount'),
+  money('Commission', 'commission'),
+  money('Corrections', 'corrections'),
+  money('Fees', 'fees'),
+  number('To pay', (deal) => formatMoney(deal.amount, currency)),
+])}
+${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
+}
+
+/** What the statement does not contain, as the command describes it. */
+function leftOut(sums: StatementSums): Html | null {
+  const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
+  return sections.length === 0 ? null : html`<h2>Left out, or not settled</h2>${sections.map(blockMarkup)}`;
+}
+
+/**
+ * Renders the form that closes the statement, once its month is over. The form submits the totals that it
+ * shows; if they have changed by then, the statement is not closed.
+ */
+function closeForm(visit: Visit, sums: StatementSums): Html {
+  const { month, timeZone } = sums;
+  if (month > monthBefore(visit.now, timeZone))
+    return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it then.</p>`;
+  return html`<h2>Close it</h2>
+<p>Close the statement when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. Later changes are corrections in the next statement.</p>
+${actionForm(visit, '/statements/close', {
+  hidden: { month, shown: describeSums(sums.currencies) },
+  button: `Close ${month}`,
+  confirm: 'I have checked it: a closed statement never changes.',
+})}`;
+}
+
+/**
+ * Describes the totals of a statement: `13.33 EUR in 2 lines, 5.00 USD in 1 line`. The page shows this text,
+ * and closing compares it with the current totals.
+ */
+export function describeSums(currencies: readonly CurrencySum[]): string {
+  return currencies.length === 0
+    ? 'nothing to pay'
+    : currencies
+        .map(({ amount, currency, lines }) => `${formatMoney(amount, currency)} in ${plural(lines, 'line')}`)
+        .join(', ');
+}
+
+/** Shows the lines of one deal in a statement, page by page. */
+async function showDealLines(
+  visit: Visit,
+  options: { readonly month: string; readonly rules: StatementRules; readonly dealId: string },
+): Promise<Shown> {
+  const { month, dealId } = options;
+  const key = keyOf(visit, { currency: 'text', dueOn: 'day', kind: 'text', subject: 'text' });
+  const [sums, lines] = await Promise.all([
+    sumStatement(visit.db, { ...options, limit: PAGE_ROWS }),
+    listDealLines(visit.db, {
+      ...{ ...options, limit: PAGE_ROWS + 1 },
+      after: key === null ? null : { ...key, kind: key.kind as LineKey['kind'] },
+    }),
+  ]);
+  const { closed } = sums;
+  const payments =
+    closed === null ? [] : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId } });
+  const path = `/statements/${month}`;
+  const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
+  return {
+    title: `Statement of ${month}: deal ${dealId}`,
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
+${factList([
+  [
+    'To pay',
+    describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
+      'nothing',
+  ],
+  [
+    'Carried forward',
+    sums.carried
+      .map(
+        ({ amount, minimum, currency }) =>
+          `${formatMoney(amount, currency)}, below the minimum of ${formatMoney(minimum, currency)}`,
+      )
+      .join('; ') || null,
+  ],
+  ['Payment', closed === null ? null : describePaid(payments)],
+  ['Deal', dealAnchor(visit, dealId)],
+  ['Creator', handle ?? null],
+  [
+    'Document',
+    visit.may('GET /statements/:month/document')
+      ? anchor(visit.link(`${path}/document`, { deal: dealId }), 'The statement for the creator')
+      : notOffered(visit, 'GET /statements/:month/document'),
+  ],
+  ['Lines', formatCount(sums.currencies.reduce((sum, one) => sum + one.lines, 0))],
+])}
+${
+  lines.length === 0 && key === null
+    ? html`<p class="none">The statement has no line for this deal.</p>`
+    : pagedTable(
+        {
+          rows: lines,
+          visit,
+          about: `Lines of deal ${dealId}`,
+          none: 'The statement has no line for this deal.',
+          key: ['currency', 'dueOn', 'kind', 'subject'],
+        },
+        [
+          column('Day', ({ orderedOn, dueOn }) => orderedOn ?? dueOn),
+          column('What', (line) => whatOf(line, visit)),
+          number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
+            netAmount === null
+              ? null
+              : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+          ),
+          number('Rate', ({ ratePercent, rateFrom }) =>
+            ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
+          ),
+          column('Terms', ({ termsText }) => termsText),
+          number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
+          number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+          number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+      )
+}`,
+  };
+}
+
+function whatOf({ kind, orderId, source }: StatementLine, visit: Visit) {
+  const subject =
+    orderId === null ? 'fee' : html`order ${anchor(orderLink(visit, { source, orderId }), orderId)}`;
+  return kind === 'correction' ? html`${subject}, corrected` : subject;
+}
