@@ -96,7 +96,7 @@ export function dispositionLines(
   const at = (disposition: Disposition) => (details === undefined ? [] : groupsAt(disposition, details));
   const unsure =
     isPlan && details?.areOwnersChecked === false
-      ? '; their owners are not checked (npx influencer-sync codes)'
+      ? '; `npx influencer-sync codes` checks that the service knows their owners'
       : '';
   const allExcluded = Object.values(excluded).reduce((sum, count) => sum + count, 0);
   const lines: readonly CountLine[] = [
