@@ -59,7 +59,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         ]),
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
-      ...describeHeldOrders({ groups: details.heldOrders }),
+      ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {
         count: counts.entries.rejected,
