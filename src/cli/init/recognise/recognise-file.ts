@@ -64,7 +64,8 @@ export async function recogniseFile(
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
     const { code, message } = error.reason;
-    return { file, code, why: message };
+    // The file is named beside the reason.
+    return { file, code, why: message.replace(`${file.uri} `, 'It ') };
   }
 }
 
