@@ -59,7 +59,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         ]),
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
-      ...describeHeldOrders({ groups: details.heldOrders }),
+      ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {
         count: counts.entries.rejected,
@@ -96,7 +96,7 @@ export function dispositionLines(
   const at = (disposition: Disposition) => (details === undefined ? [] : groupsAt(disposition, details));
   const unsure =
     isPlan && details?.areOwnersChecked === false
-      ? '; their owners are not checked (npx influencer-sync codes)'
+      ? '; `npx influencer-sync codes` checks that the service knows their owners'
       : '';
   const allExcluded = Object.values(excluded).reduce((sum, count) => sum + count, 0);
   const lines: readonly CountLine[] = [

@@ -51,94 +51,99 @@ export function crossCheck(
   return findings.map(({ path, ...finding }) => ({ where: places.where(path), ...finding }));
 }
 
+/** A problem of one setting. @param says what follows its name in the message. */
+function finding(path: ConfigPath, says: string, help: string): ConfigFinding {
+  return { path, message: `${path.join('.')}${says}`, help };
+}
+
 function* checkApi({ api }: PipelineConfig): Generator<ConfigFinding> {
   const path = ['api', 'url'];
-  const url = api.url === '' ? null : URL.parse(api.url);
-  if (
-    api.url !== '' &&
-    (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
-  ) {
-    yield {
-      path,
-      message: 'api.url is not a web address.',
-      help: 'Write it like https://api.example.com, or leave it empty.',
-    };
-  } else if (url !== null && (url.username !== '' || url.password !== '')) {
-    yield {
-      path,
-      message: 'api.url contains a user name or password.',
-      help: 'Put the key into api.key, and write only the address here.',
-    };
-  } else if (url !== null && (url.search !== '' || url.hash !== '')) {
-    yield {
-      path,
-      message: 'api.url contains a ? or #.',
-      help: 'Write only the address, for example https://api.example.com.',
-    };
-  } else if (url !== null && /\/v1$/.test(url.pathname.replace(/\/+$/, ''))) {
-    yield {
-      path,
-      message: 'api.url ends with /v1, which every operation adds already.',
-      help: 'Leave /v1 out.',
-    };
-  }
-  if (api.leaseSeconds <= api.timeoutSeconds) {
-    yield {
-      path: ['api', 'lease_seconds'],
-      message: `api.lease_seconds (${api.leaseSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a slow answer would look like a lost process.`,
-      help: 'Raise lease_seconds or lower timeout_seconds. A lease of twice the timeout is a good choice.',
-    };
-  }
+  const wrong =
+    problemOfUrl(api.url, {
+      example: 'https://api.example.com, or leave it empty',
+      secrets: 'Put the key into api.key',
+    }) ?? problemOfBase(URL.parse(api.url));
+  if (api.url !== '' && wrong !== null) yield finding(path, ...wrong);
+  if (api.leaseSeconds > api.timeoutSeconds) return;
+  yield finding(
+    ['api', 'lease_seconds'],
+    ` (${api.leaseSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a slow answer would look like a lost process.`,
+    'Raise lease_seconds or lower timeout_seconds. A lease of twice the timeout is a good choice.',
+  );
+}
+
+/** What is wrong with a setting, after its name, and how to correct it. */
+type Wrong = readonly [says: string, help: string];
+
+/** Why a text is no address of a server, or contains a secret. The text is not repeated, because it may be one. */
+function problemOfUrl(
+  text: string,
+  { example, secrets }: { readonly example: string; readonly secrets?: string },
+): Wrong | null {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '')
+    return [' is not a web address.', `Write it like ${example}.`];
+  if (secrets === undefined || (url.username === '' && url.password === '')) return null;
+  return [' contains a user name or password.', `${secrets}, and write only the address here.`];
+}
+
+/** Why an address cannot be the one to which every operation adds its path. */
+function problemOfBase(url: URL | null): Wrong | null {
+  if (url === null) return null;
+  if (url.search !== '' || url.hash !== '')
+    return [' contains a ? or #.', 'Write only the address, for example https://api.example.com.'];
+  return /\/v1$/.test(url.pathname.replace(/\/+$/, ''))
+    ? [' ends with /v1, which every operation adds already.', 'Leave /v1 out.']
+    : null;
 }
 
 function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
   if (serve.graceSeconds > api.timeoutSeconds) return;
-  yield {
-    path: ['serve', 'grace_seconds'],
-    message: `serve.grace_seconds (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request before its answer arrives.`,
-    help: 'Raise grace_seconds or lower timeout_seconds.',
-  };
+  yield finding(
+    ['serve', 'grace_seconds'],
+    ` (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request before its answer arrives.`,
+    'Raise grace_seconds or lower timeout_seconds.',
+  );
 }
 
 /** Checks the address of the console and the settings of the OpenID Connect provider, which needs https. */
 function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Generator<ConfigFinding> {
   const at = URL.parse(url);
-  if (url !== '' && (at === null || !/^https?:$/.test(at.protocol))) {
-    yield {
-      path: ['console', 'url'],
-      message: `console.url: "${url}" is not an address.`,
-      help: 'Write it like https://ops.example.com, with console.base_path at its end where one is set.',
-    };
-  } else if (at !== null && at.pathname.replace(/\/$/, '') !== basePath) {
-    yield {
-      path: ['console', 'url'],
-      message: `console.url ends with "${at.pathname}", and console.base_path is "${basePath === '' ? '/' : basePath}".`,
-      help: 'Make both the same path.',
-    };
-  }
+  const ofUrl = ['console', 'url'];
+  if (url !== '' && (at === null || !/^https?:$/.test(at.protocol)))
+    yield finding(
+      ofUrl,
+      `: "${url}" is not an address.`,
+      'Write it like https://ops.example.com, with console.base_path at its end where one is set.',
+    );
+  else if (at !== null && at.pathname.replace(/\/$/, '') !== basePath)
+    yield finding(
+      ofUrl,
+      ` ends with "${at.pathname}", and console.base_path is "${basePath === '' ? '/' : basePath}".`,
+      'Make both the same path.',
+    );
   if (oidc === null) return;
   const path: ConfigPath = ['console', 'auth', 'oidc'];
   if (url === '')
-    yield {
+    yield finding(
       path,
-      message:
-        'console.auth.oidc needs console.url, to which the provider redirects people after the sign-in.',
-      help: 'Add `url:` under console, for example `url: https://ops.example.com`, and register <url>/signed-in with the provider.',
-    };
+      ' needs console.url, to which the provider redirects people after the sign-in.',
+      'Add `url:` under console, for example `url: https://ops.example.com`, and register <url>/signed-in with the provider.',
+    );
   if (URL.parse(oidc.issuer)?.protocol !== 'https:' && !isLoopback(oidc.issuer))
-    yield {
-      path: [...path, 'issuer'],
-      message: `console.auth.oidc.issuer: "${oidc.issuer}" is not an https address.`,
-      help: 'Write the issuer of the provider, like https://login.example.com/tenant.',
-    };
+    yield finding(
+      [...path, 'issuer'],
+      `: "${oidc.issuer}" is not an https address.`,
+      'Write the issuer of the provider, like https://login.example.com/tenant.',
+    );
   const { operators, operatorGroups, marketing, marketingGroups, viewers, viewerGroups } = oidc;
   const everybody = [operators, operatorGroups, marketing, marketingGroups, viewers, viewerGroups];
   if (everybody.every((list) => list.length === 0))
-    yield {
+    yield finding(
       path,
-      message: 'console.auth.oidc lets nobody in.',
-      help: "List the people who may change everything in `operators` or `operator_groups`, those of marketing in `marketing` or `marketing_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
-    };
+      ' lets nobody in.',
+      "List the people who may change everything in `operators` or `operator_groups`, those of marketing in `marketing` or `marketing_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
+    );
 }
 
 function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {
@@ -146,13 +151,11 @@ function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> 
   const { protocol, hash } = URL.parse(database.url) ?? {};
   // A # ends the address, so a password that contains one would lose its end, and the host with it.
   if (hash === '' && (protocol === 'postgres:' || protocol === 'postgresql:')) return;
-  const help =
-    'Write it like postgres://user:password@host:5432/name (special characters in the password %-encoded), or leave it empty.';
-  yield {
-    path: ['database', 'url'],
-    message: 'database.url is not the address of a Postgres database.',
-    help,
-  };
+  yield finding(
+    ['database', 'url'],
+    ' is not the address of a Postgres database.',
+    'Write it like postgres://user:password@host:5432/name (special characters in the password %-encoded), or leave it empty.',
+  );
 }
 
 function* checkJobs(
@@ -211,57 +214,46 @@ function helpForSource(source: string, sourceNames: readonly string[]): string {
 /** Checks the time zone of statements and the settings for the conversion of amounts. */
 function* checkStatements({ statements, sources }: PipelineConfig): Generator<ConfigFinding> {
   const { timeZone, reportingCurrency, fx, customersSince } = statements;
-  if (!isNamedTimeZone(timeZone)) {
-    const message = `statements.time_zone: "${timeZone}" is not a time zone.`;
-    yield { path: ['statements', 'time_zone'], message, help: helpForTimeZone(timeZone) };
-  }
+  yield* checkZone(timeZone, ['statements']);
   if (fx !== null && reportingCurrency === null)
-    yield {
-      path: ['statements', 'fx'],
-      message: 'statements.fx needs statements.reporting_currency, into which its rates convert amounts.',
-      help: 'Add `reporting_currency:` under statements, for example `reporting_currency: EUR`.',
-    };
-  if (reportingCurrency !== null && !Intl.supportedValuesOf('currency').includes(reportingCurrency))
-    yield {
-      path: ['statements', 'reporting_currency'],
-      message: `statements.reporting_currency: "${reportingCurrency}" is not a currency.`,
-      help: 'Write its three letters, for example EUR.',
-    };
+    yield finding(
+      ['statements', 'fx'],
+      ' needs statements.reporting_currency, into which its rates convert amounts.',
+      'Add `reporting_currency:` under statements, for example `reporting_currency: EUR`.',
+    );
+  yield* checkCurrency(reportingCurrency, ['statements', 'reporting_currency']);
   const path = ['statements', 'customers_since'];
   const declared = Object.keys(customersSince);
   const known = Object.values(sources).flatMap(({ name, customerKey }) => (customerKey ? name : []));
   for (const name of declared.filter((one) => !known.includes(one)))
-    yield {
-      path: [...path, name],
-      message: `statements.customers_since.${name}: there is no source of that name with customer_key.`,
-      help: 'Correct the name, or set  customer_key: true  on the source, so that its customers are known.',
-    };
+    yield finding(
+      [...path, name],
+      ': there is no source of that name with customer_key.',
+      'Correct the name, or set  customer_key: true  on the source, so that its customers are known.',
+    );
   for (const name of declared.length === 0 ? [] : known.filter((one) => !declared.includes(one)))
-    yield {
+    yield finding(
       path,
-      message: `statements.customers_since does not name the source ${name}, so its customers may have ordered before.`,
-      help: `Add the day since when its exports have every order, for example  ${name}: 2021-03-01`,
-    };
+      ` does not name the source ${name}, so its customers may have ordered before.`,
+      `Add the day since when its exports have every order, for example  ${name}: 2021-03-01`,
+    );
   const { iban, bic, minimum } = statements.payments;
+  const ofPayments = ['statements', 'payments'];
   if (iban !== null && parseIban(iban) === null)
-    yield {
-      path: ['statements', 'payments', 'iban'],
-      message: 'statements.payments.iban is not an IBAN, or a character of it is wrong or missing.',
-      help: 'Copy it again from a statement of your bank.',
-    };
+    yield finding(
+      [...ofPayments, 'iban'],
+      ' is not an IBAN, or a character of it is wrong or missing.',
+      'Copy it again from a statement of your bank.',
+    );
   if (bic !== null && !isBic(bic))
-    yield {
-      path: ['statements', 'payments', 'bic'],
-      message: 'statements.payments.bic is not a BIC.',
-      help: 'Write its 8 or 11 characters in capitals, or leave it out: most banks need none.',
-    };
+    yield finding(
+      [...ofPayments, 'bic'],
+      ' is not a BIC.',
+      'Write its 8 or 11 characters in capitals, or leave it out: most banks need none.',
+    );
   for (const currency of Object.keys(minimum))
-    if (!Intl.supportedValuesOf('currency').includes(currency))
-      yield {
-        path: ['statements', 'payments', 'minimum', currency],
-        message: `statements.payments.minimum: "${currency}" is not a currency.`,
-        help: 'Write its three letters, for example EUR.',
-      };
+    for (const found of checkCurrency(currency, [...ofPayments, 'minimum']))
+      yield { ...found, path: [...found.path, currency] };
 }
 
 /**
@@ -271,16 +263,21 @@ function* checkStatements({ statements, sources }: PipelineConfig): Generator<Co
 function* checkNotify({ notify, jobs }: PipelineConfig): Generator<ConfigFinding> {
   for (const channel of [...notify.channels, ...notify.pings]) {
     const path = ['notify', 'channels', channel.name];
-    if ('url' in channel) yield* checkAddress(channel.url, [...path, 'url']);
+    const url = 'url' in channel ? channel.url : '';
+    const wrong = url === '' ? null : problemOfUrl(url, { example: 'https://example.com/path' });
+    if (wrong !== null) yield finding([...path, 'url'], ...wrong);
   }
   for (const { name, url, jobs: watched } of notify.pings) {
     const path = ['notify', 'channels', name];
     yield* checkNames(watched ?? [], { path: [...path, 'jobs'], what: 'job', known: Object.keys(jobs) });
     if (url.includes('{job}') || (watched ?? Object.keys(jobs)).length <= 1) continue;
     yield {
+      ...finding(
+        path,
+        ' is one check for several jobs, so a job that runs would hide another that does not.',
+        'Write {job} in url, or name one job in jobs, and add a channel for each other job.',
+      ),
       path: [...path, 'url'],
-      message: `notify.channels.${name} is one check for several jobs, so a job that runs would hide another that does not.`,
-      help: 'Write {job} in url, or name one job in jobs, and add a channel for each other job.',
     };
   }
   const channels = notify.channels.map(({ name }) => name);
@@ -298,11 +295,11 @@ function* checkNotify({ notify, jobs }: PipelineConfig): Generator<ConfigFinding
       ({ name, kind }) => kind === 'pagerduty' && digest.channels.includes(name),
     );
     for (const { name } of pagers)
-      yield {
-        path: [...path, 'channels'],
-        message: `notify.digest.channels: ${name} is PagerDuty, where the digest would be an alert every day.`,
-        help: 'Choose channels of another kind.',
-      };
+      yield finding(
+        [...path, 'channels'],
+        `: ${name} is PagerDuty, where the digest would be an alert every day.`,
+        'Choose channels of another kind.',
+      );
   }
   if (quietHours === null) return;
   yield* checkZone(quietHours.timeZone, ['notify', 'quiet_hours']);
@@ -314,16 +311,6 @@ function* checkNotify({ notify, jobs }: PipelineConfig): Generator<ConfigFinding
   };
 }
 
-/** The address is not repeated, because it may be a secret. */
-function* checkAddress(address: string, path: ConfigPath): Generator<ConfigFinding> {
-  if (address === '' || /^https?:$/.test(URL.parse(address)?.protocol ?? '')) return;
-  yield {
-    path,
-    message: `${path.join('.')} is not a web address.`,
-    help: 'Write it like https://example.com/path.',
-  };
-}
-
 function* checkNames(
   names: readonly string[],
   options: { readonly path: ConfigPath; readonly what: string; readonly known: readonly string[] },
@@ -332,18 +319,25 @@ function* checkNames(
   for (const name of names.filter((one) => !known.includes(one))) {
     const near = didYouMean(name, known);
     const others = known.join(', ') || 'none yet';
-    yield {
-      path,
-      message: `${path.join('.')}: there is no ${what} "${name}".`,
-      help: near === null ? `Existing ${what}s: ${others}.` : `Did you mean "${near}"?`,
-    };
+    const help = near === null ? `Existing ${what}s: ${others}.` : `Did you mean "${near}"?`;
+    yield finding(path, `: there is no ${what} "${name}".`, help);
   }
 }
 
 function* checkZone(zone: string, path: ConfigPath): Generator<ConfigFinding> {
   if (isNamedTimeZone(zone)) return;
-  const message = `${path.join('.')}.time_zone: "${zone}" is not a time zone.`;
-  yield { path: [...path, 'time_zone'], message, help: helpForTimeZone(zone) };
+  const near = didYouMean(zone, Intl.supportedValuesOf('timeZone'));
+  const known = 'Write an IANA name, for example Europe/Amsterdam or UTC.';
+  const help = near === null ? known : `Did you mean "${near}"?`;
+  yield finding([...path, 'time_zone'], `: "${zone}" is not a time zone.`, help);
+}
+
+function* checkCurrency(currency: string | null, path: ConfigPath): Generator<ConfigFinding> {
+  if (currency === null || Intl.supportedValuesOf('currency').includes(currency)) return;
+  const near = didYouMean(currency, Intl.supportedValuesOf('currency'));
+  const known = 'Write the three letters of ISO 4217, for example EUR.';
+  const help = near === null ? known : `Did you mean "${near}"? ${known}`;
+  yield finding(path, `: "${currency}" is not a currency.`, help);
 }
 
 const FIVE_FIELDS =
@@ -351,64 +345,40 @@ const FIVE_FIELDS =
 
 /** Checks a job's schedule and time zone, and that the job that it follows exists and is scheduled. */
 function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<ConfigFinding> {
-  const at = (key: string) => ['jobs', job.name, key];
-  const title = `jobs.${job.name}`;
-  if (job.schedule !== null) {
-    const problem = problemOfCron(job.schedule);
-    const message = `${title}.schedule: "${job.schedule}" ${problem}.`;
-    if (problem !== null) yield { path: at('schedule'), message, help: FIVE_FIELDS };
-  }
-  if (!isNamedTimeZone(job.timeZone)) {
-    const message = `${title}.time_zone: "${job.timeZone}" is not a time zone.`;
-    yield { path: at('time_zone'), message, help: helpForTimeZone(job.timeZone) };
-  }
+  const own = ['jobs', job.name];
+  const problem = job.schedule === null ? null : problemOfCron(job.schedule);
+  if (problem !== null) yield finding([...own, 'schedule'], `: "${job.schedule}" ${problem}.`, FIVE_FIELDS);
+  yield* checkZone(job.timeZone, own);
   if (job.after === null) return;
-  const path = at('after');
+  const path = [...own, 'after'];
   if (job.schedule !== null) {
     const help = 'Remove one of them: a job with `after` runs when the job that it follows is done.';
-    yield { path, message: `${title} has both a schedule and after.`, help };
-  } else if (jobs[job.after] === undefined) {
-    const near = didYouMean(job.after, Object.keys(jobs));
-    const help = near === null ? `Use one of: ${Object.keys(jobs).join(', ')}.` : `Did you mean "${near}"?`;
-    yield { path, message: `${title}.after: there is no job "${job.after}".`, help };
+    yield { ...finding(own, ' has both a schedule and after.', help), path };
   } else {
+    yield* checkNames([job.after], { path, what: 'job', known: Object.keys(jobs) });
     const wrong = problemOfChain(job, jobs);
-    if (wrong !== null) yield { path, message: `${title}.after: ${wrong.message}`, help: wrong.help };
+    if (wrong !== null) yield finding(path, ...wrong);
   }
 }
 
 /** Follows `after` to the first job of the chain, which must have a schedule. */
-function problemOfChain(
-  job: JobSettings,
-  jobs: PipelineConfig['jobs'],
-): { readonly message: string; readonly help: string } | null {
+function problemOfChain(job: JobSettings, jobs: PipelineConfig['jobs']): Wrong | null {
   const way = [job.name];
   let head = job;
   while (head.after !== null) {
     const next = jobs[head.after];
-    if (next === undefined) return null; // Reported for that job.
+    if (next === undefined) return null; // Reported by its name.
     way.push(next.name);
     if (next.name === job.name)
-      return {
-        message: `the jobs wait for each other: ${way.join(' → ')}.`,
-        help: 'Give one of them a schedule instead.',
-      };
+      return [`: the jobs wait for each other: ${way.join(' → ')}.`, 'Give one of them a schedule instead.'];
     if (way.indexOf(next.name) < way.length - 1) return null; // A circle that this job is not part of.
     head = next;
   }
   if (head.schedule !== null) return null;
-  return {
-    message: `${head.name} has no schedule, so this job would never run.`,
-    help: `Give jobs.${head.name} a schedule.`,
-  };
-}
-
-/** Suggests how to write the zone that was meant. */
-function helpForTimeZone(zone: string): string {
-  const near = didYouMean(zone, Intl.supportedValuesOf('timeZone'));
-  return near === null
-    ? 'Write an IANA name, for example Europe/Amsterdam or UTC.'
-    : `Did you mean "${near}"?`;
+  return [
+    `: ${head.name} has no schedule, so this job would never run.`,
+    `Give jobs.${head.name} a schedule.`,
+  ];
 }
 
 /**
@@ -419,12 +389,14 @@ function* checkSource(
   source: SourceSettings,
   { config, kinds }: { readonly config: PipelineConfig; readonly kinds: readonly ConfiguredKind[] },
 ): Generator<ConfigFinding> {
-  const at = (key: string): ConfigPath => ['sources', source.name, key];
-  const title = `sources.${source.name}`;
-  if (isAddress(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
-    const help = 'Write s3://bucket/prefix/ or the path of a folder.';
-    yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
-  }
+  const own = ['sources', source.name];
+  const at = (key: string): ConfigPath => [...own, key];
+  if (isAddress(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri))
+    yield finding(
+      at('uri'),
+      ' is neither an S3 address nor a folder.',
+      'Write s3://bucket/prefix/ or the path of a folder.',
+    );
   yield* checkDate(source, at);
   yield* checkEvents(source, at);
   yield* checkStore(source, at);
@@ -437,106 +409,63 @@ function* checkSource(
         ? `Put ${source.layout}.yaml into ${folder}/.`
         : `There are: ${layouts.join(', ')}. Your own go into ${folder}/.`;
     const help = near === null ? known : `Did you mean "${near}"? ${known}`;
-    yield { path: at('layout'), message: `${title}.layout: there is no layout "${source.layout}".`, help };
+    yield finding(at('layout'), `: there is no layout "${source.layout}".`, help);
   }
-  if (source.timeZone !== null && !isNamedTimeZone(source.timeZone)) {
-    yield {
-      path: at('time_zone'),
-      message: `${title}.time_zone: "${source.timeZone}" is not a time zone.`,
-      help: helpForTimeZone(source.timeZone),
-    };
-  }
+  if (source.timeZone !== null) yield* checkZone(source.timeZone, own);
   const { timeZone } = source.expectations;
-  if (timeZone !== source.timeZone && !isNamedTimeZone(timeZone)) {
-    yield {
-      path: ['sources', source.name, 'expect', 'time_zone'],
-      message: `${title}.expect.time_zone: "${timeZone}" is not a time zone.`,
-      help: helpForTimeZone(timeZone),
-    };
-  }
-  if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
-    const near = didYouMean(source.currency, Intl.supportedValuesOf('currency'));
-    const known = 'Write the three letters of ISO 4217, for example EUR.';
-    const help = near === null ? known : `Did you mean "${near}"? ${known}`;
-    yield {
-      path: at('currency'),
-      message: `${title}.currency: "${source.currency}" is not a currency.`,
-      help,
-    };
-  }
+  if (timeZone !== source.timeZone) yield* checkZone(timeZone, at('expect'));
+  yield* checkCurrency(source.currency, at('currency'));
   yield* checkPlatform(source, config, kinds);
 }
 
 /** Checks the settings that determine where a listing starts: the date in the uri, and `lookback_days`. */
 function* checkDate(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
-  const title = `sources.${source.name}`;
   const fault = findDateFault(source.uri);
-  if (fault !== null)
-    yield {
-      path: at('uri'),
-      message: `${title}.uri contains a date that files do not sort by.`,
-      help: fault,
-    };
-  else if (source.lookbackDays !== null && parseDatedNames(source.uri) === null) {
-    const help =
-      'Write the date into the uri, for example s3://bucket/orders/dt={date}/, or remove lookback_days.';
-    yield {
-      path: at('lookback_days'),
-      message: `${title}.lookback_days needs a date in the uri.`,
-      help,
-    };
-  }
+  if (fault !== null) yield finding(at('uri'), ' contains a date that files do not sort by.', fault);
+  else if (source.lookbackDays !== null && parseDatedNames(source.uri) === null)
+    yield finding(
+      at('lookback_days'),
+      ' needs a date in the uri.',
+      'Write the date into the uri, for example s3://bucket/orders/dt={date}/, or remove lookback_days.',
+    );
 }
 
 /** Checks the queue that announces the objects of a source. */
 function* checkEvents(
-  { name, uri, events }: SourceSettings,
+  { uri, events }: SourceSettings,
   at: (key: string) => ConfigPath,
 ): Generator<ConfigFinding> {
   if (events === null) return;
-  const title = `sources.${name}.events`;
   if (!/^s3:/i.test(uri)) {
     const help = 'Only S3 announces new objects. Remove it, or correct the uri.';
-    yield { path: at('events'), message: `${title} has no meaning for a folder.`, help };
+    yield finding(at('events'), ' has no meaning for a folder.', help);
     return;
   }
-  const url = URL.parse(events.queue);
-  const path = [...at('events'), 'queue'];
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname.length < 2) {
-    const help = 'Copy the URL of the queue: https://sqs.eu-west-1.amazonaws.com/123456789012/exports.';
-    yield { path, message: `${title}.queue is not the URL of a queue.`, help };
-  } else if (url.username !== '' || url.password !== '') {
-    const help =
-      'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile, and write only the URL here.';
-    yield { path, message: `${title}.queue contains a user name or password.`, help };
-  }
+  const example = 'https://sqs.eu-west-1.amazonaws.com/123456789012/exports';
+  const isPath = (URL.parse(events.queue)?.pathname.length ?? 0) >= 2;
+  const wrong = isPath ? problemOfUrl(events.queue, { example, secrets: AWS_SECRETS }) : NO_QUEUE;
+  if (wrong !== null) yield finding([...at('events'), 'queue'], ...wrong);
 }
 
+const NO_QUEUE: Wrong = [
+  ' is not the URL of a queue.',
+  'Copy the URL of the queue: https://sqs.eu-west-1.amazonaws.com/123456789012/exports.',
+];
+const AWS_SECRETS = 'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile';
+
 function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
-  const title = `sources.${source.name}`;
   if (!/^s3:/i.test(source.uri)) {
     for (const key of ['endpoint', 'region', 'profile'] as const) {
       if (source[key] === null) continue;
       const help = 'It applies to s3:// addresses only. Remove it, or correct the uri.';
-      yield { path: at(key), message: `${title}.${key} has no meaning for a folder.`, help };
+      yield finding(at(key), ' has no meaning for a folder.', help);
     }
     return;
   }
-  if (source.endpoint === null) return;
-  const url = URL.parse(source.endpoint);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    yield {
-      path: at('endpoint'),
-      message: `${title}.endpoint is not a web address.`,
-      help: 'Write it like https://minio.example.com:9000, without the bucket.',
-    };
-  } else if (url.username !== '' || url.password !== '') {
-    yield {
-      path: at('endpoint'),
-      message: `${title}.endpoint contains a user name or password.`,
-      help: 'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile, and write only the address here.',
-    };
-  }
+  const example = 'https://minio.example.com:9000, without the bucket';
+  const wrong =
+    source.endpoint === null ? null : problemOfUrl(source.endpoint, { example, secrets: AWS_SECRETS });
+  if (wrong !== null) yield finding(at('endpoint'), ...wrong);
 }
 
 /**
@@ -554,11 +483,11 @@ function* checkPlatform(
     .map(({ kind }) => kind);
   const isNeeded = readers.length === 0 || readers.some(({ kind }) => needsOne.includes(kind));
   if (source.orderPlatform !== '' || !isNeeded) return;
-  yield {
-    path: ['sources', source.name, 'order_platform'],
-    message: `sources.${source.name}.order_platform is missing.`,
-    help: 'Add the name of the shop platform, for example `order_platform: shopify`.',
-  };
+  yield finding(
+    ['sources', source.name, 'order_platform'],
+    ' is missing.',
+    'Add the name of the shop platform, for example `order_platform: shopify`.',
+  );
 }
 
 /**

@@ -50,14 +50,21 @@ export function exactNumber(pattern: RegExp, error?: string) {
 /** Marks text that a person writes as a number, for the JSON Schema. */
 export const WRITTEN_AS_NUMBER = 'x-written-as-number';
 
-/** Text that may be empty or left out after the colon. */
+/** Text that may be empty or left out. */
 export function textOrEmpty() {
-  return z.preprocess((value) => numberToText(value ?? ''), z.string().trim());
+  return z.preprocess((value) => numberToText(value ?? ''), z.string().trim()).prefault('');
 }
 
 /** A boolean, also as text from the environment. */
 export function yesOrNo() {
   return z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
+}
+
+/** A section of the file. If it is left out, each of its settings has its default. */
+export function section<Settings extends z.ZodRawShape>(description: string, settings: Settings) {
+  const schema = z.strictObject(settings);
+  // Every setting of such a section has a default, or its schema refuses the empty section.
+  return schema.prefault({} as z.input<typeof schema>).describe(description);
 }
 
 /** A setting without a default: null if it is left out. */

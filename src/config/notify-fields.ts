@@ -7,6 +7,7 @@ import {
   NAME,
   oneOrMore,
   optional,
+  section,
   text,
   textOrEmpty,
   wholeNumber,
@@ -49,8 +50,8 @@ const email = z
       .enum(['starttls', 'tls', 'none'])
       .default('starttls')
       .describe('starttls: required before anything is said; tls: from the first byte; none: not encrypted.'),
-    user: textOrEmpty().prefault('').describe('Name to sign in with. Empty: do not sign in.'),
-    password: textOrEmpty().prefault('').describe('Password. Use an environment variable.'),
+    user: textOrEmpty().describe('Name to sign in with. Empty: do not sign in.'),
+    password: textOrEmpty().describe('Password. Use an environment variable.'),
     from: text(320).describe('Address of the sender.'),
     to: oneOrMore(text(320), { error: 'addresses' }).describe('Address, or a list of addresses.'),
   })
@@ -91,56 +92,53 @@ const zone = (of: string) =>
 const DURATION = /^(\d{1,5})\s*(m|h|d)$/;
 
 /** Section `notify`: which problems are reported to which channels. */
-export const notifySchema = z
-  .strictObject({
-    channels: z
-      .record(z.string().regex(NAME), z.discriminatedUnion('kind', [...noticeChannel.options, ping]))
-      .default({})
-      .describe('Where notices go. Choose the names.'),
-    routes: z
-      .array(
-        z
-          .strictObject({
-            severity: optional(oneOrMore(z.enum(SEVERITIES))).describe('error, warning, or both.'),
-            jobs: optional(oneOrMore(z.string().regex(NAME), { error: 'names' })).describe(
-              'Jobs. Problems that concern every job match any value.',
-            ),
-            problems: optional(oneOrMore(z.enum(PROBLEM_KINDS))).describe('Kinds of problems.'),
-            channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe(
-              'Channels that get the problems that match all of the above.',
-            ),
-          })
-          .describe('A problem goes to the channels of every route that it matches.'),
-      )
-      .default([])
-      .describe('Which problems go to which channels. If you omit it, every problem goes to every channel.'),
-    remind_after: exactNumber(DURATION, 'duration')
-      .nullable()
-      .default('24h')
-      .describe('How often to remind you of an open problem: 30m, 24h, 7d. null: never.'),
-    unowned_codes_above: z
-      .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d+(\.\d{1,4})?$/))
-      .default({})
-      .describe(
-        'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to get no notices about it.',
-      ),
-    quiet_hours: optional(
-      z.strictObject({
-        from: clockTime().describe('Begin, for example "22:00".'),
-        to: clockTime().describe('End, for example "07:00".'),
-        time_zone: zone('both'),
-      }),
-    ).describe('Warnings wait until its end; errors are sent at once.'),
-    digest: optional(
-      z.strictObject({
-        at: clockTime().describe('When, for example "08:00".'),
-        time_zone: zone('it'),
-        channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe('Channels that get it.'),
-      }),
-    ).describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
-  })
-  .prefault({})
-  .describe('Notices: who is told when something is wrong, and when it is over.');
+export const notifySchema = section('Notices: who is told when something is wrong, and when it is over.', {
+  channels: z
+    .record(z.string().regex(NAME), z.discriminatedUnion('kind', [...noticeChannel.options, ping]))
+    .default({})
+    .describe('Where notices go. Choose the names.'),
+  routes: z
+    .array(
+      z
+        .strictObject({
+          severity: optional(oneOrMore(z.enum(SEVERITIES))).describe('error, warning, or both.'),
+          jobs: optional(oneOrMore(z.string().regex(NAME), { error: 'names' })).describe(
+            'Jobs. Problems that concern every job match any value.',
+          ),
+          problems: optional(oneOrMore(z.enum(PROBLEM_KINDS))).describe('Kinds of problems.'),
+          channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe(
+            'Channels that get the problems that match all of the above.',
+          ),
+        })
+        .describe('A problem goes to the channels of every route that it matches.'),
+    )
+    .default([])
+    .describe('Which problems go to which channels. If you omit it, every problem goes to every channel.'),
+  remind_after: exactNumber(DURATION, 'duration')
+    .nullable()
+    .default('24h')
+    .describe('How often to remind you of an open problem: 30m, 24h, 7d. null: never.'),
+  unowned_codes_above: z
+    .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d+(\.\d{1,4})?$/))
+    .default({})
+    .describe(
+      'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to get no notices about it.',
+    ),
+  quiet_hours: optional(
+    z.strictObject({
+      from: clockTime().describe('Begin, for example "22:00".'),
+      to: clockTime().describe('End, for example "07:00".'),
+      time_zone: zone('both'),
+    }),
+  ).describe('Warnings wait until its end; errors are sent at once.'),
+  digest: optional(
+    z.strictObject({
+      at: clockTime().describe('When, for example "08:00".'),
+      time_zone: zone('it'),
+      channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe('Channels that get it.'),
+    }),
+  ).describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
+});
 
 /** The settings of a channel for notices. Each kind is a function in `src/monitoring/notify/channels.ts`. */
 export type ChannelSettings = { readonly name: string } & CamelCased<z.output<typeof noticeChannel>>;

@@ -10,6 +10,7 @@ import {
   exactNumber,
   NAME,
   optional,
+  section,
   text,
   textOrEmpty,
   wholeNumber,
@@ -19,170 +20,131 @@ import { type JobFields, type JobSettings, resolverIn } from './job-fields.ts';
 import { notifySchema, toNotifySettings } from './notify-fields.ts';
 import { sourceSchema, store, toSource, toUri } from './source-fields.ts';
 
-const api = z
-  .strictObject({
-    url: textOrEmpty()
-      .prefault('')
-      .describe(
-        'Base address of the service, without /v1. Empty: `run` stops and says how to start the sandbox.',
-      ),
-    key: textOrEmpty()
-      .prefault('')
-      .describe(`API key. Use an environment variable: \${INFLUENCER_API_KEY:-}`),
-    concurrency: wholeNumber(1, 256).prefault(4).describe('Maximum requests in flight.'),
-    requests_per_second: anyNumber(0, 100_000)
-      .prefault(4)
-      .describe('Maximum requests per second; 0 for no limit.'),
-    duplicate_orders: optional(z.enum(['unknown', 'ignored'])).describe(
-      'Its place is service.duplicate_orders now; it is still read here.',
+const api = section('The influencer-marketing service.', {
+  url: textOrEmpty().describe(
+    'Base address of the service, without /v1. Empty: `run` stops and says how to start the sandbox.',
+  ),
+  key: textOrEmpty().describe(`API key. Use an environment variable: \${INFLUENCER_API_KEY:-}`),
+  concurrency: wholeNumber(1, 256).prefault(4).describe('Maximum requests in flight.'),
+  requests_per_second: anyNumber(0, 100_000)
+    .prefault(4)
+    .describe('Maximum requests per second; 0 for no limit.'),
+  duplicate_orders: optional(z.enum(['unknown', 'ignored'])).describe(
+    'Its place is service.duplicate_orders now; it is still read here.',
+  ),
+  quiet_period_minutes: anyNumber(0, 100_000)
+    .prefault(60)
+    .describe('With service.duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
+  lease_seconds: anyNumber(1, 3_600)
+    .prefault(60)
+    .describe(
+      'A process without a heartbeat for this long loses its leases and claims. Must be longer than timeout_seconds.',
     ),
-    quiet_period_minutes: anyNumber(0, 100_000)
-      .prefault(60)
-      .describe('With service.duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
-    lease_seconds: anyNumber(1, 3_600)
-      .prefault(60)
-      .describe(
-        'A process without a heartbeat for this long loses its leases and claims. Must be longer than timeout_seconds.',
-      ),
-    timeout_seconds: anyNumber(0.1, 600)
-      .prefault(30)
-      .describe('Time limit of one request, from its first byte to its complete answer.'),
-  })
-  .prefault({})
-  .describe('The influencer-marketing service.');
+  timeout_seconds: anyNumber(0.1, 600)
+    .prefault(30)
+    .describe('Time limit of one request, from its first byte to its complete answer.'),
+});
 
-const database = z
-  .strictObject({
-    url: textOrEmpty()
-      .prefault('')
-      .describe(
-        'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to this file.',
-      ),
-    bi_url: textOrEmpty()
-      .prefault('')
-      .describe(
-        `The same database for \`query\`, as a login that reads schema bi and nothing else (bi_reader). Use an environment variable: \${BI_DATABASE_URL:-}. Empty: \`query\` connects with \`url\`, in the role bi_reader.`,
-      ),
-    statement_minutes: anyNumber(0.01, 1_440)
-      .prefault(15)
-      .describe(
-        'Time limit of one statement. At the limit, the server cancels it and the run ends with an error. Claims and answers have 30 s, migrations an hour.',
-      ),
-  })
-  .prefault({})
-  .describe('Where orders and the ledger are kept.');
+const database = section('Where orders and the ledger are kept.', {
+  url: textOrEmpty().describe(
+    'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to this file.',
+  ),
+  bi_url: textOrEmpty().describe(
+    `The same database for \`query\`, as a login that reads schema bi and nothing else (bi_reader). Use an environment variable: \${BI_DATABASE_URL:-}. Empty: \`query\` connects with \`url\`, in the role bi_reader.`,
+  ),
+  statement_minutes: anyNumber(0.01, 1_440)
+    .prefault(15)
+    .describe(
+      'Time limit of one statement. At the limit, the server cancels it and the run ends with an error. Claims and answers have 30 s, migrations an hour.',
+    ),
+});
 
-const ledger = z
-  .strictObject({
-    mark_uri: textOrEmpty()
-      .prefault('')
-      .describe(
-        's3://bucket/prefix/, or a folder (relative to this file), that keeps a copy of the journals, so that a run detects a restored or replaced database even if the data folder does not last, as in a container. Empty: only the data folder has the journals.',
-      ),
-    ...store,
-  })
-  .prefault({})
-  .describe('Keeps orders from being posted again after the database was restored or replaced.');
+const ledger = section('Keeps orders from being posted again after the database was restored or replaced.', {
+  mark_uri: textOrEmpty().describe(
+    's3://bucket/prefix/, or a folder (relative to this file), that keeps a copy of the journals, so that a run detects a restored or replaced database even if the data folder does not last, as in a container. Empty: only the data folder has the journals.',
+  ),
+  ...store,
+});
 
-const customers = z
-  .strictObject({
-    hash_key: textOrEmpty()
-      .prefault('')
-      .describe(
-        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CUSTOMER_HASH_KEY:-}. To replace it, set the old one as previous_hash_key.`,
-      ),
-    previous_hash_key: textOrEmpty()
-      .prefault('')
-      .describe(
-        `The key that hash_key replaces. Keep it until exports have named every customer: see docs/privacy.md. Use an environment variable: \${PREVIOUS_CUSTOMER_HASH_KEY:-}.`,
-      ),
-  })
-  .prefault({})
-  .describe('How customers are stored without their addresses.');
+const customers = section('How customers are stored without their addresses.', {
+  hash_key: textOrEmpty().describe(
+    `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CUSTOMER_HASH_KEY:-}. To replace it, set the old one as previous_hash_key.`,
+  ),
+  previous_hash_key: textOrEmpty().describe(
+    `The key that hash_key replaces. Keep it until exports have named every customer: see docs/privacy.md. Use an environment variable: \${PREVIOUS_CUSTOMER_HASH_KEY:-}.`,
+  ),
+});
 
 /** @param what the data that is kept, as the beginning of a sentence. */
 function kept(what: string) {
   return optional(anyNumber(1, 36_500)).describe(`Days. ${what} Omit it to keep them forever.`);
 }
 
-const retention = z
-  .strictObject({
+const retention = section(
+  'How long data is kept. `npx influencer-sync prune` deletes older data. See docs/privacy.md.',
+  {
     order_versions: kept('Versions of orders, counted from when a later export replaced them.'),
     rejected_rows: kept('Rejected rows of files that were read, counted from when they were read.'),
     webhook_events: kept('Events of the service, except events of codes and links.'),
     run_activity: kept('Steps, messages and requests of runs. The runs themselves stay.'),
     notices: kept('Problems that are over, with their notices.'),
-  })
-  .prefault({})
-  .describe('How long data is kept. `npx influencer-sync prune` deletes older data. See docs/privacy.md.');
+  },
+);
 
-const webhooks = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
-    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
-    path: z
-      .string()
-      .regex(/^(\/[\w.~-]+)+$/)
-      .default('/webhooks')
-      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
-    secret: textOrEmpty()
-      .prefault('')
-      .describe(
-        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
-      ),
-    previous_secret: textOrEmpty()
-      .prefault('')
-      .describe('The previous secret, also accepted while you replace it.'),
-    header_prefix: optional(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/)).describe(
-      'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
+const webhooks = section('The receiver of events: `npx influencer-sync webhooks`.', {
+  host: text(200)
+    .prefault('127.0.0.1')
+    .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
+  port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
+  path: z
+    .string()
+    .regex(/^(\/[\w.~-]+)+$/)
+    .default('/webhooks')
+    .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
+  secret: textOrEmpty().describe(
+    `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
+  ),
+  previous_secret: textOrEmpty().describe('The previous secret, also accepted while you replace it.'),
+  header_prefix: optional(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/)).describe(
+    'Sets service.events.signature_header and timestamp_header to <prefix>-Signature and <prefix>-Timestamp.',
+  ),
+  encoding: optional(z.enum(['hex', 'base64'])).describe(
+    'Its place is service.events.encoding now; it is still read here.',
+  ),
+  max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
+    .prefault(1024 ** 2)
+    .describe('A larger body is refused.'),
+  max_connections_per_address: wholeNumber(1, 500)
+    .prefault(250)
+    .describe(
+      'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
     ),
-    encoding: optional(z.enum(['hex', 'base64'])).describe(
-      'Its place is service.events.encoding now; it is still read here.',
-    ),
-    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
-      .prefault(1024 ** 2)
-      .describe('A larger body is refused.'),
-    max_connections_per_address: wholeNumber(1, 500)
-      .prefault(250)
-      .describe(
-        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
-      ),
-    max_age_seconds: wholeNumber(0, 86_400)
-      .prefault(0)
-      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
-  })
-  .prefault({})
-  .describe('The receiver of events: `npx influencer-sync webhooks`.');
+  max_age_seconds: wholeNumber(0, 86_400)
+    .prefault(0)
+    .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
+});
 
-const serve = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
-    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
-    grace_seconds: optional(anyNumber(0.1, 3_600)).describe(
-      'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
-    ),
-  })
-  .prefault({})
-  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
+const serve = section('The process that runs jobs on their schedules: `npx influencer-sync serve`.', {
+  host: text(200)
+    .prefault('127.0.0.1')
+    .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
+  port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
+  grace_seconds: optional(anyNumber(0.1, 3_600)).describe(
+    'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
+  ),
+});
 
-const work = z
-  .strictObject({
-    engine: z
-      .enum(['in-process', 'pg-boss'])
-      .default('in-process')
-      .describe(
-        'in-process: each run does all of its work itself. pg-boss: workers read sources, post orders and mirror deals for runs, through queues in the same database, which must be a Postgres server.',
-      ),
-    serve_works: yesOrNo()
-      .prefault(true)
-      .describe('With pg-boss: whether `serve` is a worker, too. If false, only `work` is.'),
-  })
-  .prefault({})
-  .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
+const work = section('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).', {
+  engine: z
+    .enum(['in-process', 'pg-boss'])
+    .default('in-process')
+    .describe(
+      'in-process: each run does all of its work itself. pg-boss: workers read sources, post orders and mirror deals for runs, through queues in the same database, which must be a Postgres server.',
+    ),
+  serve_works: yesOrNo()
+    .prefault(true)
+    .describe('With pg-boss: whether `serve` is a worker, too. If false, only `work` is.'),
+});
 
 const letterhead = {
   name: optional(text(200)).describe('Your name. Omit it to use the name that the account has of the brand.'),
@@ -190,79 +152,69 @@ const letterhead = {
   logo: optional(text(500)).describe('PNG or JPEG file, at most 500 kB (relative to this file).'),
 };
 
-const statements = z
-  .strictObject({
-    terms: optional(text(500)).describe(
-      'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
+const statements = section('Statements of what influencers have earned: `npx influencer-sync statement`.', {
+  terms: optional(text(500)).describe(
+    'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
+  ),
+  return_window_days: wholeNumber(0, 3_650)
+    .prefault(30)
+    .describe('Days after which an order counts, because it can no longer be returned.'),
+  margin_percent: optional(exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')).describe(
+    'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
+  ),
+  reporting_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
+    'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
+  ),
+  fx: optional(text(500)).describe(
+    'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
+  ),
+  time_zone: text(100).default('UTC').describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+  customers_since: z
+    .record(z.string().regex(NAME), z.string().refine(isDay, 'Write a day such as 2021-03-01.'))
+    .default({})
+    .describe(
+      'By source: the day since when its exports have every order of the shop, such as shop: 2021-03-01. Terms for new customers need it. A customer is new who has not ordered since then.',
     ),
-    return_window_days: wholeNumber(0, 3_650)
-      .prefault(30)
-      .describe('Days after which an order counts, because it can no longer be returned.'),
-    margin_percent: optional(exactNumber(/^(100|[1-9]\d?(\.\d{1,4})?|0(\.0{1,4})?)$/, 'percent')).describe(
-      'Share of the net revenue that remains after the cost of goods, in percent: 0, or a number from 1 to 100. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
-    ),
-    reporting_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
-      'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
-    ),
-    fx: optional(text(500)).describe(
-      'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
-    ),
-    time_zone: text(100)
-      .default('UTC')
-      .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
-    customers_since: z
-      .record(z.string().regex(NAME), z.string().refine(isDay, 'Write a day such as 2021-03-01.'))
+  creators: optional(text(500)).describe(
+    'CSV file that says to whom statements go (relative to this file): deal_id or influencer_handle, then name, address, email, language.',
+  ),
+  sender: section('What is at the head of a statement for a creator, and how it is sent.', {
+    ...letterhead,
+    brands: z
+      .record(z.string(), z.strictObject(letterhead))
       .default({})
-      .describe(
-        'By source: the day since when its exports have every order of the shop, such as shop: 2021-03-01. Terms for new customers need it. A customer is new who has not ordered since then.',
-      ),
-    creators: optional(text(500)).describe(
-      'CSV file that says to whom statements go (relative to this file): deal_id or influencer_handle, then name, address, email, language.',
+      .describe('The same by id of a brand, where a brand has its own.'),
+    language: z
+      .enum(LANGUAGES)
+      .default('en')
+      .describe('Language of statements for creators of whom no other is known.'),
+    reply_to: optional(z.email().max(254)).describe(
+      'Address to which creators answer. Omit it if they answer to the sender of the channel.',
     ),
-    sender: z
-      .strictObject({
-        ...letterhead,
-        brands: z
-          .record(z.string(), z.strictObject(letterhead))
-          .default({})
-          .describe('The same by id of a brand, where a brand has its own.'),
-        language: z
-          .enum(LANGUAGES)
-          .default('en')
-          .describe('Language of statements for creators of whom no other is known.'),
-        reply_to: optional(z.email().max(254)).describe(
-          'Address to which creators answer. Omit it if they answer to the sender of the channel.',
-        ),
-        channel: optional(z.string().regex(NAME)).describe(
-          'The e-mail channel of notify.channels by which statements are sent. Needed only if there are several.',
-        ),
-      })
-      .prefault({})
-      .describe('What is at the head of a statement for a creator, and how it is sent.'),
-    payments: z
-      .strictObject({
-        from: optional(exactNumber(/^[1-9]\d{3}-(0[1-9]|1[0-2])$/, 'month')).describe(
-          'First month whose statement is paid with this tool, such as 2026-10. Statements before it were paid elsewhere, and are never proposed.',
-        ),
-        payees: optional(text(500)).describe(
-          'CSV file with the bank data of creators (relative to this file): creator, name, iban, bic, country, currency. It is read when a payment is proposed or exported, and never stored.',
-        ),
-        minimum: z
-          .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount'))
-          .default({})
-          .describe('Least amount of a payment by currency, such as `EUR: 25`. Less is carried forward.'),
-        name: optional(text(70)).describe('Holder of the account that pays, as the bank has it.'),
-        iban: optional(text(50)).describe('IBAN of the account that pays. pain.001 needs name and iban.'),
-        bic: optional(text(11)).describe('BIC of its bank. Most banks need none.'),
-      })
-      .prefault({})
-      .describe('Payments of closed statements: `npx influencer-sync payments`.'),
-  })
-  .prefault({})
-  .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
+    channel: optional(z.string().regex(NAME)).describe(
+      'The e-mail channel of notify.channels by which statements are sent. Needed only if there are several.',
+    ),
+  }),
+  payments: section('Payments of closed statements: `npx influencer-sync payments`.', {
+    from: optional(exactNumber(/^[1-9]\d{3}-(0[1-9]|1[0-2])$/, 'month')).describe(
+      'First month whose statement is paid with this tool, such as 2026-10. Statements before it were paid elsewhere, and are never proposed.',
+    ),
+    payees: optional(text(500)).describe(
+      'CSV file with the bank data of creators (relative to this file): creator, name, iban, bic, country, currency. It is read when a payment is proposed or exported, and never stored.',
+    ),
+    minimum: z
+      .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount'))
+      .default({})
+      .describe('Least amount of a payment by currency, such as `EUR: 25`. Less is carried forward.'),
+    name: optional(text(70)).describe('Holder of the account that pays, as the bank has it.'),
+    iban: optional(text(50)).describe('IBAN of the account that pays. pain.001 needs name and iban.'),
+    bic: optional(text(11)).describe('BIC of its bank. Most banks need none.'),
+  }),
+});
 
-const reconcile = z
-  .strictObject({
+const reconcile = section(
+  'Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.',
+  {
     orders_above: wholeNumber(0, 1_000_000)
       .prefault(0)
       .describe('Number of orders of a deal that may stay unexplained without a notice.'),
@@ -272,11 +224,8 @@ const reconcile = z
     account_currency: optional(text(10).transform((code) => code.toUpperCase())).describe(
       "Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders.",
     ),
-  })
-  .prefault({})
-  .describe(
-    'Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.',
-  );
+  },
+);
 /**
  * The schema of the file for the given kinds of jobs. Every object is strict, so that no setting is silently
  * ignored.

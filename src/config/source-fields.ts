@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHECK_ACTIONS, HEADER_ACTIONS } from '../core/checks/expectations.ts';
 import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
 import { AGE_RULES } from '../core/time/file-age.ts';
-import { anyNumber, camelCased, optional, text, wholeNumber, yesOrNo } from './fields.ts';
+import { anyNumber, camelCased, optional, section, text, wholeNumber, yesOrNo } from './fields.ts';
 import { type ResolvePath, resolverIn } from './job-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
@@ -116,19 +116,16 @@ const freshness = optional(
   }),
 ).describe('When a new file should have arrived. Omit it if files may arrive at any time.');
 
-const header = z
-  .strictObject({
-    new: headerAction('that earlier files do not have'),
-    gone: headerAction('that earlier files have and this one does not'),
-    renamed: headerAction('with another name in the same position'),
-    reordered: headerAction('at another place'),
-    columns: z
-      .record(z.string().min(1).max(200), z.enum(HEADER_ACTIONS))
-      .default({})
-      .describe('What to do about any change of single columns, by column name.'),
-  })
-  .prefault({})
-  .describe('Columns that differ from those of earlier files.');
+const header = section('Columns that differ from those of earlier files.', {
+  new: headerAction('that earlier files do not have'),
+  gone: headerAction('that earlier files have and this one does not'),
+  renamed: headerAction('with another name in the same position'),
+  reordered: headerAction('at another place'),
+  columns: z
+    .record(z.string().min(1).max(200), z.enum(HEADER_ACTIONS))
+    .default({})
+    .describe('What to do about any change of single columns, by column name.'),
+});
 
 const expectations = z.strictObject({
   time_zone: optional(text(100)).describe(

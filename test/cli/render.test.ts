@@ -567,11 +567,29 @@ describe('the summary of a run', () => {
   test('says for a plan that nothing was sent', () => {
     const dispositions = [{ ...group, disposition: 'ready' as const }];
     const counts = { ...report.counts, entries: { ...report.counts.entries, ready: 1 } };
-    const planned = { ...report, counts, details: { ...details, dispositions } };
+    const held = {
+      job: 'j',
+      since: new Date(0),
+      source: 's',
+      reason: 'unknown_status',
+      status: 'fetched',
+      currency: 'EUR',
+    };
+    const heldOrders = [
+      {
+        ...{ ...held, orders: 1, amount: '10.00', withoutAmount: 0 },
+        ...{ sent: 0, sentAmount: null, sentWithoutAmount: 0 },
+      },
+    ];
+    const planned = { ...report, counts, details: { ...details, dispositions, heldOrders } };
     const text = renderSummary({ finished, report: planned, isPlan: true }, terminal);
     expect(text).toContain('Plan of attribute-orders: nothing was sent');
     expect(text).toContain('would be posted');
     expect(text).not.toContain('to be posted');
     expect(text).not.toContain('rejected --run');
+    // Nothing is stored, so nothing could be decided about yet.
+    expect(text).toMatch(
+      /after the run, to see the orders, and to decide about them\s+npx influencer-sync review --held/,
+    );
   });
 });

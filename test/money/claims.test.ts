@@ -61,6 +61,11 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
   ['mia.test,0001001,,,2026-04-10,', 'similar_id', /Similar: 1001 of shop\./],
   // In Amsterdam, the order of 22:30 UTC is of the next day.
   [
+    'mia.test,,45.00,EUR,2026-04-10,MIA10',
+    'candidates',
+    /^Another claim of the creator names 1001 of shop, which has this amount and day\./,
+  ],
+  [
     'mia.test,,45,EUR,2026-04-12,',
     'candidates',
     /^One order with a code or link of the creator of 45\.00 EUR on 2026-04-12 .*: 1008 of shop\./,
@@ -123,7 +128,7 @@ describe('a claim that an order was not credited', () => {
       `Creator,Order number,Amount,Currency,Date,Discount code\n${lines.join('\n')}\n`;
     shop.write('claims.csv', text(CLAIMS.map(([line]) => line)));
     const added = await shop.cli('claims', 'add', 'claims.csv', '--deadline', '2026-05-01');
-    expect(added.stdout).toMatch(/^Added 23 claims\. 0 lines known already/);
+    expect(added.stdout).toMatch(/^Added 24 claims\. 0 lines known already/);
     expect(added.exitCode).toBe(0);
     const listed = await shop.cli('claims', '--json');
     // The deadline is over.
@@ -224,13 +229,13 @@ describe('a claim that an order was not credited', () => {
     // Totals by answer and currency, and what is not known is said.
     const sums = eventsOf((await shop.cli('claims', '--creator', 'mia.test', '--json')).stdout, 'claims_sum');
     expect(sums.find(({ kind }) => kind === 'candidates')).toMatchObject({
-      claims: 2,
-      amounts: [{ amount: '91.0000', currency: 'EUR' }],
+      claims: 3,
+      amounts: [{ amount: '136.0000', currency: 'EUR' }],
       without_amount: 0,
     });
     const { stdout } = await shop.cli('claims', '--creator', 'mia.test');
     expect(stdout).toMatch(/Held +2 +unknown/);
-    expect(stdout).toMatch(/Candidates by amount and day +2 +91\.00 EUR/);
+    expect(stdout).toMatch(/Candidates by amount and day +3 +136\.00 EUR/);
     const { rows: audit } =
       await sql`select count(*)::integer as n from ops.audit where subject_kind = 'claim'`.execute(shop.db);
     expect(audit).toEqual([{ n: 7 }]);

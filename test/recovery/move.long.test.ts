@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
@@ -70,6 +70,8 @@ it('a move from the embedded database to a server is killed at each step, and at
   expect(await hasNoRows(server)).toBe(true);
   expect(readRun(await onServer('run', 'orders', '--json'))).toMatchObject({ exitCode: 7 });
   expect((await shop.run('--limit', '1')).exitCode).toBe(0);
+  const backup = join(shop.folder, 'backup');
+  cpSync(dataFolder, backup, { recursive: true });
   await killAt('open');
   expect(await hasNoRows(server)).toBe(true);
   for (const args of [['run', 'orders'], ['status']])
@@ -106,6 +108,22 @@ it('a move from the embedded database to a server is killed at each step, and at
   expect([(await shop.posted()).length, repeated(await shop.posted())]).toEqual([12, []]);
   expect((await shop.run()).exitCode).toBe(2);
   expect(existsSync(join(dataFolder, 'postgres'))).toBe(true);
+
+  // A copy of the data folder from before the move knows nothing of what the server has posted, nor of the move.
+  rmSync(dataFolder, { recursive: true });
+  renameSync(backup, dataFolder);
+  for (const args of [
+    ['run', 'orders'],
+    ['plan', 'orders'],
+    ['ledger', 'recover', '--reason', 'x'],
+  ]) {
+    const refused = await shop.cli(...args);
+    expect(refused, args[0]).toMatchObject({ exitCode: 7 });
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain(`was moved to a server (to ${host}${pathname} at `);
+  }
+  expect(await onServer('ledger', 'move', '--reason', 'x')).toMatchObject({ exitCode: 7 });
+  expect((await shop.cli('status')).stderr.replace(/\s+/g, ' ')).toContain('is an older copy');
+  expect([(await shop.posted()).length, repeated(await shop.posted())]).toEqual([12, []]);
 
   // A server that is in use is refused, and nothing is closed.
   const other = await openWorkshop({ embedded: true });

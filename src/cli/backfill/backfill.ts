@@ -63,7 +63,7 @@ export const backfillCommand: CommandDefinition = {
       description: 'list backfills with their progress',
       takes: (command) => command.argument('[id]', 'number of one backfill', parseId),
       action: async (output, id: string | undefined, options: ConfigOptions) =>
-        (await import('./manage-backfill.ts')).showBackfills(output, id, options),
+        (await import('./perform-backfill.ts')).showBackfills(output, id, options),
     },
     {
       name: 'pause',
@@ -71,7 +71,7 @@ export const backfillCommand: CommandDefinition = {
       description: 'pause a backfill after its requests in flight',
       takes: addChoice,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('./manage-backfill.ts')).performPause(output, id, options),
+        (await import('./perform-backfill.ts')).performPause(output, id, options),
     },
     {
       name: 'resume',
@@ -81,7 +81,7 @@ export const backfillCommand: CommandDefinition = {
         addShareOptions(addChoice(command).option('--yes', 'execute a plan without asking: for scripts')),
       action: async (output, id: string | undefined, options: ResumeOptions) =>
         options.dryRun === true
-          ? (await import('./manage-backfill.ts')).showBackfills(output, id, options)
+          ? (await import('./perform-backfill.ts')).showBackfills(output, id, options)
           : (await import('./perform-backfill.ts')).performResume(output, id, options),
     },
     {
@@ -90,7 +90,7 @@ export const backfillCommand: CommandDefinition = {
       description: 'cancel a backfill: it posts no more orders, and you can plan the rest again',
       takes: addChoice,
       action: async (output, id: string | undefined, options: ConfigOptions & ReasonOption) =>
-        (await import('./manage-backfill.ts')).performCancel(output, id, options),
+        (await import('./perform-backfill.ts')).performCancel(output, id, options),
     },
   ],
 };

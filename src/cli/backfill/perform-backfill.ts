@@ -1,7 +1,10 @@
 import { listBackfills } from '../../../jobs/attribute-orders/backfill/backfills.ts';
 import {
   approveBackfill,
+  CANCELLABLE,
+  cancelBackfill,
   continueBackfill,
+  pauseBackfill,
   resumeBackfill,
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import {
@@ -14,8 +17,10 @@ import { planBackfill, planRules, readNews } from '../../../jobs/attribute-order
 import { findUnfinished } from '../../../jobs/attribute-orders/backfill/release-entries.ts';
 import {
   describeBackfillEnd,
+  describeBackfills,
   describeChanges,
   describePlan,
+  listChanges,
 } from '../../../jobs/attribute-orders/backfill/render.ts';
 import {
   type BackfillProgress,
@@ -30,8 +35,9 @@ import { type AttributeOrdersSettings, isAttributeOrders } from '../../../jobs/a
 import { findJob } from '../../../jobs/index.ts';
 import type { JobSettings } from '../../config/job-fields.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
-import type { Backfill, Period, PlanChanges, PlanStanding } from '../../core/backfill.ts';
+import type { Backfill, BackfillState, Period, PlanChanges, PlanStanding } from '../../core/backfill.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import type { KnownError } from '../../core/known-error.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -41,23 +47,17 @@ import { renderBlocks } from '../../render/render-blocks.ts';
 import { plural } from '../../render/text.ts';
 import { listHeldFiles } from '../../reports/files/list-held-files.ts';
 import { describeCodeProblems } from '../../reports/files/read-files.ts';
+import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { describeStop } from '../../runs/run-job.ts';
+import type { ConfigOptions } from '../command.ts';
+import { openCommand } from '../open/open-command.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import { withProcess, withRunSurroundings } from '../open/open-process.ts';
 import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
-import { givenReason } from '../usage-error.ts';
-import type { BackfillOptions, ResumeOptions } from './backfill.ts';
-import {
-  backfillMissing,
-  backfillUnfinished,
-  needsDays,
-  needsYes,
-  notToBeResumed,
-  planChanged,
-  planGone,
-} from './errors.ts';
+import { givenReason, refusal } from '../usage-error.ts';
+import type { BackfillOptions, ReasonOption, ResumeOptions } from './backfill.ts';
 
 /** Plans a backfill and executes it if it is approved. Continues an unfinished one for the same period. */
 export async function performBackfill(
@@ -104,7 +104,7 @@ export async function performResume(
 ): Promise<ExitCode> {
   const reason = givenReason(options);
   const config = await openConfig(options);
-  const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
+  const backfill = await withDatabase(config, (db) => choose(db, id, ['running', 'paused'], ['planned']));
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, { backfill, reason }))) return EXIT.ok;
@@ -123,20 +123,24 @@ export async function performResume(
   });
 }
 
-/** Chooses the unfinished backfill, else the newest plan. */
-async function chooseBackfill(db: Database, id: string | undefined): Promise<Backfill> {
-  const [active] = await listBackfills(
-    db,
-    id === undefined ? { states: ['running', 'paused'], limit: 1 } : { backfillId: id },
-  );
-  const [planned] =
-    active === undefined && id === undefined
-      ? await listBackfills(db, { states: ['planned'], limit: 1 })
-      : [];
-  const backfill = active ?? planned;
-  if (backfill === undefined) throw backfillMissing(id);
-  if (!['running', 'paused', 'planned'].includes(backfill.state)) throw notToBeResumed(backfill);
-  return backfill;
+/**
+ * Chooses the backfill with an id, which must be in one of these states. Without an id, takes the newest in the first of
+ * these states in which there is one.
+ */
+async function choose(
+  db: Database,
+  id: string | undefined,
+  ...states: readonly (readonly BackfillState[])[]
+): Promise<Backfill> {
+  const filters =
+    id === undefined ? states.map((some) => ({ states: some, limit: 1 })) : [{ backfillId: id }];
+  for (const filter of filters) {
+    const [backfill] = await listBackfills(db, filter);
+    if (backfill === undefined) continue;
+    if (!states.flat().includes(backfill.state)) throw notToBeResumed(backfill);
+    return backfill;
+  }
+  throw backfillMissing(id);
 }
 
 /**
@@ -364,4 +368,143 @@ function withShare(backfill: Backfill, options: ResumeOptions) {
     requestsPerSecond: requestsPerSecond ?? backfill.requestsPerSecond,
     concurrency: concurrency ?? backfill.concurrency,
   };
+}
+
+const SHOWN = 10;
+
+/** Lists backfills with their progress, newest first. */
+export async function showBackfills(
+  output: Output,
+  id: string | undefined,
+  options: ConfigOptions,
+): Promise<ExitCode> {
+  const { read } = await openCommand(output, options);
+  return read(async (db) => {
+    const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
+    if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
+    const shown = [];
+    for (const backfill of backfills) {
+      const progress = await readBackfillProgress(db, backfill);
+      shown.push({ backfill, progress });
+      const { backfillId, job, state, period, planHash, problem } = backfill;
+      output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
+    }
+    output.show(describeBackfills(shown));
+    return EXIT.ok;
+  });
+}
+
+/**
+ * Pauses a running backfill. The process that posts notices it within a second, finishes its requests in
+ * flight, and waits.
+ */
+export async function performPause(
+  output: Output,
+  id: string | undefined,
+  options: ConfigOptions & ReasonOption,
+): Promise<ExitCode> {
+  const reason = givenReason(options);
+  const { change } = await openCommand(output, options);
+  return change(async (db) => {
+    const backfill = await choose(db, id, ['running']);
+    const { backfillId } = backfill;
+    const paused = await inTransaction(db, (trx) =>
+      pauseBackfill(trx, { backfillId, reason, audit: auditIn(trx) }),
+    );
+    if (paused.kind !== 'changed') throw notToBeResumed(backfill);
+    output.emit({ event: 'backfill_paused', backfillId });
+    output.print(`${paused.summary} To continue:  npx influencer-sync backfill resume`);
+    return EXIT.ok;
+  });
+}
+
+/** Cancels a backfill. Orders that were not posted return to their previous state. */
+export async function performCancel(
+  output: Output,
+  id: string | undefined,
+  options: ConfigOptions & ReasonOption,
+): Promise<ExitCode> {
+  const reason = givenReason(options);
+  const { config, change } = await openCommand(output, options);
+  return change(async (db) => {
+    const backfill = await choose(db, id, CANCELLABLE);
+    const { backfillId, job } = backfill;
+    const cancelled = await inTransaction(db, (trx) =>
+      cancelBackfill(trx, { backfillId, reason, config, audit: auditIn(trx) }),
+    );
+    if (cancelled.kind !== 'changed') throw notToBeResumed(backfill);
+    await refreshReporting(db, { job }).catch((error: unknown) => output.warn(explainStale(error)));
+    const { planned, accepted, inDoubt } = await readBackfillProgress(db, backfill);
+    output.emit({ event: 'backfill_cancelled', backfillId, planned, accepted, inDoubt });
+    output.print(cancelled.summary);
+    return EXIT.ok;
+  });
+}
+
+const NOTHING_SENT = 'Nothing was sent.';
+
+/** Thrown if a day is missing, or the last day comes before the first. */
+function needsDays(job: string): KnownError {
+  return refusal({
+    code: 'usage',
+    message: 'A backfill needs a first and a last day, in that order.',
+    help: `npx influencer-sync backfill ${job} --from 2023-01-01 --to 2024-12-31 --plan`,
+    safe: NOTHING_SENT,
+  });
+}
+
+/** Thrown if the job already has an unfinished backfill. */
+function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError {
+  return refusal({
+    code: 'backfill_unfinished',
+    message: `Backfill ${backfillId} (${period.fromDay} to ${period.toDay}) of this job is ${state} and not finished.`,
+    help: `Continue it:  npx influencer-sync backfill resume ${backfillId}\nOr cancel it: npx influencer-sync backfill cancel ${backfillId}`,
+    safe: NOTHING_SENT,
+  });
+}
+
+/** Thrown if the orders to post differ from the plan. */
+function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
+  return refusal({
+    code: 'plan_changed',
+    message: `What would be posted no longer matches the plan: ${listChanges(changes).join('; ')}.`,
+    where: `backfill ${backfillId}, ${period.fromDay} to ${period.toDay}`,
+    help: `Make a new plan, read it, then execute it:\n  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay} --plan`,
+    safe: NOTHING_SENT,
+  });
+}
+
+/** Thrown if another process executed, replaced or cancelled the plan. */
+function planGone({ backfillId }: Backfill): KnownError {
+  return refusal({
+    code: 'plan_gone',
+    message: `Plan ${backfillId} was executed, replaced or cancelled in the meantime.`,
+    help: 'npx influencer-sync backfill status',
+    safe: NOTHING_SENT,
+  });
+}
+
+function needsYes({ backfillId }: Backfill): KnownError {
+  return refusal({
+    code: 'usage',
+    message: 'This is not a terminal, so you cannot confirm the plan.',
+    help: `To confirm it, add --yes:  npx influencer-sync backfill resume ${backfillId} --yes`,
+    safe: NOTHING_SENT,
+  });
+}
+
+function backfillMissing(id: string | undefined): KnownError {
+  return refusal({
+    code: 'backfill_not_found',
+    message: id === undefined ? 'No backfill is running or planned.' : `There is no backfill ${id}.`,
+    help: 'npx influencer-sync backfill status lists them.',
+  });
+}
+
+function notToBeResumed({ backfillId, state }: Backfill): KnownError {
+  return refusal({
+    code: 'backfill_ended',
+    message: `Backfill ${backfillId} is ${state}, so this command does not apply.`,
+    help: 'npx influencer-sync backfill status lists them. You can plan a new one for the same days: credited orders are not posted again.',
+  });
 }

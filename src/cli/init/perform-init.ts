@@ -292,29 +292,28 @@ async function openServiceIfGiven(): Promise<Client | null> {
   return url === '' || key === '' ? null : openClient({ url, key, timeoutSeconds: 15 });
 }
 
-async function listBrands(client: Client, output: Output): Promise<readonly BrandChoice[]> {
+/** Lists what the account has; nothing if the service does not say. @param help what a person can do instead. */
+async function listIfTold<Item extends { readonly id: string }>(
+  search: () => Promise<readonly Item[]>,
+  { output, what, help = '' }: { readonly output: Output; readonly what: string; readonly help?: string },
+): Promise<readonly Item[]> {
   try {
-    return (await searchBrands(client)).filter(({ id }) => id !== '').map(({ id, name }) => ({ id, name }));
+    return (await search()).filter(({ id }) => id !== '');
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    output.warn(`The service did not list its brands (${error.message}). Name the brand by its id.`);
+    output.warn(`The service did not list its ${what} (${error.message}).${help}`);
     return [];
   }
 }
 
+async function listBrands(client: Client, output: Output): Promise<readonly BrandChoice[]> {
+  const help = ' Name the brand by its id.';
+  return listIfTold(() => searchBrands(client), { output, what: 'brands', help });
+}
+
 async function listDealflows(client: Client, output: Output): Promise<readonly Dealflow[]> {
-  try {
-    return (await searchDealflows(client))
-      .filter(({ id }) => id !== '')
-      .map(({ id, name, raw }) => ({
-        ...{ id, name },
-        brandId: raw.brand_id === undefined || raw.brand_id === null ? null : String(raw.brand_id),
-      }));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    output.warn(`The service did not list its dealflows (${error.message}).`);
-    return [];
-  }
+  const listed = await listIfTold(() => searchDealflows(client), { output, what: 'dealflows' });
+  return listed.map(({ id, name, raw }) => ({ id, name, brandId: String(raw.brand_id ?? '') || null }));
 }
 
 /** The codes of all sources without duplicates; the codes of each source are ordered by revenue. */

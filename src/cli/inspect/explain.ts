@@ -85,18 +85,19 @@ async function explainOneCustomer(
   options: ConfigOptions,
 ): Promise<ExitCode> {
   const { askAddress } = await import('../terminal/ask-person.ts');
-  const { hashesOf } = await import('../privacy/hash-address.ts');
+  const { customerBrands, requireAddress } = await import('../../privacy/customer-jobs.ts');
   const { requireCustomerKeys } = await import('../../config/require-settings.ts');
   const { requireBoundKey } = await import('../../intake/customers/bind-customer-key.ts');
-  const { fingerprintsOf } = await import('../../privacy/customer-keys.ts');
+  const { fingerprintsOf, hashesUnder } = await import('../../privacy/customer-keys.ts');
   const { explainCustomer } = await import('../../reports/lives/explain-customer.ts');
   const { describeConsentTrace, describeCustomerLife } = await import('../../reports/lives/lives.ts');
   const { config, read } = await openCommand(output, options);
   const typed = given ?? (await askAddress('explain customer'));
-  const hashes = hashesOf(config, typed);
+  const keys = requireCustomerKeys(config);
+  const hashes = hashesUnder(keys, { brandIds: customerBrands(config), address: requireAddress(typed) });
   // Rows are shown only if the address is not in the history of the shell and the list of processes.
   const { lives, rows } = await read(async (db) => {
-    await requireBoundKey(db, fingerprintsOf(requireCustomerKeys(config)));
+    await requireBoundKey(db, fingerprintsOf(keys));
     return {
       lives: await explainCustomer(db, hashes),
       rows: given === undefined ? await traceRows(db, config, typed) : [],

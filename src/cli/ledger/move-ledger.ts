@@ -12,6 +12,7 @@ import { closeEmbedded, requireSamePlace } from '../../db/move/closed-database.t
 import { copyDatabase, hasNoRows, keepRunsWaiting } from '../../db/move/copy-database.ts';
 import { compare, requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from '../../ledger/continuity/identity.ts';
+import { beginRecord, ownJournalFolders } from '../../ledger/continuity/journal-places.ts';
 import { keepLedgerLocation, markCompared, readMachineId } from '../../ledger/continuity/machines.ts';
 import { withDatabase } from '../open/open-config.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
@@ -61,7 +62,7 @@ export async function moveLedger(
       if (!isDryRun) await migrate(source);
       await requireWholeLedger(source, embedded);
       if (isDryRun) return tryMove(source, server, config);
-      return moveRows(source, server, { config, reason, progress, draining: stopping.signal });
+      return moveRows(source, server, { config, embedded, reason, progress, draining: stopping.signal });
     };
     return withDatabase(embedded, move, { migrated: false, stopping, isMoving: true });
   };
@@ -81,22 +82,36 @@ async function moveRows(
   server: Database,
   {
     config,
+    embedded,
     reason,
     progress,
     draining,
-  }: { config: PipelineConfig; reason: string; progress: Progress; draining: AbortSignal },
+  }: {
+    config: PipelineConfig;
+    embedded: PipelineConfig;
+    reason: string;
+    progress: Progress;
+    draining: AbortSignal;
+  },
 ): Promise<Moved> {
   const { dataFolder } = config.database;
   const place = databaseLocation(config.database);
   // With an id, a later attempt knows whether the server has this ledger.
   const ledgerId = await ensureLedgerId(source);
   const ledger = shortLedgerId(ledgerId);
+  // The data folder first: where only the record says it, no command could finish the move.
+  const close = (): void => {
+    closeEmbedded(dataFolder, place);
+    const { copyFolder } = ownJournalFolders(embedded, ledgerId);
+    const record = copyFolder === null ? null : beginRecord(embedded, copyFolder);
+    if (record !== null) closeEmbedded(record, place);
+  };
   const trx = await server.startTransaction().execute();
   try {
     await keepRunsWaiting(trx);
     if (!(await hasNoRows(trx))) {
       if ((await readLedgerId(trx)) !== ledgerId) throw targetNotEmpty(config);
-      closeEmbedded(dataFolder, place);
+      close();
       await trx.rollback().execute();
       return { ledger, rows: null };
     }
@@ -116,7 +131,7 @@ async function moveRows(
     if (problem !== null) throw problem;
     if (draining.aborted) throw interrupted();
     progress.begin({ name: 'close', label: 'Closing the old one', unit: 'databases', total: 1 });
-    closeEmbedded(dataFolder, place);
+    close();
     progress.begin({ name: 'open', label: 'Opening the new one', unit: 'databases', total: 1 });
     await trx.commit().execute();
     progress.advance(1);

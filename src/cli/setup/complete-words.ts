@@ -5,42 +5,14 @@ import { parse } from 'yaml';
 import { NAME } from '../../config/fields.ts';
 import { layoutNames } from '../../config/layout-folders.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
+import { packageFile } from '../../core/package.ts';
 import { findConfig } from '../open/find-config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Shell } from './completion.ts';
 
-const BASH = `# Completion of influencer-sync for bash.
-_influencer_sync() {
-  local IFS=$'\\n'
-  COMPREPLY=($("\${COMP_WORDS[0]}" complete-words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-}
-complete -o default -F _influencer_sync influencer-sync
-`;
-
-const ZSH = `#compdef influencer-sync
-# Completion of influencer-sync for zsh.
-_influencer_sync() {
-  local -a found
-  found=("\${(@f)$("\${words[1]}" complete-words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  found=(\${found:#})
-  if (( \${#found} )); then compadd -- "\${found[@]}"; else _files; fi
-}
-if [ "$funcstack[1]" = "_influencer-sync" ]; then _influencer_sync; else compdef _influencer_sync influencer-sync; fi
-`;
-
-const FISH = `# Completion of influencer-sync for fish. It offers files only where nothing else fits.
-function __influencer_sync
-  set -l words (commandline -opc) (commandline -ct)
-  $words[1] complete-words -- $words[2..] 2>/dev/null
-end
-complete -c influencer-sync -n 'count (__influencer_sync) >/dev/null' -f -a '(__influencer_sync)'
-`;
-
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
-
 /** Prints the completion script of a shell. */
 export async function printScript(output: Output, shell: Shell): Promise<ExitCode> {
-  output.write(Buffer.from(SCRIPTS[shell]));
+  output.write(readFileSync(packageFile(`config/completion/influencer-sync.${shell}`)));
   return EXIT.ok;
 }
 

@@ -2,12 +2,13 @@ import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, wr
 import { join } from 'node:path';
 import { configurationError } from '../../core/known-error.ts';
 
-/** Beside the embedded database: it was moved to a server, and must never be opened again. */
+/** Beside the embedded database, and in the record of its ledger: it was moved to a server, and must never be used again. */
 const FILE = 'moved';
 
 /**
  * Closes the embedded database of a folder for good. The file is on disk when this returns, and keeps the first place.
  *
+ * @param folder the data folder; or the record of its ledger outside it, so that an older copy of the data folder is closed too.
  * @throws KnownError as `requireSamePlace`.
  */
 export function closeEmbedded(folder: string, movedTo: string): void {
@@ -35,7 +36,7 @@ export function closeEmbedded(folder: string, movedTo: string): void {
  */
 export function requireSamePlace(folder: string, place: string): void {
   const path = join(folder, FILE);
-  const moved = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  const moved = readMoved(folder) ?? '';
   if (moved === '' || moved.startsWith(`to ${place} at `)) return;
   throw configurationError({
     code: 'database_moved_elsewhere',
@@ -46,9 +47,15 @@ export function requireSamePlace(folder: string, place: string): void {
   });
 }
 
+/** What is written about the move of a folder: `to db:5432/sync at 2026-10-31T…`, or empty. Null if it was not moved. */
+export function readMoved(folder: string): string | null {
+  const path = join(folder, FILE);
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+}
+
 /** @throws KnownError `database_moved` (exit 2) if the embedded database of a folder was moved to a server. */
 export function requireOpenEmbedded(folder: string): void {
-  if (!existsSync(join(folder, FILE))) return;
+  if (readMoved(folder) === null) return;
   throw configurationError({
     code: 'database_moved',
     message: 'The embedded database was moved to a server, so it is not used any more.',

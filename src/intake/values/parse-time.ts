@@ -39,6 +39,12 @@ const WITHOUT_ZONE: Fault = {
   reason: 'This time has no offset from UTC.',
   help: 'Set time_zone of the source in pipeline.yaml to the zone in which the shop writes its times.',
 };
+/** For a text that is written as a pattern says, but that no calendar or clock has. */
+export const NO_SUCH_TIME: Fault = {
+  code: 'bad_time',
+  reason: 'As the layout reads it, this date or time of day does not exist, or is not between 1990 and 2100.',
+  help: 'Correct it in the shop and export the file again, or correct the cell.',
+};
 
 /** True if every time of a pattern contains its offset from UTC. */
 export function saysZone(format: string): boolean {
@@ -119,16 +125,22 @@ type Rules = {
 
 function parse(text: string, { patterns, clock, bad, format }: Rules): InstantText | Fault {
   if (text.length > MAX_CHARS) return bad;
+  let fault = bad;
   for (const pattern of patterns) {
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) continue;
-    const wallMs = toWallMs(partsOf(groups));
-    if (wallMs === null) continue;
+    const parts = partsOf(groups);
+    const wallMs = toWallMs(parts);
+    if (wallMs === null) {
+      // A month of 0 is a name in another language.
+      if (parts.month !== 0 || groups.monthName === undefined) fault = NO_SUCH_TIME;
+      continue;
+    }
     if (groups.zone === undefined) return clock === null ? WITHOUT_ZONE : format(clock.toInstantMs(wallMs));
     const offset = offsetOf(groups.zone);
     if (offset !== null) return format(wallMs - offset);
   }
-  return bad;
+  return fault;
 }
 
 type Parts = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { journalFolder } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT } from '../../core/exit-code.ts';
@@ -7,10 +8,11 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasTable } from '../../db/has-table.ts';
+import { readMoved } from '../../db/move/closed-database.ts';
 import { boundAccount } from '../bind-account.ts';
 import { type Continuity, type ContinuityOptions, checkContinuity } from './check-continuity.ts';
 import { readLedgerId, shortLedgerId } from './identity.ts';
-import { comparedFolders, describeJournals, openMark } from './journal-places.ts';
+import { comparedFolders, describeJournals, openMark, ownJournalFolders } from './journal-places.ts';
 import { readMachineId } from './machines.ts';
 
 /**
@@ -63,17 +65,39 @@ export async function compare(
   const accountId = given ?? (known === null ? null : await boundAccount(known));
   const machineId = readMachineId(journalFolder(config.database));
   const mark = openMark(config);
-  const here = comparedFolders(config, known === null ? null : await readLedgerId(known));
+  const ledgerId = known === null ? null : await readLedgerId(known);
+  const here = comparedFolders(config, ledgerId);
+  const stale = findStaleCopy(config, ledgerId);
   const folders = mark === null ? here : [...here, await mark.fetch({ all: false })];
   const check = async (isShared: boolean): Promise<Comparison> => {
     const compared = { folders, machineId, isShared, accountId };
     const continuity = await checkContinuity(known, compared);
-    return { ...compared, continuity, problem: explainContinuity(continuity, config) };
+    return { ...compared, continuity, problem: stale ?? explainContinuity(continuity, config) };
   };
   const newest = await check(false);
   if (mark === null || newest.problem === null) return newest;
   await mark.fetch({ all: true });
   return check(true);
+}
+
+/**
+ * The problem of an embedded database that an older copy of the data folder brought back after the ledger was moved to a
+ * server: it lacks only claims that are nowhere on this machine.
+ */
+function findStaleCopy(config: PipelineConfig, ledgerId: string | null): KnownError | null {
+  if (config.database.url !== '' || ledgerId === null || readMoved(config.database.dataFolder) !== null)
+    return null;
+  const { copyFolder } = ownJournalFolders(config, ledgerId);
+  const moved = copyFolder === null ? null : readMoved(copyFolder);
+  if (copyFolder === null || moved === null) return null;
+  return new KnownError({
+    code: 'ledger_on_server',
+    message: `This embedded database is an older copy: its ledger was moved to a server (${moved}).`,
+    where: `ledger ${shortLedgerId(ledgerId)}, ${join(copyFolder, 'moved')}`,
+    help: 'Set DATABASE_URL to that server. Remove this file only if you are sure that the server does not have the ledger.',
+    safe: SAFE,
+    exitCode: EXIT.ledgerWentBack,
+  });
 }
 
 /** Explains why nothing may be posted, and what to do. Null if the ledger is continuous. */

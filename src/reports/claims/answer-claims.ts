@@ -77,7 +77,13 @@ export type ClaimRules = {
   readonly timeZone: string;
 };
 
-type Asking = { readonly db: Database; readonly claimant: Claimant; readonly rules: ClaimRules };
+type Asking = {
+  readonly db: Database;
+  readonly claimant: Claimant;
+  readonly rules: ClaimRules;
+  /** The order ids of the creator's claims that are answered together with this one. */
+  readonly alsoClaimed: readonly string[];
+};
 
 /** Decides the answer to each claim from what is known now. Nothing is changed. */
 export async function answerClaims(
@@ -90,7 +96,10 @@ export async function answerClaims(
   for (const claim of claims) {
     const known = claimants.get(claim.creator) ?? readClaimant(db, claim.creator);
     claimants.set(claim.creator, known);
-    const asking = { db, rules, claimant: await known };
+    const alsoClaimed = claims.flatMap(({ creator, orderId }) =>
+      creator === claim.creator && orderId !== null ? [orderId] : [],
+    );
+    const asking = { db, rules, claimant: await known, alsoClaimed };
     const found = await (claim.orderId === null ? answerByAmount(claim, asking) : answerById(claim, asking));
     answers.push({ ...found, text: maskAddresses(found.text), reply: maskAddresses(found.reply) });
   }
@@ -382,7 +391,7 @@ type SameAmount = Candidate & {
 
 /** A claim by amount and day: orders that carry what is the creator's are candidates, and none is taken by itself. */
 async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnswer> {
-  const { db, claimant, rules } = asking;
+  const { db, claimant, rules, alsoClaimed } = asking;
   const { begin, end } = boundsOf(claim.day, rules);
   const meant =
     claim.code === null
@@ -400,6 +409,14 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
   const found = rows.filter(({ isMeant }) => isMeant);
   const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
   const whose = claim.code === null ? 'with a code or link of the creator' : `with the code ${claim.code}`;
+  const claimed = new Set(alsoClaimed.map(foldOrderId));
+  const same = found.filter(({ orderId }) => claimed.has(foldOrderId(orderId)));
+  if (same.length > 0)
+    return answer(
+      'candidates',
+      `Another claim of the creator names ${listOrders(same)}, which has this amount and day. If both mean the same order, close this one as withdrawn: the other has the answer.`,
+      { next: seeFirst(same) },
+    );
   if (found.length > 0)
     return answer(
       'candidates',

@@ -26,13 +26,20 @@ type Shown = {
   readonly orders?: readonly HeldOrder[];
   /** The orders and the job that a person asked for: what is suggested is about these alone. */
   readonly filter?: Pick<HeldFilter, 'job' | 'orderIds'>;
+  /** False for those of a plan, which stores nothing: only a run makes it possible to decide about them. */
+  readonly isStored?: boolean;
 };
 
 /**
  * Describes held orders: why each group is held, how much money it is, and what to do. Orders that were posted before
  * are apart: they stay posted.
  */
-export function describeHeldOrders({ groups, orders = [], filter = {} }: Shown): readonly Section[] {
+export function describeHeldOrders({
+  groups,
+  orders = [],
+  filter = {},
+  isStored = true,
+}: Shown): readonly Section[] {
   const waiting = groups.filter((group) => group.orders > 0);
   const sent = groups.filter((group) => group.sent > 0);
   const rest = waiting.length - SHOWN_GROUPS;
@@ -51,7 +58,9 @@ export function describeHeldOrders({ groups, orders = [], filter = {} }: Shown):
       ],
       commands: {
         about:
-          orders.length === 0 ? 'to see the orders, and to decide about them' : 'to decide about one or many',
+          orders.length > 0
+            ? 'to decide about one or many'
+            : `${isStored ? '' : 'after the run, '}to see the orders, and to decide about them`,
         lines: orders.length === 0 ? ['npx influencer-sync review --held'] : commandsOf(waiting, filter),
       },
     }),

@@ -75,6 +75,17 @@ test.each([
   expect(timeParser(['iso'], 'UTC')(text)).toMatchObject({ code: 'bad_time' });
 });
 
+test.each([
+  ['31.04.2026', /does not exist/],
+  ['31.04.2026 10:00', /not a time as the layout writes it/],
+  ['Apr 31 2026', /does not exist/],
+  ['Mai 31 2026', /not a time as the layout writes it/],
+])('of %s, the reason says whether it is written otherwise or is in no calendar', (text, reason) => {
+  expect(timeParser(['D.M.YYYY', 'MMM D YYYY'], 'UTC')(text)).toMatchObject({
+    ...{ code: 'bad_time', reason: expect.stringMatching(reason) },
+  });
+});
+
 test('formats are tried in their order, also if the last one is iso', () => {
   const parse = timeParser(['YYYY-DD-MM HH:mm:ss Z', 'iso'], null);
   expect(parse('2026-04-10 11:11:26 +0530')).toBe('2026-10-04T05:41:26Z');

@@ -49,6 +49,13 @@ export function withoutListWords(name: string): string {
     .join('-');
 }
 
+/** True if a text is a word of names of orders' columns, in any of the languages of the lists. */
+export function isWordOfNames(text: string): boolean {
+  return headerWords(text)
+    .split(' ')
+    .every((word) => NAME_WORDS.has(word));
+}
+
 /** True if a name means something else than a field although it contains one of the field's names. */
 export function isOfAnother(header: string, field: LayoutField): boolean {
   return says(headerWords(header), WORDS.of_another[field] ?? []);
@@ -118,6 +125,12 @@ const WITH_TAX =
 const TOTALS = namesIn(...Object.values(WORDS.amounts.total));
 const MAYBE_TOTALS = namesIn(WORDS.amounts.maybe_total);
 const SUBTOTALS = namesIn(WORDS.amounts.subtotal);
+
+const NAME_WORDS: ReadonlySet<string> = new Set(
+  [...TOTALS, ...namesIn(...Object.values(WORDS.names).flatMap((languages) => Object.values(languages)))]
+    .flatMap((name) => name.split(' '))
+    .filter((word) => word !== ''),
+);
 
 function namesIn(...lists: readonly Terms[]): ReadonlySet<string> {
   return new Set(lists.flat().map(headerWords));

@@ -9,7 +9,7 @@ import { foldWord } from '../../../intake/values/clean-text.ts';
 import { type DateOrder, watchDates, withDateOrder } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { isZero, parseMoney, statedCurrency } from '../../../intake/values/parse-money.ts';
-import { timeParser } from '../../../intake/values/parse-time.ts';
+import { NO_SUCH_TIME, timeParser } from '../../../intake/values/parse-time.ts';
 import { amountNameOf, isCurrency, isOfAnother, type NameScorer, type StatusWords } from './column-names.ts';
 
 /**
@@ -48,6 +48,8 @@ const TIME_FORMATS: readonly string[] = [
 const MAX_CELLS = 5_000;
 /** The share of a column's cells that must fit, because a few are always wrong. */
 const NEARLY_ALL = 0.9;
+/** The share of a column's cells that may be dates which do not exist. */
+const FEW = 0.5;
 /** Another format must be better by this share to replace the layout's own format. */
 const BETTER = 0.05;
 const ANY_ZONE = 'UTC';
@@ -107,11 +109,15 @@ export type TimesMeasured = {
 
 /** Determines the formats of the times in a column. */
 export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasured {
+  if (cells.counts.size === 0) return { formats: own, needsZone: false };
+  // A cell such as 31.04.2026 is a date in every respect but one, so it says nothing against a format.
+  const parseAny = timeParser([...own, ...TIME_FORMATS], ANY_ZONE);
+  const impossible = cells.share((cell) => parseAny(cell) === NO_SUCH_TIME);
+  const possible = impossible < FEW ? 1 - impossible : 1;
   const reads = (formats: readonly string[]): number => {
     const parse = timeParser(formats, ANY_ZONE);
-    return cells.share((cell) => typeof parse(cell) === 'string');
+    return cells.share((cell) => typeof parse(cell) === 'string') / possible;
   };
-  if (cells.counts.size === 0) return { formats: own, needsZone: false };
   const formats = own.length > 0 && reads(own) >= NEARLY_ALL ? own : chooseFormats(reads);
   if (formats === null) return { formats, needsZone: false };
   const zoned = timeParser(formats, null);

@@ -16,6 +16,7 @@ import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
 import type { UnclearColumn } from './assign-columns.ts';
+import { isWordOfNames } from './column-names.ts';
 
 /** What one file was recognised as. */
 export type RecognisedFile = {
@@ -63,7 +64,8 @@ export async function recogniseFile(
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
     const { code, message } = error.reason;
-    return { file, code, why: message };
+    // The file is named beside the reason.
+    return { file, code, why: message.replace(`${file.uri} `, 'It ') };
   }
 }
 
@@ -405,7 +407,17 @@ export async function detectTextForm(
   const stated = source.encoding ?? assumedEncoding ?? null;
   if (shown !== 'other' || stated !== null)
     return { format, encoding: shown === 'other' ? stated : shown, possible: null };
-  return { format, encoding: null, possible: null, ...guessEncoding(head) };
+  const guessed = guessEncoding(head);
+  if (guessed.kind === 'known') return { format, encoding: guessed.encoding, possible: null };
+  const encoding = encodingOfNames(guessed.possible);
+  return { format, encoding, possible: encoding === null ? guessed.possible : null };
+}
+
+/** The only encoding in which the first words, which are those of the header, are names of columns. */
+function encodingOfNames(possible: readonly PossibleEncoding[]): string | null {
+  const [best, ...others] = possible.filter(({ samples }) => samples.some(isWordOfNames));
+  if (best === undefined || others.length > 0) return null;
+  return best.samples.filter(isWordOfNames).length > 1 ? best.encoding : null;
 }
 
 /** The encoding that the bytes prove: null for UTF-8 or a byte order mark, `other` if they prove none. */

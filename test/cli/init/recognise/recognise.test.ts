@@ -1,4 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { encode } from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
 import { FIXTURES } from '../../../intake/orders/map/map-text.ts';
@@ -42,6 +43,22 @@ test('compressed and re-encoded files are examined, and files of one kind and en
   expect(ordersOf(found, 1).preview).toMatchObject({ orders: 3, credited: 3, organic: 0 });
   expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
 });
+
+test('names of columns in one encoding only show the encoding, and a few dates that do not exist do not hide a format', async () => {
+  const text = ['注文番号,注文日時,合計金額,クーポンコード,ステータス,Items', ...ROWS_OF_JAPAN].join('\n');
+  const found = await look(folderWith({ 'chumon.csv': encode(text, 'cp932') }));
+  expect(summary(found)).toEqual(['chumon proposed  1 shift_jis']);
+  const { preview } = ordersOf(found);
+  expect(preview).toMatchObject({ orders: 3, credited: 3, codes: [{ code: 'ミア10', orders: 3 }] });
+  expect(preview.rejected).toMatchObject([{ rows: 1, reason: expect.stringContaining('does not exist') }]);
+  expect(found.sources[0]?.proposed?.columns.at(-1)).toMatchObject({
+    ...{ header: 'Items', why: expect.stringContaining('a number, not an amount') },
+  });
+});
+
+const ROWS_OF_JAPAN = ['2026/04/01', '2026/04/02', '2026/04/03', '2026/04/31'].map(
+  (day, at) => `J${at + 501},${day},1${at}00,ミア10,完了,${at + 1}`,
+);
 
 test('a renewal of a subscription counts as an order to be credited, and only a cancelled one is never posted', async () => {
   const folder = folderWith({
@@ -104,7 +121,7 @@ test('a file that only resembles an export is refused with the reason', async ()
   expect(why['rows.csv']).toMatch(/^rows_unreadable: .* none of its first 2 rows can be read/);
   expect(why['list.csv']).toMatch(/^one_column/);
   expect(why['empty.csv']).toMatch(/^empty_file/);
-  expect(why['broken.gz']).toMatch(/^truncated_gzip/);
+  expect(why['broken.gz']).toMatch(/^truncated_gzip: It /);
   expect(Object.keys(why)).toContain('picture.png');
 });
 
