@@ -9,8 +9,7 @@ import { customerHasher, fingerprintOf } from '../../src/intake/customers/map/cu
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
 import { foldAddress } from '../../src/intake/customers/map/parse-address.ts';
 import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
-import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
-import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
+import { sealCustomers, withdrawCustomers } from '../../src/intake/customers/seal-customers.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { stageBatches } from '../../src/intake/read/stage-batches.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';

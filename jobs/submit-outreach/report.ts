@@ -8,8 +8,7 @@ import {
   readRunDoubts,
   sumOf,
 } from '../../src/reports/runs/run-report.ts';
-import { creditText, HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
-import type { SubmitOutreachSettings } from './settings.ts';
+import { creditText, HUNDREDTHS_AN_INFLUENCER, type SubmitOutreachSettings } from './settings.ts';
 
 /**
  * The result of a run of `submit-outreach`. `sumsAddUp` means that every candidate is counted once, each

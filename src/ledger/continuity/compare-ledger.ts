@@ -7,7 +7,7 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasTable } from '../../db/has-table.ts';
-import { boundAccount } from '../bind-account.ts';
+import { boundAccount } from '../open-account.ts';
 import { type Continuity, type ContinuityOptions, checkContinuity } from './check-continuity.ts';
 import { readLedgerId, shortLedgerId } from './identity.ts';
 import { comparedFolders, describeJournals, openMark } from './journal-places.ts';
