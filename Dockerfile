@@ -37,6 +37,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/config config
 COPY --from=build /app/sql sql
 COPY --from=build /app/src/start.js src/start.js
+COPY --from=build /app/src/cli/setup/completion src/cli/setup/completion
 COPY --from=build /app/src/console/assets src/console/assets
 COPY --from=build /app/dist dist
 # node, by its number: Kubernetes' runAsNonRoot does not look names up.

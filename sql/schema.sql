@@ -3320,6 +3320,10 @@ CREATE TABLE intake.orders (
     changed_at timestamp with time zone,
     other_ids text[] DEFAULT '{}'::text[] NOT NULL,
     note text,
+    rejected_hash text,
+    stated_hash text,
+    stated_version_id bigint,
+    CONSTRAINT only_of_outdated CHECK (((stated_hash IS NOT NULL) OR ((rejected_hash IS NULL) AND (stated_version_id IS NULL)))),
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_doubt_check CHECK ((doubt ~ '^[a-z][a-z_]{0,40}$'::text)),
@@ -3410,6 +3414,12 @@ COMMENT ON COLUMN intake.orders.changed_at IS 'When the order last changed, as t
 COMMENT ON COLUMN intake.orders.other_ids IS 'Ids of orders at other channels that its tags and notes name, folded: it may be one of them.';
 
 COMMENT ON COLUMN intake.orders.note IS 'What the notes of the shop say, with e-mail addresses and phone numbers masked, cut to 500 characters. Only for jobs that send it (order_notes); null otherwise. As first read: another note makes no other version.';
+
+COMMENT ON COLUMN intake.orders.rejected_hash IS 'Digest of the rejected rows for which the version is in doubt (newer_row_rejected): the same rows again say nothing new. Null: none, or no longer.';
+
+COMMENT ON COLUMN intake.orders.stated_hash IS 'The content_hash of what a file states, where that of the version is of its own, so that the next file that states the order decides. Null: the two are the same.';
+
+COMMENT ON COLUMN intake.orders.stated_version_id IS 'The version, stated by a file, that this one only repeats. Its file says how old the state is. Null: this version is stated by its own file.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -4050,18 +4060,14 @@ CREATE VIEW bi.rejected_rows AS
            FROM ((intake.orders c
              CROSS JOIN LATERAL ( SELECT v_1.order_version_id,
                     v_1.source_file_id,
-                    v_1.content_hash
+                    v_1.stated_hash
                    FROM intake.orders v_1
-                  WHERE (v_1.order_version_id =
-                        CASE
-                            WHEN starts_with(c.content_hash, 'outdated:'::text) THEN (split_part(c.content_hash, ':'::text, 3))::bigint
-                            ELSE c.order_version_id
-                        END)
+                  WHERE (v_1.order_version_id = COALESCE(c.stated_version_id, c.order_version_id))
                  LIMIT 1) v)
              JOIN intake.source_files stated ON (((stated.source_file_id = v.source_file_id) AND (stated.state = 'sealed'::text))))
           WHERE ((c.source = f.source) AND (c.order_id = r.order_id) AND c.is_current AND (((v.source_file_id > r.source_file_id) AND
                 CASE
-                    WHEN starts_with(v.content_hash, 'outdated:'::text) THEN (stated.aged_at > f.aged_at)
+                    WHEN (v.stated_hash IS NOT NULL) THEN (stated.aged_at > f.aged_at)
                     ELSE COALESCE((stated.aged_at >= f.aged_at), ((stated.aged_at IS NULL) AND (f.aged_at IS NULL)))
                 END) OR (EXISTS ( SELECT
                    FROM (intake.restated_orders s

@@ -7,6 +7,7 @@ import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import {
   type AdjustmentGroup,
+  countsBy,
   type ReportedRun,
   readAdjustments,
   readRunDoubts,
@@ -133,7 +134,7 @@ export async function reportOrders(
     amounts: dispositions
       .filter(({ disposition }) => disposition === 'accepted')
       .map(({ currency, amount }) => ({ currency, accepted: amount })),
-    sumsAddUp: countOf(dispositions, 'unaccounted') === 0 && addUp(counts) && files.addUp,
+    sumsAddUp: countOf(dispositions, 'unaccounted').unaccounted === 0 && addUp(counts) && files.addUp,
     doubts,
     needsAttention:
       codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0 || heldOrders.length > 0,
@@ -176,28 +177,20 @@ function toCounts(
     rows,
     orders: all,
     excluded,
-    unattributed: countOf(dispositions, 'unattributed'),
-    organic: countOf(dispositions, 'organic'),
+    ...countOf(dispositions, 'unattributed', 'organic'),
     rejected_rows,
-    entries: {
-      accepted: countOf(dispositions, 'accepted'),
-      rejected: countOf(dispositions, 'rejected'),
-      in_doubt: countOf(dispositions, 'in_doubt'),
-      held: countOf(dispositions, 'held'),
-      ready: countOf(dispositions, 'ready'),
-      already: countOf(dispositions, 'already'),
-    },
+    entries: countOf(dispositions, 'accepted', 'rejected', 'in_doubt', 'held', 'ready', 'already'),
     ready_by_backfill: countOf(
       dispositions.filter(({ reason }) => reason === BY_BACKFILL),
       'ready',
-    ),
+    ).ready,
   };
 }
 
-function countOf(dispositions: readonly DispositionGroup[], which: Disposition): number {
-  return dispositions.reduce(
-    (sum, { disposition, orders }) => (disposition === which ? sum + orders : sum),
-    0,
+function countOf<Name extends Disposition>(groups: readonly DispositionGroup[], ...names: readonly Name[]) {
+  return countsBy(
+    groups.map(({ disposition, orders }) => ({ name: disposition, count: orders })),
+    names,
   );
 }
 

@@ -27,7 +27,7 @@ import { foldWord } from '../../src/intake/values/clean-text.ts';
 import { watchDates } from '../../src/intake/values/date-order.ts';
 import { watchMarks } from '../../src/intake/values/decimal-mark.ts';
 import { type Run, sourcesOf, throwIfDraining } from '../../src/ops/run.ts';
-import { fingerprintsOf, tombstonesUnder } from '../../src/privacy/customer-keys.ts';
+import { findForgotten, fingerprintsOf } from '../../src/privacy/customer-keys.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
 /**
@@ -61,9 +61,7 @@ export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Prom
 async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings>): Promise<CustomerKeys> {
   const keys = requireCustomerKeys(config);
   await bindCustomerKey(db, fingerprintsOf(keys));
-  const tombstones = await readTombstones(db);
-  const isForgotten = (address: string): boolean =>
-    tombstones.size > 0 && tombstonesUnder(keys, address).some((one) => tombstones.has(one));
+  const { isForgotten } = findForgotten(await readTombstones(db), keys);
   const currentOf = customerHasher(keys.current, job.brandId);
   const previousOf = keys.previous === null ? null : customerHasher(keys.previous, job.brandId);
   let seen = new Map<CustomerHash, RekeyedHash>();

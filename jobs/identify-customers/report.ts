@@ -4,7 +4,7 @@ import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.t
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
-import { readRunFiles } from '../../src/reports/runs/run-report.ts';
+import { countsBy, type NamedCount, readRunFiles, sumOf } from '../../src/reports/runs/run-report.ts';
 import { unreportedRuns } from '../../src/reports/runs/unreported-runs.ts';
 
 /**
@@ -132,23 +132,16 @@ async function readConsent(db: Database, runId: string): Promise<readonly Source
 }
 
 async function readDisposition(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
-  return countsOf<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed'>(db)`
-    with disposition as (
-      select case
-        when c.is_waiting then 'waiting'
-        when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
-        else c.state
-      end as disposition, sum(c.customers) as customers
-      from intake.customer_counts c
-      where c.brand_id = ${brandId} group by 1
-    )
-    select coalesce(sum(customers), 0) as customers,
-      coalesce(sum(customers) filter (where disposition = 'submitted'), 0) as submitted,
-      coalesce(sum(customers) filter (where disposition = 'already'), 0) as already,
-      coalesce(sum(customers) filter (where disposition = 'waiting'), 0) as waiting,
-      coalesce(sum(customers) filter (where disposition = 'refused'), 0) as refused,
-      coalesce(sum(customers) filter (where disposition = 'unsubscribed'), 0) as unsubscribed
-    from disposition`;
+  const rows = await rowsOf<NamedCount>(db)`
+    select case
+      when c.is_waiting then 'waiting'
+      when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
+      else c.state
+    end as name, sum(c.customers)::float8 as count
+    from intake.customer_counts c
+    where c.brand_id = ${brandId} group by 1`;
+  const counts = countsBy(rows, ['submitted', 'already', 'waiting', 'refused', 'unsubscribed']);
+  return { customers: sumOf(rows), ...counts };
 }
 
 async function readCalls(db: Database, runId: string) {

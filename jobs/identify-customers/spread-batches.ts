@@ -5,10 +5,10 @@ import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import type { Run } from '../../src/ops/run.ts';
-import { requireSame } from '../../src/runs/workers/require-same.ts';
 import {
   collectGivenUp,
   openUnitLedger,
+  requireSame,
   shareSize,
   throwIfOnlyHere,
   toUnitAccount,

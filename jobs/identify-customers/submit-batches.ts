@@ -17,8 +17,7 @@ import {
 import { groupCommit } from '../../src/ledger/group-commit.ts';
 import { readBatchAnswer } from '../../src/ledger/sending/classify.ts';
 import type { OpenRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
-import { sendRepeatable } from '../../src/ledger/sending/send-repeatable.ts';
-import { withoutAddresses } from '../../src/ledger/sending/without-addresses.ts';
+import { sendRepeatable, withoutAddresses } from '../../src/ledger/sending/send-repeatable.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { inSpan } from '../../src/ops/spans.ts';
 import type { Client } from '../../src/service/client.ts';

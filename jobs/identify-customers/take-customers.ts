@@ -1,28 +1,19 @@
-import { type CustomerKeys, requireCustomerKeys } from '../../src/config/require-settings.ts';
-import {
-  type CustomerHash,
-  type RekeyedHash,
-  type StatedCustomer,
-  submitsUnknown,
-} from '../../src/core/customer.ts';
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
+import { type CustomerHash, type StatedCustomer, submitsUnknown } from '../../src/core/customer.ts';
 import {
   type CustomerTotals,
   createCustomerStager,
 } from '../../src/intake/customers/create-customer-stager.ts';
 import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
-import {
-  customerHasher,
-  fingerprintOf,
-  tombstoneHasher,
-} from '../../src/intake/customers/map/customer-hash.ts';
+import { customerHasher, fingerprintOf } from '../../src/intake/customers/map/customer-hash.ts';
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
 import { foldAddress } from '../../src/intake/customers/map/parse-address.ts';
 import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
-import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
-import { withdrawCustomers } from '../../src/intake/customers/withdraw-customers.ts';
+import { sealCustomers, withdrawCustomers } from '../../src/intake/customers/seal-customers.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { stageBatches } from '../../src/intake/read/stage-batches.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
+import { findForgotten } from '../../src/privacy/customer-keys.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
 
 /** Reads files for their customers, and counts across all the files of a run. */
@@ -87,28 +78,6 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       if (sealed.kind === 'sealed') count(staged);
       return sealed;
     },
-  };
-}
-
-/**
- * Recognises customers who were forgotten, under either key, and collects the tombstones that can be
- * converted to the current key.
- */
-function findForgotten(tombstones: ReadonlySet<CustomerHash>, keys: CustomerKeys) {
-  const tombstoneOf = tombstoneHasher(keys.current);
-  const previousOf = keys.previous === null ? null : tombstoneHasher(keys.previous);
-  const found = new Map<CustomerHash, RekeyedHash>();
-  return {
-    isForgotten(folded: string): boolean {
-      if (tombstones.size === 0) return false;
-      const current = tombstoneOf(folded);
-      if (tombstones.has(current)) return true;
-      const previous = previousOf?.(folded);
-      if (previous === undefined || !tombstones.has(previous)) return false;
-      found.set(previous, { previous, current });
-      return true;
-    },
-    toRekey: (): readonly RekeyedHash[] => [...found.values()],
   };
 }
 

@@ -5,8 +5,7 @@ import type { DB } from '../../src/db/tables.ts';
 import { isContradicted } from '../../src/intake/files/replace-rows.ts';
 import { dealBody, dealKey } from '../../src/ledger/effects/deal.ts';
 import { noteBody, noteKey } from '../../src/ledger/effects/note.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
-import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { createDesiredEntries, neverSent, propose } from '../../src/ledger/propose.ts';
 import { CREATORS } from './decide-conflicting.ts';
 
 /*

@@ -7,7 +7,7 @@ import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { intakeSource } from '../../src/intake/read/intake-source.ts';
 import { createRowIntake } from '../../src/intake/read/take-rows.ts';
-import { lockJob } from '../../src/ledger/lock-job.ts';
+import { lockJob } from '../../src/ledger/propose.ts';
 import { createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
 import { type OpenRequestGate, openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';

@@ -2,7 +2,15 @@ import { sql } from 'kysely';
 import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, rowsOf } from '../../src/db/statement.ts';
-import { isOfRun, type ReportedRun, readRunDoubts, readRunFiles } from '../../src/reports/runs/run-report.ts';
+import {
+  countsBy,
+  isOfRun,
+  type NamedCount,
+  type ReportedRun,
+  readRunDoubts,
+  readRunFiles,
+  sumOf,
+} from '../../src/reports/runs/run-report.ts';
 import { waits } from './decide-requests.ts';
 import type { SentUpdates } from './update-deals.ts';
 
@@ -113,16 +121,6 @@ export async function reportDeals(
   };
 }
 
-type Disposition =
-  | 'created'
-  | 'already'
-  | 'known'
-  | 'to_create'
-  | 'refused'
-  | 'in_doubt'
-  | 'written_off'
-  | 'held';
-
 /** SQL: creators `c`, joined with the ledger entry `e` of their deal. */
 const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
 
@@ -130,26 +128,19 @@ async function readDispositions(
   db: Database,
   { job, runId }: { readonly job: string; readonly runId: string },
 ) {
-  const rows = await rowsOf<{ disposition: Disposition; creators: number; differ: number }>(db)`
+  const rows = await rowsOf<NamedCount & { differ: number }>(db)`
     select case when c.outcome <> 'create' then c.outcome
         when e.state = 'accepted' then case when ${isOfRun(runId)} then 'created' else 'already' end
         when e.state = 'rejected' then 'refused'
         when e.state in ('sending', 'in_doubt') then 'in_doubt'
         when e.state in ('written_off', 'held') then e.state
-        else 'to_create' end as disposition,
-      count(*)::float8 as creators, (count(*) filter (where c.differing_terms <> '{}'))::float8 as differ
+        else 'to_create' end as name,
+      count(*)::float8 as count, (count(*) filter (where c.differing_terms <> '{}'))::float8 as differ
     from ${creators} where c.job = ${job} and c.outcome <> 'superseded' group by 1`;
-  const of = (disposition: Disposition) => rows.find((row) => row.disposition === disposition)?.creators ?? 0;
   return {
-    creators: rows.reduce((sum, row) => sum + row.creators, 0),
-    created: of('created'),
-    already: of('already'),
-    known: of('known'),
-    to_create: of('to_create'),
-    refused: of('refused'),
-    in_doubt: of('in_doubt'),
-    written_off: of('written_off'),
-    held: of('held'),
+    creators: sumOf(rows),
+    ...countsBy(rows, ['created', 'already', 'known', 'to_create']),
+    ...countsBy(rows, ['refused', 'in_doubt', 'written_off', 'held']),
     terms_differ: rows.reduce((sum, row) => sum + row.differ, 0),
   };
 }

@@ -22,9 +22,8 @@ import { readSuggestions, type Suggestions } from '../../src/mirror/read-suggest
 import { findUncovered, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
-import { type AskedList, askPages } from './ask-pages.ts';
 import { dealQuery, readOutcome } from './fetch-account.ts';
-import type { Questions } from './open-questions.ts';
+import { type AskedList, askPages, type Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';
 
 type MirrorRun = Run<MirrorAccountSettings>;

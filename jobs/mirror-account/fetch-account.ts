@@ -13,8 +13,7 @@ import {
   stageListing,
 } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
-import { askPages } from './ask-pages.ts';
-import type { Questions } from './open-questions.ts';
+import { askPages, type Questions } from './open-questions.ts';
 import type { MirrorAccountSettings } from './settings.ts';
 
 type MirrorRun = Run<MirrorAccountSettings>;

@@ -1,12 +1,12 @@
 import type { Database } from '../../src/db/connect.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import { createBudget } from '../../src/ledger/sending/ask.ts';
-import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { meetNamedDeals } from '../../src/mirror/discover-deals.ts';
 import { countDueDeals } from '../../src/mirror/due-deals.ts';
 import { countDueHandles, meetNamedHandles } from '../../src/mirror/known-handles.ts';
 import { countDuePrefixes, plantPrefixes } from '../../src/mirror/known-prefixes.ts';
 import { publish } from '../../src/mirror/publish.ts';
+import { openDatabaseClock } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';

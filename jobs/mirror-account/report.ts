@@ -1,7 +1,7 @@
 import type { InstantText } from '../../src/core/order.ts';
 import type { RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { rowOf, rowsOf } from '../../src/db/statement.ts';
+import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import type { Published } from '../../src/mirror/publish.ts';
 
 /**
@@ -168,18 +168,14 @@ function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
 
 async function readDisposition(db: Database, staleAt: Date) {
   const at = staleAt.toISOString();
-  const row = await rowOf<
-    Record<'known' | 'fresh' | 'stale' | 'unread' | 'failing' | 'gone' | 'staged', number>
-  >(db)`
-    select count(*)::float8 as known, count(*) filter (where deleted_at is not null)::float8 as gone,
-      count(*) filter (where deleted_at is null and last_error is not null)::float8 as failing,
-      count(*) filter (where deleted_at is null and last_error is null and read_at is null)::float8 as unread,
-      count(*) filter (where deleted_at is null and last_error is null and read_at > ${at}::timestamptz)::float8 as fresh,
-      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${at}::timestamptz)::float8 as stale,
-      (select count(*) from mirror.staged)::float8 as staged
+  return countsOf<'known' | 'fresh' | 'stale' | 'unread' | 'failing' | 'gone' | 'staged'>(db)`
+    select count(*) as known, count(*) filter (where deleted_at is not null) as gone,
+      count(*) filter (where deleted_at is null and last_error is not null) as failing,
+      count(*) filter (where deleted_at is null and last_error is null and read_at is null) as unread,
+      count(*) filter (where deleted_at is null and last_error is null and read_at > ${at}::timestamptz) as fresh,
+      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${at}::timestamptz) as stale,
+      (select count(*) from mirror.staged) as staged
     from mirror.known_deals`;
-  if (row === undefined) throw new Error('a sum has no row');
-  return row;
 }
 
 async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {

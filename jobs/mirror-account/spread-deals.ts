@@ -3,8 +3,8 @@ import type { RunStop } from '../../src/core/run.ts';
 import type { UnitPayload } from '../../src/core/work.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { createBudget } from '../../src/ledger/sending/ask.ts';
-import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { countAllDue, type DueOptions, type DueRange, dueRanges } from '../../src/mirror/due-deals.ts';
+import { openDatabaseClock } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
 import {
   collectGivenUp,

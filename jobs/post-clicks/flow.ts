@@ -5,14 +5,19 @@ import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { createRowIntake } from '../../src/intake/read/take-rows.ts';
-import { lockJob } from '../../src/ledger/lock-job.ts';
+import { lockJob } from '../../src/ledger/propose.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import { beginPosting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
 import { intakeSources } from '../../src/runs/workers/read-sources.ts';
-import { CLICKS, type ClickRules, decideClicks, proposeClicks } from './decide-clicks.ts';
+import {
+  CLICKS,
+  type ClickRules,
+  decideClicks,
+  excludeRemovedClicks,
+  proposeClicks,
+} from './decide-clicks.ts';
 import { holdDoubled } from './decide-doubled.ts';
-import { excludeRemovedClicks } from './decide-removed.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
 import type { PostClicksSettings } from './settings.ts';

@@ -2,13 +2,16 @@ import { sql } from 'kysely';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, rowsOf } from '../../src/db/statement.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
+import { neverSent } from '../../src/ledger/propose.ts';
 import {
+  countsBy,
   isOfRun,
+  type NamedCount,
   type ReportedRun,
   readAdjustments,
   readRunDoubts,
   readRunFiles,
+  sumOf,
 } from '../../src/reports/runs/run-report.ts';
 import { isRefusedAndGone } from '../../src/rollups/disposition.ts';
 
@@ -109,38 +112,23 @@ export async function reportClicks(
 }
 
 async function readStated(db: Database, job: string) {
-  const rows = await rowsOf<{ outcome: string; clicks: number }>(db)`
-    select outcome, sum(clicks)::float8 as clicks from intake.clicks where job = ${job} group by outcome`;
-  const of = (outcome: string) => rows.find((row) => row.outcome === outcome)?.clicks ?? 0;
-  return {
-    clicks: rows.reduce((sum, row) => sum + row.clicks, 0),
-    attributed: of('attributed'),
-    unattributed: of('unattributed'),
-    held: of('held'),
-    excluded: of('excluded'),
-  };
+  const rows = await rowsOf<NamedCount>(db)`
+    select outcome as name, sum(clicks)::float8 as count from intake.clicks where job = ${job} group by outcome`;
+  return { clicks: sumOf(rows), ...countsBy(rows, ['attributed', 'unattributed', 'held', 'excluded']) };
 }
 
 const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
 
 async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
-  const rows = await rowsOf<{ state: string; is_of_run: boolean; clicks: number; entries: number }>(db)`
-    select case when e.state = 'sending' then 'in_doubt' else e.state end as state,
-      ${isOfRun(runId)} as is_of_run,
-      sum(${clicksOf})::float8 as clicks, count(*)::float8 as entries
-    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1, 2`;
-  const of = (state: string, isOfRun?: boolean) =>
-    rows
-      .filter((row) => row.state === state && (isOfRun === undefined || row.is_of_run === isOfRun))
-      .reduce((sum, row) => sum + row.clicks, 0);
+  const rows = await rowsOf<NamedCount & { entries: number }>(db)`
+    select case e.state when 'sending' then 'in_doubt' when 'rejected' then 'refused'
+        when 'accepted' then case when ${isOfRun(runId)} then 'posted' else 'already' end
+        else e.state end as name,
+      sum(${clicksOf})::float8 as count, count(*)::float8 as entries
+    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1`;
   return {
-    posted: of('accepted', true),
-    requests: rows.find((row) => row.state === 'accepted' && row.is_of_run)?.entries ?? 0,
-    already: of('accepted', false),
-    ready: of('ready'),
-    refused: of('rejected'),
-    in_doubt: of('in_doubt'),
-    written_off: of('written_off'),
+    requests: rows.find(({ name }) => name === 'posted')?.entries ?? 0,
+    ...countsBy(rows, ['posted', 'already', 'ready', 'refused', 'in_doubt', 'written_off']),
   };
 }
 

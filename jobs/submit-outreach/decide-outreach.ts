@@ -3,8 +3,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { countOf, countsOf, execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { outreachBody, outreachKey } from '../../src/ledger/effects/outreach.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
-import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { createDesiredEntries, neverSent, propose } from '../../src/ledger/propose.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /*

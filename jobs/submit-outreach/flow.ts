@@ -2,15 +2,14 @@ import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { lockJob } from '../../src/ledger/lock-job.ts';
+import { lockJob } from '../../src/ledger/propose.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { beginPosting, type Posting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
-import { HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
 import { type Allowance, countWithin, decideOutreach } from './decide-outreach.ts';
 import { describeApproval } from './render.ts';
 import { type OutreachReport, readNext, reportOutreach } from './report.ts';
-import type { SubmitOutreachSettings } from './settings.ts';
+import { HUNDREDTHS_AN_INFLUENCER, type SubmitOutreachSettings } from './settings.ts';
 
 /** Runs the steps of the job: choose → (approve) → propose → claim → submit → record → report. */
 export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<FlowEnd<OutreachReport>> {

@@ -3,9 +3,8 @@ import { andMore, formatReasons } from '../../src/render/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/render/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/render/text.ts';
 import { describeRunDoubts } from '../../src/reports/doubts/doubts.ts';
-import { costOf } from './credits.ts';
 import type { OutreachReport, ShownInfluencer } from './report.ts';
-import type { SubmitOutreachSettings } from './settings.ts';
+import { costOf, type SubmitOutreachSettings } from './settings.ts';
 
 /** Renders what a run of `submit-outreach` did, what it cost, and the state of every influencer. */
 export const renderOutreach: ReportRenderer<OutreachReport> = {

@@ -1,9 +1,14 @@
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, finds, rowsOf } from '../../src/db/statement.ts';
-import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
-import { creditText, HUNDREDTHS_AN_INFLUENCER } from './credits.ts';
-import type { SubmitOutreachSettings } from './settings.ts';
+import {
+  countsBy,
+  isOfRun,
+  type NamedCount,
+  readRunDoubts,
+  sumOf,
+} from '../../src/reports/runs/run-report.ts';
+import { creditText, HUNDREDTHS_AN_INFLUENCER, type SubmitOutreachSettings } from './settings.ts';
 
 /**
  * The result of a run of `submit-outreach`. `sumsAddUp` means that every candidate is counted once, each
@@ -79,33 +84,21 @@ export async function reportOutreach(
   const sent = await readSent(db, { runId, job: job.name });
   const refusals = await readRefusals(db, job.name);
   const doubts = await readRunDoubts(db, { job: job.name, shown: SHOWN });
-  const count = (outcome: string, reason: string | null = null) =>
+  const reasonsOf = (outcome: string) =>
     groups
-      .filter((group) => group.outcome === outcome && (reason === null || group.reason === reason))
-      .reduce((sum, { people }) => sum + people, 0);
-  const excluded = Object.fromEntries(
-    groups
-      .filter(({ outcome }) => outcome === 'excluded')
-      .map(({ reason, people }) => [reason ?? 'other', people]),
-  );
-  const waiting = {
-    approval: count('waiting', 'approval'),
-    limit: count('waiting', 'limit'),
-    credits: count('waiting', 'credits'),
-  };
+      .filter(({ name }) => name === outcome)
+      .map(({ reason, count }) => ({ name: reason ?? 'other', count }));
+  const excluded = Object.fromEntries(reasonsOf('excluded').map(({ name, count }) => [name, count]));
+  const waiting = countsBy(reasonsOf('waiting'), ['approval', 'limit', 'credits']);
+  const outcomes = countsBy(groups, ['submitted', 'already', 'ready', 'refused', 'in_doubt', 'written_off']);
   const counts: OutreachCounts = {
-    candidates: groups.reduce((sum, { people }) => sum + people, 0),
-    submitted: count('submitted'),
+    candidates: sumOf(groups),
+    ...outcomes,
     added: sent.added,
     requests: sent.requests,
-    already: count('accepted'),
-    ready: count('ready'),
     requests_ready: sent.ready,
     waiting,
     excluded,
-    refused: count('rejected'),
-    in_doubt: count('in_doubt'),
-    written_off: count('written_off'),
     credits: creditsOf(job, sent),
   };
   return {
@@ -137,7 +130,7 @@ export async function readNext(db: Database, job: string): Promise<readonly Show
     order by c.followers desc nulls last, c.influencer limit ${SHOWN}`;
 }
 
-type Group = { readonly outcome: string; readonly reason: string | null; readonly people: number };
+type Group = NamedCount & { readonly reason: string | null };
 
 /**
  * Groups candidates by result: `submitted` in this run, else the state of their batch, `waiting` or
@@ -150,10 +143,11 @@ async function readGroups(
   return rowsOf<Group>(db)`
     select case
         when c.entry_id is null then c.outcome
-        when e.state = 'accepted' and ${isOfRun(runId)} then 'submitted'
+        when e.state = 'accepted' then case when ${isOfRun(runId)} then 'submitted' else 'already' end
         when e.state = 'sending' then 'in_doubt'
+        when e.state = 'rejected' then 'refused'
         else e.state
-      end as outcome, c.reason, count(*)::float8 as people
+      end as name, c.reason, count(*)::float8 as count
     from intake.outreach_candidates c left join ledger.entries e using (entry_id)
     where c.job = ${job} group by 1, 2`;
 }

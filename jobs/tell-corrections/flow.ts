@@ -1,6 +1,6 @@
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { lockJob } from '../../src/ledger/lock-job.ts';
+import { lockJob } from '../../src/ledger/propose.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { beginPosting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';

@@ -1,7 +1,13 @@
 import type { DoubtDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { countOf, rowsOf } from '../../src/db/statement.ts';
-import { isOfRun, readRunDoubts } from '../../src/reports/runs/run-report.ts';
+import {
+  countsBy,
+  isOfRun,
+  type NamedCount,
+  readRunDoubts,
+  sumOf,
+} from '../../src/reports/runs/run-report.ts';
 import { correctionsOf } from './decide-corrections.ts';
 import type { TellCorrectionsSettings } from './settings.ts';
 
@@ -40,9 +46,9 @@ export async function reportCorrections(
   db: Database,
   { runId, job }: { readonly runId: string; readonly job: TellCorrectionsSettings },
 ): Promise<CorrectionsReport> {
-  const rows = await rowsOf<{ standing: string; orders: number }>(db)`
-    select standing, count(*)::integer as orders from ${correctionsOf(job, runId)} c group by 1`;
-  const of = (standing: string) => rows.find((row) => row.standing === standing)?.orders ?? 0;
+  const rows = await rowsOf<NamedCount>(db)`
+    select case standing when 'rejected' then 'refused' else standing end as name, count(*)::integer as count
+    from ${correctionsOf(job, runId)} c group by 1`;
   const notes = await countOf(db)`
     select count(*) as notes from ledger.entries e
     where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'accepted' and ${isOfRun(runId)}`;
@@ -51,17 +57,10 @@ export async function reportCorrections(
     from ledger.entries e where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected' group by 1 order by 2 desc, 1`;
   const doubts = await readRunDoubts(db, { job: job.name });
   const counts: CorrectionCounts = {
-    corrections: rows.reduce((sum, { orders }) => sum + orders, 0),
-    told: of('told'),
+    corrections: sumOf(rows),
     notes,
-    told_before: of('told_before'),
-    ready: of('ready'),
-    waiting: of('waiting'),
-    held: of('held'),
-    no_deal: of('no_deal'),
-    refused: of('rejected'),
-    in_doubt: of('in_doubt'),
-    written_off: of('written_off'),
+    ...countsBy(rows, ['told', 'told_before', 'ready', 'waiting', 'held', 'no_deal']),
+    ...countsBy(rows, ['refused', 'in_doubt', 'written_off']),
   };
   const { corrections, notes: _, ...parts } = counts;
   return {

@@ -41,13 +41,13 @@ create view bi.rejected_rows as
     r.order_id is not null and exists (
       select from intake.orders c
       cross join lateral (
-        select v.order_version_id, v.source_file_id, v.content_hash from intake.orders v
-        where v.order_version_id = case when starts_with(c.content_hash, 'outdated:') then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end
+        select v.order_version_id, v.source_file_id, v.stated_hash from intake.orders v
+        where v.order_version_id = coalesce(c.stated_version_id, c.order_version_id)
         limit 1) v
       join intake.source_files stated on stated.source_file_id = v.source_file_id and stated.state = 'sealed'
       where c.source = f.source and c.order_id = r.order_id and c.is_current
         and ((v.source_file_id > r.source_file_id
-            and case when starts_with(v.content_hash, 'outdated:') then stated.aged_at > f.aged_at
+            and case when v.stated_hash is not null then stated.aged_at > f.aged_at
               else coalesce(stated.aged_at >= f.aged_at, stated.aged_at is null and f.aged_at is null) end)
           or exists (
             select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id

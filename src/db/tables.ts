@@ -1326,6 +1326,10 @@ export interface IntakeOrders {
    */
   refunded: Numeric | null;
   /**
+   * Digest of the rejected rows for which the version is in doubt (newer_row_rejected): the same rows again say nothing new. Null: none, or no longer.
+   */
+  rejected_hash: string | null;
+  /**
    * Version that was in force when this one was staged; null for the first one.
    */
   replaces: Int8 | null;
@@ -1345,6 +1349,14 @@ export interface IntakeOrders {
    * File that stated it. Not a foreign key, which would cost more than the row; staging locks the file's row instead.
    */
   source_file_id: Int8;
+  /**
+   * The content_hash of what a file states, where that of the version is of its own, so that the next file that states the order decides. Null: the two are the same.
+   */
+  stated_hash: string | null;
+  /**
+   * The version, stated by a file, that this one only repeats. Its file says how old the state is. Null: this version is stated by its own file.
+   */
+  stated_version_id: Int8 | null;
   /**
    * The shop's own status word, lower-cased.
    */

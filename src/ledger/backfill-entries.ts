@@ -1,8 +1,7 @@
 import type { Transaction } from 'kysely';
 import { countOf, execute } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
-import { neverSent } from './never-sent.ts';
-import type { ProposeOptions } from './propose.ts';
+import { neverSent, type ProposeOptions } from './propose.ts';
 
 /**
  * Creates the entries of an approved plan from `desired_entries` (propose.ts). New entries are created in the

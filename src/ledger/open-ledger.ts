@@ -7,7 +7,6 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { recordAudit } from '../ops/record-audit.ts';
 import type { Run, RunOptions } from '../ops/run.ts';
 import type { Client } from '../service/client.ts';
-import { bindAccount } from './bind-account.ts';
 import type { Continuity } from './continuity/check-continuity.ts';
 import { compare } from './continuity/compare-ledger.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from './continuity/identity.ts';
@@ -23,7 +22,7 @@ import {
 import { keepLedgerLocation, registerMachine } from './continuity/machines.ts';
 import type { Mark } from './continuity/mark.ts';
 import { beginNewLedger, type RecoveryOptions } from './continuity/recover.ts';
-import { identifyAccount } from './open-account.ts';
+import { bindAccount, identifyAccount } from './open-account.ts';
 
 /** The ledger of a run, once it was verified to contain everything that was posted before. */
 export type OpenLedger = {

@@ -4,7 +4,6 @@ import { moneyText } from '../db/money-text.ts';
 import { execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { respelledBody } from './effects/referral.ts';
-import { neverSent } from './never-sent.ts';
 
 /*
  * The deciding code passes what should be sent in a temporary table, `desired_entries`: one row for each effect that it
@@ -258,3 +257,24 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
     when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'
   end`;
+
+/**
+ * True if the service provably never processed row `e` of `ledger.entries`: every attempt was throttled or
+ * never written, or was refused and then replaced. The code that decides what should be sent also uses this
+ * condition.
+ */
+export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
+
+/**
+ * Locks a job until the transaction ends, so that only one transaction at a time decides about its orders. A
+ * run holds the job's lease, but the start and the end of a backfill do not wait for a run that posts.
+ *
+ * The lock is a row lock for two reasons. It belongs to the transaction and not to the session, so it works
+ * behind a connection pooler. And only a role that may write to schema `ops` can take it, whereas any role
+ * can take an advisory lock.
+ */
+export async function lockJob(trx: Transaction<DB>, job: string): Promise<void> {
+  // Waits if another transaction has just inserted the row.
+  await execute(trx)`insert into ops.job_locks (job) values (${job}) on conflict do nothing`;
+  await execute(trx)`select from ops.job_locks where job = ${job} for update`;
+}

@@ -6,7 +6,7 @@ import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { enterAsWriter } from './evidence/evidence-writers.ts';
-import { neverSent } from './never-sent.ts';
+import { neverSent } from './propose.ts';
 
 export type Seed = {
   /** File name without its folder. */

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { withPath } from '../core/text/folder-problem.ts';
 import type { Database } from '../db/connect.ts';
 import { finds } from '../db/statement.ts';
-import { boundAccount } from './bind-account.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
+import { boundAccount } from './open-account.ts';
 import { type Answer, LOST, recordAnswers } from './record.ts';
 
 /** Keeps answers of the service while the database is unreachable. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { toArrayParameter, toJsonArrayParameter, toTextArrayParameter } from '../db/array-parameters.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, rowsOf } from '../db/statement.ts';
+import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { DealAnswer } from './read-deal-answer.ts';
 import { digest, type NotARecord, type ReadRecord } from './read-record.ts';
@@ -185,4 +185,16 @@ function content(rows: readonly { readonly record: ReadRecord | null }[]) {
     ${texts(rows, ({ record }) => record?.rowHash ?? null)}::text[], ${json(({ fields }) => toJsonParameter(fields))}::jsonb[],
     ${json(({ raw }) => raw)}::jsonb[],
     ${json(({ misfits }) => (misfits.length === 0 ? null : toJsonParameter(misfits)))}::jsonb[]`;
+}
+
+/**
+ * Returns a clock that follows the clock of the database, so that instants of different machines can be
+ * compared. It is never ahead of the database clock, so an instant taken before a request is always before
+ * the answer.
+ */
+export async function openDatabaseClock(db: Database): Promise<() => Date> {
+  const read = await rowOf<{ at: Date }>(db)`select clock_timestamp() as at`;
+  const readAt = performance.now();
+  const at = read?.at.getTime() ?? 0;
+  return () => new Date(at + performance.now() - readAt);
 }

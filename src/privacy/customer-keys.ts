@@ -1,5 +1,5 @@
 import type { CustomerKeys } from '../config/require-settings.ts';
-import type { CustomerHash } from '../core/customer.ts';
+import type { CustomerHash, RekeyedHash } from '../core/customer.ts';
 import type { KeyFingerprints } from '../intake/customers/bind-customer-key.ts';
 import { customerHasher, fingerprintOf, tombstoneHasher } from '../intake/customers/map/customer-hash.ts';
 import { foldAddress } from '../intake/customers/map/parse-address.ts';
@@ -38,6 +38,28 @@ export function tombstonesUnder(
   const [current, ...previous] = listed(keys).map((key) => tombstoneHasher(key)(foldAddress(address)));
   if (current === undefined) throw new Error('there is no key');
   return [current, ...previous];
+}
+
+/**
+ * Recognises customers who were forgotten, under either key, and collects the tombstones that can be
+ * converted to the current key.
+ */
+export function findForgotten(tombstones: ReadonlySet<CustomerHash>, keys: CustomerKeys) {
+  const tombstoneOf = tombstoneHasher(keys.current);
+  const previousOf = keys.previous === null ? null : tombstoneHasher(keys.previous);
+  const found = new Map<CustomerHash, RekeyedHash>();
+  return {
+    isForgotten(folded: string): boolean {
+      if (tombstones.size === 0) return false;
+      const current = tombstoneOf(folded);
+      if (tombstones.has(current)) return true;
+      const previous = previousOf?.(folded);
+      if (previous === undefined || !tombstones.has(previous)) return false;
+      found.set(previous, { previous, current });
+      return true;
+    },
+    toRekey: (): readonly RekeyedHash[] => [...found.values()],
+  };
 }
 
 function listed({ current, previous }: CustomerKeys): readonly string[] {

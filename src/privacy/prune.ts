@@ -34,7 +34,8 @@ function prunableTables(): readonly PrunableTable[] {
       at: sql`(select c.first_seen_at from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current limit 1)`,
       onlyIf: sql`not t.is_current
         and exists (select from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current
-            and (c.order_version_id > t.order_version_id or t.replaces is null))
+            and (c.order_version_id > t.order_version_id or t.replaces is null)
+            and c.stated_version_id is distinct from t.order_version_id)
         and not exists (
           select from ops.job_locks j join intake.attributions a on a.job = j.job and a.source = t.source and a.order_id = t.order_id
           where a.order_version_id = t.order_version_id)`,

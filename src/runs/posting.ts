@@ -1,7 +1,7 @@
 import type { RunStop } from '../core/run.ts';
 import { analyzeGrown } from '../db/analyze.ts';
-import { boundAccount } from '../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../ledger/evidence/hold-credited-elsewhere.ts';
+import { boundAccount } from '../ledger/open-account.ts';
 import { type OpenLedger, openLedger, requireContinuity } from '../ledger/open-ledger.ts';
 import { countReady } from '../ledger/ready-entries.ts';
 import { type PostReadyOptions, postReady } from '../ledger/sending/post-ready.ts';

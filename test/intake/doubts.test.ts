@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { MissingRow } from '../../src/core/order.ts';
+import type { Database } from '../../src/db/connect.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
+import { prune } from '../../src/privacy/prune.ts';
 import { listRejected } from '../../src/reports/files/list-rejected.ts';
 import {
   currentOrders,
@@ -165,8 +169,15 @@ describe.each(ENGINES)('an order of which a row was rejected on %s', (engine) =>
     const [stating] = await filesOf(shop);
     for (const value of ['1,2', '3,4']) await shop.read({ rejected: [{ ...lost('1'), value }] });
     const rejecting = (await filesOf(shop)).filter((id) => id !== stating);
+    // Versions of before the columns had all of this in their digests.
+    expect(await migratedFromDigests(shop)).toEqual({ isSame: true, versions: 2 });
+    await sql`update intake.orders set first_seen_at = now() - interval '1 year' where source = ${shop.source}`.execute(
+      shop.db,
+    );
+    await prune(shop.db, { retention: { ...KEPT, order_versions: 1 }, isDryRun: false, isOver: () => false });
     const late = (total: string, newer: readonly string[]) =>
       shop.read({ orders: [order('1', { total })] }, { others: { ...NEWEST, newer } });
+    expect(await late('9.00', [stating ?? ''])).toMatchObject({ ordersOlder: 1, ordersChanged: 0 });
     expect(await late('60.00', rejecting)).toMatchObject({ ordersOlder: 0, ordersChanged: 1 });
     expect(await currentOrders(shop)).toEqual(['1 60']);
     expect(await doubtsOf(shop)).toEqual(['1 newer_row_rejected']);
@@ -314,4 +325,34 @@ async function digestOf({ db, source }: Shop, orderId: string): Promise<string |
     db,
   );
   return rows[0]?.digest;
+}
+
+/** Everything stays. */
+const KEPT = {
+  order_versions: null,
+  rejected_rows: null,
+  webhook_events: null,
+  run_activity: null,
+  notices: null,
+};
+
+/** Writes what versions in doubt repeat as digests of before version 0.3.0 did, and runs the migration of these. */
+async function migratedFromDigests({ db, source }: Shop) {
+  const before = await outdatedOf(db, source);
+  await sql`
+    update intake.orders
+    set content_hash = concat_ws(':', 'outdated', coalesce(rejected_hash, '0'), coalesce(stated_version_id, order_version_id), replaces, stated_hash),
+      rejected_hash = null, stated_hash = null, stated_version_id = null
+    where source = ${source} and stated_hash is not null`.execute(db);
+  const migration = readFileSync('sql/migrations/0107_outdated_versions.sql', 'utf8');
+  await sql.raw(migration.slice(migration.lastIndexOf('update'))).execute(db);
+  const after = await outdatedOf(db, source);
+  return { isSame: isDeepStrictEqual(after, before), versions: after.length };
+}
+
+async function outdatedOf(db: Database, source: string) {
+  const { rows } = await sql`
+    select order_version_id, rejected_hash, stated_hash, stated_version_id from intake.orders
+    where source = ${source} and stated_hash is not null order by 1`.execute(db);
+  return rows;
 }

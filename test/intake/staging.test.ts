@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
-import { holdFile } from '../../src/intake/files/hold-file.ts';
+import { holdFile } from '../../src/intake/files/seal-read.ts';
 import { stageBatch } from '../../src/intake/orders/create-stager.ts';
 import { sealFile } from '../../src/intake/orders/seal-file.ts';
 import {

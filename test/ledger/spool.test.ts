@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { bindAccount } from '../../src/ledger/bind-account.ts';
+import { bindAccount } from '../../src/ledger/open-account.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import type { Answer } from '../../src/ledger/record.ts';
 import { countUnreadable, openSpool, replaySpool } from '../../src/ledger/spool.ts';

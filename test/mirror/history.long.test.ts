@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { publish } from '../../src/mirror/publish.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
-import { type AskedDeal, stageDeals } from '../../src/mirror/stage.ts';
+import { type AskedDeal, openDatabaseClock, stageDeals } from '../../src/mirror/stage.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { dealHistory, knowDeals, openStory, rowsOf, type Story } from './story.ts';
 import { dealRecord } from './stub-service.ts';

@@ -5,12 +5,12 @@
  */
 import diagnostics from 'node:diagnostics_channel';
 import { connect } from '../../src/db/connect.ts';
-import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { createClaimerAndRecorder } from '../../src/ledger/claim-and-record.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
+import { bindAccount } from '../../src/ledger/open-account.ts';
 import { readyEntries } from '../../src/ledger/ready-entries.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { postEntries } from '../../src/ledger/sending/post-entries.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { askPages } from '../../jobs/mirror-account/ask-pages.ts';
+import { askPages } from '../../jobs/mirror-account/open-questions.ts';
 import type { WebhookEvent } from '../../src/core/http/webhook-event.ts';
 import type { ClaimedEntry, Effect } from '../../src/core/ledger.ts';
 import { type DeliveryFate, startReceiver } from '../../src/ledger/receiver/start-receiver.ts';

@@ -5,8 +5,7 @@ import { countsOf, execute, rowOf, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../../src/ledger/effects/referral.ts';
-import { neverSent } from '../../../src/ledger/never-sent.ts';
-import { adoptKeys } from '../../../src/ledger/propose.ts';
+import { adoptKeys, neverSent } from '../../../src/ledger/propose.ts';
 import { decide } from '../decide/decide-orders.ts';
 import {
   type AttributionRules,
@@ -15,7 +14,7 @@ import {
   orderedAt,
   startOf,
 } from '../decide/decisions.ts';
-import { orderPlatformChanged } from '../decide/order-platform-changed.ts';
+import { orderPlatformChanged } from '../decide/prepare-entries.ts';
 
 export type PlanRules = Omit<AttributionRules, 'rulesHash' | 'period'> & {
   readonly period: Period;

@@ -7,7 +7,7 @@ import type { CodeProblem } from '../../../src/core/report.ts';
 import { analyzeGrown } from '../../../src/db/analyze.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { intakeSource } from '../../../src/intake/read/intake-source.ts';
-import { boundAccount } from '../../../src/ledger/bind-account.ts';
+import { boundAccount } from '../../../src/ledger/open-account.ts';
 import { acquireLease, releaseLease } from '../../../src/ops/lease.ts';
 import { sourcesOf, throwIfDraining } from '../../../src/ops/run.ts';
 import { NO_ACCOUNT } from '../../../src/runs/posting.ts';

@@ -6,7 +6,7 @@ import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { giveBack, holdForBackfill } from '../../../src/ledger/backfill-entries.ts';
-import { lockJob } from '../../../src/ledger/lock-job.ts';
+import { lockJob } from '../../../src/ledger/propose.ts';
 import { type Day, orderedAt, startOf } from '../decide/decisions.ts';
 import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RuleChange } from '../../../src/core/money/conflicts.ts';
 import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
-import { neverSent } from '../../../src/ledger/never-sent.ts';
+import { neverSent } from '../../../src/ledger/propose.ts';
 import { type AttributeOrdersOptions, decideOrders } from './decide-orders.ts';
 
 /**

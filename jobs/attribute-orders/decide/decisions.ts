@@ -5,7 +5,7 @@ import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
 import type { Attribution } from '../../../src/core/money/conflicts.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import { EXPORTED_AT } from '../../../src/intake/files/exported-at.ts';
-import { neverSent } from '../../../src/ledger/never-sent.ts';
+import { neverSent } from '../../../src/ledger/propose.ts';
 import { isByExport } from './conditions.ts';
 import { gateOf, isConfirmed, ORDERED_AT, REVENUE, rulingsOfOrder } from './gate.ts';
 

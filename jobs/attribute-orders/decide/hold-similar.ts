@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { neverSent } from '../../../src/ledger/never-sent.ts';
+import { neverSent } from '../../../src/ledger/propose.ts';
 import type { AttributionRules } from './decisions.ts';
 
 /**

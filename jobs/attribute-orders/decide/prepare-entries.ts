@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../../src/db/large-statements.ts';
@@ -11,9 +12,7 @@ import {
   referralDetails,
   referralKey,
 } from '../../../src/ledger/effects/referral.ts';
-import { lockJob } from '../../../src/ledger/lock-job.ts';
-import { createDesiredEntries, type Proposed, propose } from '../../../src/ledger/propose.ts';
-import { orderPlatformChanged } from './order-platform-changed.ts';
+import { createDesiredEntries, lockJob, type Proposed, propose } from '../../../src/ledger/propose.ts';
 
 export type PrepareEntriesOptions = {
   readonly job: string;
@@ -196,4 +195,22 @@ async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void
       cross join lateral (
         select o.source_file_id from intake.orders o
         where o.source = m.source and o.order_id = m.order_id and o.is_current limit 1) o)`;
+}
+
+/**
+ * Creates the error for a changed platform name. The name is part of an order's identity: under another name,
+ * every posted order would be posted again.
+ */
+export function orderPlatformChanged(change: {
+  readonly source: string;
+  readonly before: string | null;
+  readonly now: string;
+}): KnownError {
+  const { source, before, now } = change;
+  return configurationError({
+    code: 'order_platform_changed',
+    message: `The ledger knows orders of source ${source} with order_platform ${before ?? 'blank'}; it is now ${now}.`,
+    help: `Set it back to ${before ?? 'its previous value'}. For another shop, add another source.`,
+    safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
+  });
 }

@@ -136,7 +136,7 @@ async function recoverLostClaims(output: Output, options: RecoverOptions): Promi
   const { listenForStop } = await import('../terminal/listen-for-stop.ts');
   const { auditIn, readOperator } = await import('../terminal/read-operator.ts');
   const { inTransaction, unlessDryRun } = await import('../../db/in-transaction.ts');
-  const { bindAccount } = await import('../../ledger/bind-account.ts');
+  const { bindAccount } = await import('../../ledger/open-account.ts');
   const { ensureLedgerId } = await import('../../ledger/continuity/identity.ts');
   const { recoverLedger } = await import('../../ledger/continuity/recover.ts');
   const { compare } = await import('../../ledger/continuity/compare-ledger.ts');

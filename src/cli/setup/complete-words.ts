@@ -12,7 +12,7 @@ import type { Shell } from './completion.ts';
 
 /** Prints the completion script of a shell. */
 export async function printScript(output: Output, shell: Shell): Promise<ExitCode> {
-  output.write(readFileSync(packageFile(`config/completion/influencer-sync.${shell}`)));
+  output.write(readFileSync(packageFile(`src/cli/setup/completion/influencer-sync.${shell}`)));
   return EXIT.ok;
 }
 

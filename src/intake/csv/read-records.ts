@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { FileHeld } from '../../core/held/file-held.ts';
+import type { RawRecord } from '../../core/record.ts';
 import { foldHeader } from '../../core/text/fold.ts';
+import { recordChecker } from './check-record.ts';
 import { findLineBreak, lineBreakAt } from './line-breaks.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { type ReadRecord, RecordReader } from './records/record-reader.ts';
@@ -220,4 +222,34 @@ function guessDelimiter(bytes: Buffer, isEnd: boolean): string | null {
   if (at === bytes.length && !isEnd) return null;
   const [best] = [...counts].sort(([, one], [, other]) => other - one);
   return String.fromCharCode(best?.[0] ?? 0x2c);
+}
+
+/**
+ * Reads records again with their exact text, for a person who corrects them, because rows are not stored.
+ * Stops after the last wanted record.
+ *
+ * @param wanted record numbers from `parseCsv` for the same text and options; 0 is the header.
+ * @throws FileHeld like `parseCsv`.
+ */
+export async function* readRawRecords(
+  text: AsyncIterable<Uint8Array>,
+  options: ParseOptions,
+  wanted: ReadonlySet<number>,
+): AsyncGenerator<RawRecord> {
+  let check: ReturnType<typeof recordChecker> | null = null;
+  let number = 0;
+  let left = wanted.size;
+  if (left === 0) return;
+  for await (const { records, rawOf, delimiter } of readRecords(text, options)) {
+    for (const read of records) {
+      const { cells, line } = read;
+      if (check === null) check = recordChecker(cells ?? []);
+      else if (cells === null || check(cells) !== 'blank') number += 1;
+      else continue;
+      if (!wanted.has(number)) continue;
+      yield { record: number, line, raw: rawOf(read), cells, delimiter };
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
 }

@@ -33,15 +33,19 @@ export const NONE_OUT_OF_ORDER: OutOfOrder = { older: 0, conflicting: 0 };
 const OUTDATED = 'newer_row_rejected';
 
 /*
- * The digest of a version in this doubt begins with `outdated:rejected:stated:replaced:`. Rejected is a digest of the rows
- * that could not be used: if they are the same, nothing is new. Stated is the version that a file states, which is the
- * only one with an age. Replaced makes each digest another one, so that a decision of a person ends with the version.
+ * A version in this doubt has a digest of its own (`outdatedHash`), so that the next file that states the order decides, and
+ * a decision of a person ends with the version. Its columns say the rest: `rejected_hash`, `stated_hash`, `stated_version_id`.
  */
-const isOutdated = sql<boolean>`starts_with(c.content_hash, 'outdated:')`;
-const rejectedOf = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 2) end`;
-/** SQL for the version that a file states, of current version `c`. */
-export const statedId = sql`case when ${isOutdated} then split_part(c.content_hash, ':', 3)::bigint else c.order_version_id end`;
-const statedHash = sql`regexp_replace(c.content_hash, '^outdated:[0-9a-f]+:[0-9]+:[0-9]+:', '')`;
+
+/** SQL for the version that a file states, of current version `c`. Only that one has an age. */
+export const statedId = sql`coalesce(c.stated_version_id, c.order_version_id)`;
+const statedHash = sql`coalesce(c.stated_hash, c.content_hash)`;
+
+/** SQL for a digest that no other version has. */
+function outdatedHash(...parts: readonly RawBuilder<unknown>[]): RawBuilder<string> {
+  return sql<string>`'doubted:' || md5(concat_ws(':', ${sql.join(parts)}))`;
+}
+
 const statedVersion = sql`
           select s.order_version_id, s.source_file_id from intake.orders s where s.order_version_id = ${statedId} limit 1`;
 
@@ -63,7 +67,7 @@ export async function orderByAge(
       from (
         select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
           case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at) else ${isStatedBy(newer)} end as is_newer,
-          case when ${areAged} then (o.changed_at = c.changed_at and not (${isOutdated} and ${statedHash} = o.content_hash)) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
+          case when ${areAged} then (o.changed_at = c.changed_at and c.stated_hash is distinct from o.content_hash) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
             else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
           coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
@@ -121,7 +125,7 @@ export async function doubtOutdated(
       group by 1
     )
     update intake.orders o set doubt = coalesce(o.doubt, ${OUTDATED}),
-      content_hash = concat_ws(':', 'outdated', d.rejected, o.order_version_id, o.order_version_id, o.content_hash)
+      content_hash = ${outdatedHash(sql`d.rejected`, sql`o.order_version_id`, sql`o.content_hash`)}, rejected_hash = d.rejected, stated_hash = o.content_hash
     from doubted d
     where o.order_version_id = d.order_version_id and o.order_version_id = any (array(select order_version_id from doubted))
       and (o.is_current or o.replaces is not null)`;
@@ -161,15 +165,14 @@ export async function stageOutdated(
       group by 1
     )
     insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-      customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
-    select c.source, ${sourceFileId}::bigint, false,
-      concat_ws(':', 'outdated', coalesce(k.rejected, '0'), ${statedId}, c.order_version_id, ${statedHash}),
+      customer_key, customer_key_no, lines, similar_to, items, changed_at, note, rejected_hash, stated_hash, stated_version_id)
+    select c.source, ${sourceFileId}::bigint, false, ${outdatedHash(sql`coalesce(k.rejected, '')`, sql`c.order_version_id`, statedHash)},
       ${columnsInDoubt(sql`case when k.rejected is not null then coalesce(c.doubt, ${OUTDATED}) end`)}, k.line_no, k.record_no, c.row_count, c.order_version_id,
-      c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note
+      c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note, k.rejected, ${statedHash}, ${statedId}
     from known k
     cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id limit 1) c
     cross join lateral (${statedVersion}) s
-    where case when k.rejected is not null then k.rejected is distinct from ${rejectedOf}
+    where case when k.rejected is not null then k.rejected is distinct from c.rejected_hash
         else c.doubt = ${OUTDATED} and not exists (
           select from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
           where (r.order_id = c.order_id or (${isNamed('c', 'r')})) and f.source = c.source and f.state = 'sealed'

@@ -19,9 +19,7 @@ import {
   rangesOf,
   stageOutdated,
 } from './order-by-age.ts';
-import { settleContinuations } from './settle-continuations.ts';
-import { settleMissing } from './settle-missing.ts';
-import { NO_REPEATS, settleRepeats } from './settle-repeats.ts';
+import { NO_REPEATS, settleContinuations, settleMissing, settleRepeats } from './settle-leftovers.ts';
 import { assignItems, meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {

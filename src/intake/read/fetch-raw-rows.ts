@@ -9,7 +9,7 @@ import { listFiles } from '../../store/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../store/source-clients.ts';
 import { parseCsv } from '../csv/parse-csv.ts';
 import { toParseOptions } from '../csv/parse-options.ts';
-import { readRawRecords } from '../csv/read-raw-records.ts';
+import { readRawRecords } from '../csv/read-records.ts';
 import { readText } from '../decode/read-text.ts';
 import { loadLayout } from '../layout/load-layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';

@@ -9,7 +9,7 @@ import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { hasTable } from '../../db/has-table.ts';
 import { readMoved } from '../../db/move/closed-database.ts';
-import { boundAccount } from '../bind-account.ts';
+import { boundAccount } from '../open-account.ts';
 import { type Continuity, type ContinuityOptions, checkContinuity } from './check-continuity.ts';
 import { readLedgerId, shortLedgerId } from './identity.ts';
 import { comparedFolders, describeJournals, openMark, ownJournalFolders } from './journal-places.ts';

@@ -112,7 +112,7 @@ export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   cross join lateral (select v.* from intake.orders v where v.order_version_id = ${statedId} limit 1) v
   join intake.source_files f on f.source_file_id = v.source_file_id and f.state = 'sealed'
   where own.source_file_id = r.source_file_id and ((v.source_file_id > r.source_file_id
-    and case when starts_with(v.content_hash, 'outdated:') then f.aged_at > own.aged_at else ${isNotOlder('f')} end) or exists (
+    and case when v.stated_hash is not null then f.aged_at > own.aged_at else ${isNotOlder('f')} end) or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
     where s.source_file_id > r.source_file_id and (s.order_version_ids @> v.order_version_id or s.order_version_ids @> c.order_version_id)
       and ${isNotOlder('again')}))))`;

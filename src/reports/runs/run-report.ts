@@ -101,6 +101,23 @@ export function isOfRun(runId: string, entry = 'e'): RawBuilder<boolean> {
       and t.run_id = ${runId}::bigint)`;
 }
 
+/** The number of what has a name, such as a state: what a query counts or sums up by group. */
+export type NamedCount = { readonly name: string; readonly count: number };
+
+/** Returns the counts of these names, 0 for a name that does not occur. A name may occur in several rows. */
+export function countsBy<Name extends string>(
+  rows: readonly NamedCount[],
+  names: readonly Name[],
+): Readonly<Record<Name, number>> {
+  const counts = names.map((name) => [name, sumOf(rows.filter((row) => row.name === name))]);
+  return Object.fromEntries(counts) as Record<Name, number>;
+}
+
+/** Returns the sum of all counts. */
+export function sumOf(rows: readonly { readonly count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** How many sent entries a run found changed afterwards, by kind of change. */
 export type AdjustmentGroup = { readonly kind: string; readonly entries: number };
 

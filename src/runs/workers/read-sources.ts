@@ -6,7 +6,7 @@ import type { UnitEnd, UnitPayload } from '../../core/work.ts';
 import type { Intake } from '../../intake/read/intake-file.ts';
 import { intakeSource, readingHash } from '../../intake/read/intake-source.ts';
 import type { Run } from '../../ops/run.ts';
-import { requireSame } from './require-same.ts';
+import { requireSame } from './share.ts';
 import type { UnitRun } from './unit-run.ts';
 
 /**

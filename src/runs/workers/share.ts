@@ -1,10 +1,11 @@
+import { hostname } from 'node:os';
 import type { ApiSettings } from '../../config/schema.ts';
+import { configurationError } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
 import type { UnitEnd, UnitPayload } from '../../core/work.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
 import type { Run } from '../../ops/run.ts';
 import type { Client } from '../../service/client.ts';
-import { requireSame } from './require-same.ts';
 
 /**
  * Approximate duration of a share at the limit of the account, which all places share. A run queues two
@@ -95,4 +96,18 @@ const ONLY_HERE: readonly RunStop['kind'][] = ['lease_lost', 'database_lost', 'j
 export function throwIfOnlyHere(stop: RunStop | null): void {
   if (stop !== null && ONLY_HERE.includes(stop.kind))
     throw new Error(`the share was cut short: ${stop.kind}`);
+}
+
+/** @throws KnownError `worker_differs` if this worker would not do the same as the run. */
+export function requireSame(
+  what: string,
+  { here, there }: { readonly here: unknown; readonly there: unknown },
+): void {
+  if (here === there) return;
+  throw configurationError({
+    code: 'worker_differs',
+    message: `A worker (process ${process.pid} on ${hostname()}) has a different ${what} than the run.`,
+    help: 'Give all processes that run jobs, and all workers, the same configuration, layouts and environment, and restart them.',
+    safe: 'This unit changed nothing.',
+  });
 }

@@ -17,7 +17,7 @@ import type { RunnableKind } from '../runnable-kind.ts';
 import { unlessAbandoned, type WatchedRun, watchRun } from '../watch-run.ts';
 import { postShare } from './post-share.ts';
 import { readSource } from './read-sources.ts';
-import { requireSame } from './require-same.ts';
+import { requireSame } from './share.ts';
 import type { UnitAtWork } from './start-worker.ts';
 import type { UnitOutcome } from './units.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RawRecord } from '../../../src/core/record.ts';
-import { readRawRecords } from '../../../src/intake/csv/read-raw-records.ts';
+import { readRawRecords } from '../../../src/intake/csv/read-records.ts';
 import { inPieces, PARSE_OPTIONS, parseText } from './parse-text.ts';
 
 const TEXT = 'sep=;\nid;note\r\n1;"two\r\nlines"\n\n;\n2;bad"quote\r\n3\n"4";"x ""y"""\n5;last';

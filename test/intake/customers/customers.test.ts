@@ -14,12 +14,11 @@ import {
 import type { Database } from '../../../src/db/connect.ts';
 import { createCustomerStager } from '../../../src/intake/customers/create-customer-stager.ts';
 import { prepareBatches } from '../../../src/intake/customers/prepare-batches.ts';
-import { sealCustomers } from '../../../src/intake/customers/seal-customers.ts';
+import { sealCustomers, withdrawCustomers } from '../../../src/intake/customers/seal-customers.ts';
 import { settleBatches, splitBatch } from '../../../src/intake/customers/settle-batches.ts';
 import { waitingBatches } from '../../../src/intake/customers/waiting-batches.ts';
-import { withdrawCustomers } from '../../../src/intake/customers/withdraw-customers.ts';
 import { beginFile } from '../../../src/intake/files/begin-file.ts';
-import { holdFile } from '../../../src/intake/files/hold-file.ts';
+import { holdFile } from '../../../src/intake/files/seal-read.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { setup } from '../../support/setup.ts';
 import { waitFor } from '../../support/wait-for.ts';

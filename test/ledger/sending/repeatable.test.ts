@@ -9,8 +9,7 @@ import {
 } from '../../../src/ledger/sending/classify.ts';
 import { readProfile } from '../../../src/ledger/sending/read-profile.ts';
 import type { RequestGate } from '../../../src/ledger/sending/request-gate.ts';
-import { sendRepeatable } from '../../../src/ledger/sending/send-repeatable.ts';
-import { withoutAddresses } from '../../../src/ledger/sending/without-addresses.ts';
+import { sendRepeatable, withoutAddresses } from '../../../src/ledger/sending/send-repeatable.ts';
 import { specifiedService } from '../../../src/service/description/schema.ts';
 import { judge } from '../../../src/service/description/verdict.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { excludeRemovedSources } from '../../../../jobs/attribute-orders/decide/removed-sources.ts';
+import { excludeRemovedSources } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { openShop, order } from '../../../intake/story.ts';
 import { rowsRead } from '../../../support/rows-read.ts';
