@@ -4080,7 +4080,7 @@ export interface OpsPaymentProposals {
 
 export interface OpsPayments {
   /**
-   * Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.
+   * Country, check digits and last four characters of the IBAN when it was proposed, by which a change is noticed. Not the IBAN. Null: paid elsewhere, or proposed by an earlier version and not exported.
    */
   account_mark: string | null;
   /**

@@ -266,7 +266,10 @@ describe('a void of a code', () => {
       validFrom: '2026-10-31',
       validTo: null,
     });
-    // Once more, it is in the way itself.
-    expect(() => withVoid(edited, VOID)).toThrow('what the code earns from 2026-10-31');
+    // Once more, it is there already; on an earlier day, it is in the way.
+    expect(withVoid(edited, VOID)).toMatchObject({ text: edited, isWritten: true });
+    expect(() => withVoid(edited, { ...VOID, day: '2026-10-30' })).toThrow(
+      'what the code earns from 2026-10-31',
+    );
   });
 });

@@ -22,6 +22,7 @@ type SettleOptions = ReasonOptions & {
   readonly currency: string;
   readonly on: string;
 };
+type CompleteOptions = ReasonOptions & { readonly on: string };
 
 export const paymentsCommand: CommandDefinition = {
   name: 'payments',
@@ -120,6 +121,21 @@ export const paymentsCommand: CommandDefinition = {
       action: performCancelling,
     },
     {
+      name: 'complete',
+      changes: true,
+      description: 'record that you paid the rest of a partly paid payment in another way',
+      takes: (command) =>
+        command
+          .argument('<payment>', 'number of the payment', parseId)
+          .requiredOption(
+            '--on <day>',
+            'day on which you paid, or agreed that the rest is not owed',
+            parseDay,
+          )
+          .requiredOption('--reason <text>', 'how; kept with the payment'),
+      action: performCompleting,
+    },
+    {
       name: 'settle',
       changes: true,
       description: 'record that you paid a creator in another way, so that it is never proposed',
@@ -161,7 +177,7 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
 /**
  * Proposes payments.
  * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
- * @returns 3 if some amounts are not paid because bank data is missing.
+ * @returns 3 if some amounts are not paid because bank data or a deal is missing.
  */
 async function performProposing(output: Output, month: string, options: ReasonOptions): Promise<ExitCode> {
   const { proposePayments } = await import('../../decisions/pay.ts');
@@ -174,14 +190,18 @@ async function performProposing(output: Output, month: string, options: ReasonOp
   );
   for (const { items, accountMark: _mark, ...one } of unpaid)
     output.emit({ event: 'payment_unpaid', ...one, months: [...new Set(items.map((item) => item.month))] });
-  output.emit({ event: 'payments_proposed', month, proposalId });
+  const isDryRun = options.dryRun === true;
+  output.emit({ event: 'payments_proposed', month, proposalId: isDryRun ? null : proposalId });
   output.show(describeUnpaid(unpaid));
   output.print(
     proposalId === null
       ? 'There is nothing to pay.'
-      : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
+      : isDryRun
+        ? `A proposal would pay ${plural(unpaid.filter(({ becomes }) => becomes === 'pay').length, 'creator')}.`
+        : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
   );
-  return unpaid.some(({ becomes }) => becomes === 'no_bank_data') ? EXIT.rowsRejected : EXIT.ok;
+  const isLacking = unpaid.some(({ becomes }) => becomes === 'no_bank_data' || becomes === 'no_deal');
+  return isLacking ? EXIT.rowsRejected : EXIT.ok;
 }
 
 /**
@@ -294,6 +314,25 @@ async function performCancelling(
   output.emit({ event: 'payment_cancelled', paymentId, state: payment.state });
   output.print(
     `Payment ${paymentId} of ${formatMoney(payment.amount, payment.currency)} is cancelled. The next proposal has its amounts again.`,
+  );
+  return EXIT.ok;
+}
+
+/** Records that the rest of a payment was paid in another way. @throws KnownError `payment_not_completed` (exit 2). */
+async function performCompleting(
+  output: Output,
+  paymentId: string,
+  options: CompleteOptions,
+): Promise<ExitCode> {
+  const { completePayment } = await import('../../decisions/pay.ts');
+  const { decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the payment');
+  const { payment, rest } = await decide((trx, here) =>
+    completePayment(trx, { paymentId, paidOn: options.on, reason, ...here }),
+  );
+  output.emit({ event: 'payment_completed', paymentId, rest, currency: payment.currency });
+  output.print(
+    `Payment ${paymentId} counts as paid, with ${formatMoney(rest, payment.currency)} on ${options.on}.`,
   );
   return EXIT.ok;
 }
