@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { execute, rowOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isOfDeal } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
@@ -13,6 +14,7 @@ import {
   orderedAt,
 } from './customers.ts';
 import { earnedOrders, findKept } from './kept-earnings.ts';
+import { stateOfServed } from './served-rates.ts';
 import type { StatementRules } from './statement.ts';
 
 /** The settings by which returns are computed. */
@@ -36,33 +38,31 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
   );
   const feeDays = new Set(fees.map(({ currency, validFrom }) => `${currency} ${validFrom}`));
   const feeRates = (exchange?.rates ?? []).filter(({ currency, day }) => feeDays.has(`${currency} ${day}`));
-  const { rows } = await sql<{ known: unknown }>`
-    select jsonb_build_array(
+  const facts = await rowOf<{ known: unknown }>(trx)`
+    select jsonb_build_array(${stateOfServed},
       (select jsonb_agg(jsonb_build_array(source, since, until) order by source) from (${customerHistory(rules, { isEstimated: true })}) h),
-      (select jsonb_build_array(count(*), max(valid_from)) from mirror.collaboration_versions where commission_perc is not null)) as known`.execute(
-    trx,
-  );
+      (select jsonb_build_array(count(*), max(valid_from)) from mirror.collaboration_versions where commission_perc is not null)) as known`;
   const rulesHash = createHash('sha256')
     .update(
-      JSON.stringify([terms, timeZone, rows[0]?.known, ESTIMATED_HISTORY_DAYS, reportingCurrency, feeRates]),
+      JSON.stringify([terms, timeZone, facts?.known, ESTIMATED_HISTORY_DAYS, reportingCurrency, feeRates]),
     )
     .digest('hex');
-  const { rows: changed } = await sql<{ is_other: boolean }>`
+  const changed = await rowOf<{ is_other: boolean }>(trx)`
     update reporting.return_rules r
     set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric, reporting_currency = ${reportingCurrency}
     from (select rules_hash from reporting.return_rules for update) before
     where r.rules_hash <> ${rulesHash} or r.margin_percent is distinct from ${marginPercent}::numeric
-    returning before.rules_hash <> ${rulesHash} as is_other`.execute(trx);
-  if (changed[0]?.is_other !== true) return false;
-  await sql`delete from reporting.return_fees`.execute(trx);
-  await sql`
+    returning before.rules_hash <> ${rulesHash} as is_other`;
+  if (changed?.is_other !== true) return false;
+  await execute(trx)`delete from reporting.return_fees`;
+  await execute(trx)`
     insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount, fee_converted)
     select date_trunc('month', f."validFrom"::date)::date, f."dealId", f.currency, sum(f."fixedFee"),
       case when bool_and(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)} is not null)
         then sum(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)}) end
     from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric, currency text, "validFrom" text)
     left join reporting.exchange_rates x on x.currency = f.currency and x.day_local = f."validFrom"::date
-    group by 1, 2, 3`.execute(trx);
+    group by 1, 2, 3`;
   return true;
 }
 
@@ -83,12 +83,10 @@ export async function addUpReturns(
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
   const kept = isPlan ? null : await findKept(trx, { month: null, rules });
   await addWholeDeals(trx, rules);
-  await sql`
+  await execute(trx)`
     delete from reporting.return_months r using pg_temp.changed_deals c
-    where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
-    trx,
-  );
-  await sql`
+    where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`;
+  await execute(trx)`
     with chosen as materialized (
       select c.deal_id, c.month_utc, s.entry_id, s.order_version_id
       from pg_temp.changed_deals c
@@ -147,7 +145,7 @@ export async function addUpReturns(
         then max(f.fee_converted) else 0 end
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
-    group by 1, 2, 3, 4`.execute(trx);
+    group by 1, 2, 3, 4`;
 }
 
 /** Adds the other months of deals with tiers or a cap: what changed in one month may change what was earned in another. */
@@ -155,12 +153,12 @@ async function addWholeDeals(trx: DatabaseTransaction, { terms }: StatementRules
   const rows = terms.filter(isOfDeal);
   if (rows.length === 0) return;
   const deals = rows.flatMap(({ dealId }) => dealId ?? []);
-  await sql`
+  await execute(trx)`
     insert into pg_temp.changed_deals (deal_id, month_utc)
     select distinct s.deal_id, date_trunc('month', s.day_utc)::date from reporting.order_dispositions s
     where s.deal_id in (select deal_id from pg_temp.changed_deals) and s.disposition = 'accepted'
       and (${rows.length > deals.length} or s.deal_id = any (${deals}::text[]))
-    except select deal_id, month_utc from pg_temp.changed_deals`.execute(trx);
+    except select deal_id, month_utc from pg_temp.changed_deals`;
 }
 
 /**

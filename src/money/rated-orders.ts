@@ -4,6 +4,7 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isOwnAdjustment } from '../ledger/propose.ts';
 import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
+import { servedRates } from './served-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /**
@@ -13,7 +14,7 @@ import type { StatementRules, Terms } from './statement.ts';
  * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or that of its
  * last adjustment, less the refunds that this amount does not include (`NET_AMOUNT`). Its rate comes from the terms of
  * the code that won, otherwise of its deal, on the day of the order (conditions.ts), and otherwise from the service: the
- * rate of the collaboration at that time. It counts from the day on which its return window ends.
+ * rate of the collaboration at that time (served-rates.ts). It counts from the day on which its return window ends.
  *
  * Only the source that is responsible for the order changes what it earned. While the order is held, or states
  * another currency than was sent, it earns what it earned before, less refunds.
@@ -86,14 +87,7 @@ export function ratedOrders(
       group by a.entry_id
     ),
     ${hasChosen ? sql`${chosenRows(rules)},` : sql``}
-    served as (
-      -- What is no percentage is an unknown rate, and the one before it is no longer in force.
-      select collab_id, array_agg(valid_from order by valid_from) as since,
-        array_agg(case when commission_perc between 0 and 100 then commission_perc end order by valid_from) as rates
-      from mirror.collaboration_versions
-      where commission_perc is not null ${entries === null ? sql`` : sql`and collab_id = any (array(select distinct collab_id from accepted))`}
-      group by collab_id
-    ),
+    ${servedRates({ areAll: entries === null })},
     rated as (
       select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, w.why,
         case when w.why is null then r.rate end as rate_percent, case when w.why is null then x.flat end as flat,
@@ -105,8 +99,8 @@ export function ratedOrders(
       left join served s on s.collab_id = a.collab_id
       left join ${hasChosen ? sql`chosen` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
       cross join lateral (
-        -- The version at the time of the order, or the first one if the order is older.
-        select width_bucket(a.ordered_on, d.since) as part, s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service) p
+        select width_bucket(a.ordered_on, d.since) as part, s.rates[v.part] as by_service, s.unsure[v.part] as is_unsure
+        from (select width_bucket(a.ordered_at, s.since) as part) v) p
       cross join lateral (
         select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service) else x.rate end as rate,
           case when x.by_code or x.entry_id is null and c.rate is not null then 'code'
@@ -115,7 +109,8 @@ export function ratedOrders(
       cross join lateral (
         select case
           when a.code_is = 'lost' and ${terms.some((row) => row.codeFolded !== null && statesRate(row))} then 'unknown_rate'
-          when a.code_is = 'held' and (c.rate is not null or x.by_code) then 'unknown_rate' else x.why end as why) w
+          when a.code_is = 'held' and (c.rate is not null or x.by_code) then 'unknown_rate'
+          when p.is_unsure and x.entry_id is null and c.rate is null and d.rates[p.part] is null then 'unknown_change' else x.why end as why) w
     ),
     ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
     uncapped as (

@@ -195,6 +195,74 @@ describe('a row for the first days of a deal', () => {
   });
 });
 
+describe('the rate of the service', () => {
+  it('changes when an event says so, and is unknown where the event and the mirror disagree', async () => {
+    const db = await open(
+      ...['2025-01-06', '2025-01-11', '2025-01-19', '2025-01-21', '2025-01-31'].map((at) => ({ at })),
+    );
+    await sql`update ledger.entries set collab_id = 'C1'`.execute(db);
+    const read = (day: string, percent: number) =>
+      sql`
+      insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+      values ('C1', 'D1', ${percent}, '{}', ${day}, ${day}::timestamptz, ${day === '2025-01-20'}, now(), 1)`.execute(
+        db,
+      );
+    const tell = (at: string | null, old: number | null, next: unknown, collab: string | null = 'C1') => {
+      const seconds = at === null ? undefined : String(Date.parse(at) / 1000);
+      const body = {
+        webhook_timestamp: seconds,
+        commission_information: { old_commission_perc: old, new_commission_perc: next },
+      };
+      return sql`
+        insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
+        values ('update_commission', ${JSON.stringify(body)}::jsonb, ${JSON.stringify([at, old, next])}, 'D1', ${collab}, ${at ?? '2025-01-15'}::timestamptz)`.execute(
+        db,
+      );
+    };
+    const served = rules([CUSTOMERS[0] ?? '', 'D2,,10,,,,,,']);
+    const forget = () => sql`delete from ops.webhook_events`.execute(db);
+    const amounts = async (of = served) =>
+      (await earned(db, of)).map((line) => line.replace(' by undefined', ''));
+    await read('2025-01-05', 10);
+    await read('2025-01-20', 12);
+    // The mirror alone: the rate is in force until another one was read.
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
+    // The exact time. An event of what the mirror has read already counts from then on.
+    await tell('2025-01-10T12:00:00Z', 10, 12);
+    expect(await amounts()).toEqual(['1: 10', '2: 12', '3: 12', '4: 12', '5: 12']);
+    await forget();
+    await tell('2025-01-20T00:10:00Z', 10, 12, null);
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
+    // The event was of another rate before, or after, than the mirror read; and the terms of the deal settle it.
+    await forget();
+    await tell('2025-01-10T12:00:00Z', 11, 12);
+    await tell('2025-01-30T12:00:00Z', 12, 14);
+    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', '5: 14', 'unknown_change: 1']);
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'list', '{list}', '2025-01-31')`.execute(
+      db,
+    );
+    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', 'unknown_change: 2']);
+    expect(await amounts(rules([CUSTOMERS[0] ?? '', 'D1,,20,,,,,,']))).toHaveLength(5);
+    await forget();
+    await tell('2025-01-10T12:00:00Z', 10, 'a lot');
+    expect(await amounts()).toEqual(['1: 10', '4: 12', '5: 12', 'unknown_change: 2']);
+    // The mirror does not see the change.
+    await forget();
+    await tell('2025-01-21T12:00:00Z', 12, 14);
+    await read('2025-01-25', 12);
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1']);
+    await sql`delete from mirror.collaboration_versions where not is_latest and valid_from > '2025-01-20'`.execute(
+      db,
+    );
+    // Without a time of its own, it came at any time before it was received. It came before the mirror knew of the deal.
+    await forget();
+    await tell(null, 10, 12);
+    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+    await sql`delete from mirror.collaboration_versions`.execute(db);
+    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+  });
+});
+
 describe('a flat amount', () => {
   it('is earned by each order that is left, in its currency only, and a code comes before its deal', async () => {
     const db = await open(

@@ -106,6 +106,13 @@ const UNCOUNTED: readonly {
     help: 'In statements.terms, write a row with a rate instead of the amount. Rows with amounts for the same orders are refused, also in two currencies.',
   },
   {
+    why: 'unknown_change',
+    title: 'Change of the rate unclear',
+    text: () =>
+      'The rate is that of the service, and an event that says when it changed disagrees with what the mirror read before or after, so it is unknown which rate these orders have, and they are in no statement.',
+    help: 'Look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to. If the event is newer than the last run of the mirror, run it.',
+  },
+  {
     why: 'unknown_net',
     title: 'Refund unknown',
     text: () =>
