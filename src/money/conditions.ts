@@ -17,12 +17,12 @@ export function statesRate({ ratePercent, flat }: Terms): boolean {
   return ratePercent !== null || flat !== null;
 }
 
-/** Whether a row applies only to some orders of its days. */
-export function isConditional({ customer, firstDays, tier }: Terms): boolean {
-  return customer !== null || firstDays !== null || tier !== null;
+/** Whether a row applies only to some orders of its days, or to some of their products. */
+export function isConditional({ customer, firstDays, tier, onlySkus }: Terms): boolean {
+  return customer !== null || firstDays !== null || tier !== null || onlySkus.length > 0;
 }
 
-/** Whether `chosenRows` decides about a row. The currency of a flat amount is a condition, too. */
+/** Whether `chosenRows` decides about a row, or its products. The currency of a flat amount is a condition, too. */
 export function isChosen(row: Terms): boolean {
   return row.flat !== null || isConditional(row);
 }
@@ -31,6 +31,9 @@ export function isChosen(row: Terms): boolean {
 export function includes(wide: Terms, narrow: Terms): boolean {
   return (
     (wide.customer ?? narrow.customer) === narrow.customer &&
+    (wide.onlySkus.length === 0 ||
+      (narrow.onlySkus.length > 0 &&
+        narrow.onlySkus.every((sku) => wide.onlySkus.some((one) => includesSku(one, sku))))) &&
     (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays)) &&
     // Of the orders of a month, there are no more than in all.
     (wide.tier === null || wide.tier === narrow.tier || (wide.tier === 'all' && narrow.tier === 'month')) &&
@@ -40,6 +43,11 @@ export function includes(wide: Terms, narrow: Terms): boolean {
         wide.currency === narrow.currency &&
         !isMore(wide.fromRevenue, narrow.fromRevenue)))
   );
+}
+
+/** Whether a SKU of the terms stands for another one, too: `gift-*` for `gift-1` and `gift-1*`. */
+function includesSku(wide: string, narrow: string): boolean {
+  return wide.endsWith('*') ? narrow.startsWith(wide.slice(0, -1)) : wide === narrow;
 }
 
 /** Whether what an order earns depends on the other orders of its deal: by a tier or a cap. */
@@ -73,7 +81,8 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
  * Needs `accepted`, and `coded` with the orders whose code has a rate without conditions: it comes before rows of the deal.
  */
 export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
-  const rows = rules.terms.filter(isChosen).map((row) => ({
+  const ofOrders = rules.terms.filter((row) => isChosen(row) && row.onlySkus.length === 0);
+  const rows = ofOrders.map((row) => ({
     ...{ line: row.line, deal_id: row.dealId, code: row.codeFolded, rate: row.ratePercent, flat: row.flat },
     ...{ currency: row.currency, customer: row.customer, first_days: row.firstDays },
     ...{ from_orders: row.fromOrders, from_revenue: row.fromRevenue, tier: row.tier },

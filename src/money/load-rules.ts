@@ -113,6 +113,7 @@ const TERMS_COLUMNS = [
   'fixed_fee',
   'currency',
   'excluded_skus',
+  'only_skus',
   'customer',
   'first_days',
   'from_orders',
@@ -138,6 +139,7 @@ const AMOUNTS = [
   'from_revenue',
 ] as const satisfies readonly TermsColumn[];
 const CONDITIONS = [
+  'only_skus',
   'customer',
   'first_days',
   'from_orders',
@@ -194,14 +196,15 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
         'This is not a readable number.',
         'Write it with a point and without separators: 12.5',
       );
-  const excludedSkus = skusOf(cell('excluded_skus'));
+  const [excludedSkus, onlySkus] = [skusOf(cell('excluded_skus')), skusOf(cell('only_skus'))];
   // What a star means elsewhere differs between tools.
-  if (excludedSkus.some((sku) => sku === '*' || sku.slice(0, -1).includes('*')))
-    return refuse(
-      'excluded_skus',
-      'A star may only be at the end of a SKU, after its beginning.',
-      'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
-    );
+  for (const column of ['excluded_skus', 'only_skus'] as const)
+    if (skusOf(cell(column)).some((sku) => sku === '*' || sku.slice(0, -1).includes('*')))
+      return refuse(
+        column,
+        'A star may only be at the end of a SKU, after its beginning.',
+        'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
+      );
   const isForAll = dealId === '' && codeFolded === '';
   const hasOnlyMinimum = amounts.every((column) => column === 'min_payout');
   if (isForAll && (excludedSkus.length + amounts.length === 0 || rate !== '' || !hasOnlyMinimum))
@@ -259,7 +262,14 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
   const conditions = readConditions({ cell, refuse });
   if (conditions === null) return null;
   const isStatement = rate !== '' || amounts.includes('flat');
-  const [condition] = CONDITIONS.filter((column) => cell(column) !== '');
+  const given = CONDITIONS.filter((column) => cell(column) !== '');
+  const [condition] = given;
+  if (onlySkus.length > 0 && (rate === '' || given.length > 1))
+    return refuse(
+      'only_skus',
+      'Only a rate without other conditions can be for some products.',
+      'Fill in rate, and write what else the row says in rows without only_skus.',
+    );
   const hasOthers = amounts.some((column) => column !== 'flat' && column !== 'from_revenue');
   if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || hasOthers))
     return refuse(
@@ -308,6 +318,7 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     fixedFee: cell('fixed_fee') || null,
     currency: currency || null,
     excludedSkus,
+    onlySkus,
     ...conditions,
     cap: cell('cap') || null,
     minPayout: cell('min_payout') || null,

@@ -27,6 +27,8 @@ export type Terms = {
   readonly excludedSkus: readonly string[];
   /** Conditions of the rate or of the flat amount (conditions.ts). Null: none. */
   readonly customer: 'new' | 'returning' | null;
+  /** Products whose part of the order has the rate, as `excludedSkus`. Empty: the rate is for the whole order. */
+  readonly onlySkus: readonly string[];
   /** The first days of the deal, as many as this. */
   readonly firstDays: number | null;
   /** From this order of the deal on, counted from 1, in its month or in all (`tier`). */

@@ -263,6 +263,42 @@ describe('the rate of the service', () => {
   });
 });
 
+describe('a rate for products', () => {
+  it('is earned by their part of the order, the rest has the rate of the order, and unknown products are unknown', async () => {
+    const [gift, other, shirt, unnamed] = [
+      ['gift-1', '50'],
+      ['gift-2', '25'],
+      ['shirt', '50'],
+      ['', '50'],
+    ] as const;
+    const db = await open(
+      ...[
+        [gift, shirt],
+        [['gift-1', '25'] as const, other, shirt],
+      ].map((lines) => ({ at: '2025-01-01', lines })),
+      { at: '2025-01-01', refunded: 50, lines: [shirt] },
+      { at: '2025-01-01' },
+      { at: '2025-01-01', lines: [gift, unnamed] },
+      { at: '2025-01-01', code: 'MIA', lines: [gift, shirt] },
+      { at: '2025-01-01', total: 80, lines: [gift, ['box', '50']] },
+      { at: '2025-01-01', total: 10, lines: [['gift-1', '0']] },
+      { at: '2025-01-01', code: 'BEN', lines: [gift, shirt] },
+    );
+    const terms = [
+      'deal_id,code,rate,only_skus,excluded_skus',
+      'D1,,10,,',
+      'D1,,20,GIFT-*;cap,',
+      'D1,,30,gift-2,',
+    ];
+    const all = rules([...terms, ',MIA,5,shirt,', ',BEN,8,,', ',,,,box']);
+    expect(await earned(db, all)).toEqual([
+      ...['1: 15 by 2, 3', '2: 17.5 by 2, 3, 4', '3: 5 by 2', '6: 12.5 by 2, 3, 5', '7: 8 by 2, 3'],
+      // Nothing but shipping was paid. The rate of a code comes before all rates of its deal.
+      ...['8: 1 by 2, 3', '9: 8 by 6', 'unknown_lines: 2'],
+    ]);
+  });
+});
+
 describe('a flat amount', () => {
   it('is earned by each order that is left, in its currency only, and a code comes before its deal', async () => {
     const db = await open(

@@ -230,6 +230,20 @@ describe('terms.csv', () => {
     expect(problemsOf(plain, 'D1,,5,EUR,,,,')[0]).toContain('different terms on line 2');
   });
 
+  it('has rates for products only alone, and below the rows for the whole order and for more products', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms(['deal_id,rate,flat,currency,customer,only_skus', ...rows].join('\n')).problems.map(
+        ({ line, column }) => `${line} ${column}`,
+      );
+    const [plain, gifts, one] = ['D1,10,,,,', 'D1,20,,,,GIFT-*', 'D1,30,,,,gift-2;gift-3*'];
+    expect(problemsOf(plain, gifts, one)).toEqual([]);
+    expect(problemsOf(gifts, plain)).toEqual(['3 valid_from']);
+    expect(problemsOf(one, gifts)).toEqual(['3 valid_from']);
+    expect(problemsOf('D1,,5,EUR,,GIFT-*', 'D1,10,,,new,GIFT-*', 'D1,10,,,,G*FT', ',10,,,,GIFT-*')).toEqual([
+      ...['2 only_skus', '3 only_skus', '4 only_skus', '5 deal_id'],
+    ]);
+  });
+
   it('is rejected as a whole if its header is invalid', () => {
     expect(parseTerms('deal,rate\nD1,10').problems.map(({ column, reason }) => [column, reason])).toEqual([
       ['deal_id or code', 'The column is missing.'],
