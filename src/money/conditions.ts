@@ -37,6 +37,8 @@ export function includes(wide: Terms, narrow: Terms): boolean {
     (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays)) &&
     // Of the orders of a month, there are no more than in all.
     (wide.tier === null || wide.tier === narrow.tier || (wide.tier === 'all' && narrow.tier === 'month')) &&
+    // Flat amounts in two currencies are for different orders.
+    (wide.flat === null || narrow.flat === null || wide.currency === narrow.currency) &&
     (wide.fromOrders ?? 0) <= (narrow.fromOrders ?? 0) &&
     (wide.fromRevenue === null ||
       (narrow.fromRevenue !== null &&
@@ -138,6 +140,12 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
       ) f
       cross join lateral (select f.*, f.customer and f.first_days and f.from_orders and f.from_revenue as applies) w
       where w.applies is distinct from false
+        -- With the same conditions, there is an amount in the currency of the order.
+        and not (c.flat is not null and c.currency <> a.currency and exists (
+          select from candidates o
+          where o.entry_id = c.entry_id and o.by_code = c.by_code and o.flat is not null and o.currency = a.currency
+            and (o.customer, o.first_days, o.from_orders, o.from_revenue, o.tier)
+              is not distinct from (c.customer, c.first_days, c.from_orders, c.from_revenue, c.tier)))
       order by c.entry_id, c.by_code desc, c.line desc
     )`;
 }

@@ -398,9 +398,15 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
   return [...bySubject].flatMap(([subject, rows]) => {
     // Rows without a condition have days of their own, and so have limits in a currency.
     const [plain, conditional] = partition(rows, (row) => !isConditional(row));
+    const stating = plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row));
+    const [flats, others] = partition(stating, ({ flat }) => flat !== null);
     const limits = Map.groupBy(plain.filter(hasLimit), ({ currency }) => currency).values();
     const pairs = [
-      ...neighbours(plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row))),
+      ...neighbours(others),
+      ...flats.flatMap((flat) => [
+        ...flats.flatMap((row) => (row.line > flat.line ? [[flat, row] as const] : [])),
+        ...others.map((row) => (row.line > flat.line ? ([flat, row] as const) : ([row, flat] as const))),
+      ]),
       ...[...limits].flatMap((some) => neighbours(some).filter((pair) => pair.some(hasOnlyLimits))),
       ...conditional.flatMap((upper) =>
         rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),

@@ -312,6 +312,18 @@ describe('a flat amount', () => {
     const terms = rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', ',MIA,10,,,,,,', ',BEN,,7.5,EUR,,,,']);
     const all = ['1: 5 by 2', '2: 5 by 2', '5: 10 by 3', '6: 7.5 by 4', 'unknown_currency: 1'];
     expect(await earned(db, terms)).toEqual(all);
+    // With the same conditions, the amount in the currency of the order counts, of the code first.
+    const both = rules([
+      CUSTOMERS[0] ?? '',
+      'D1,,,5,EUR,,,,',
+      'D1,,,6,USD,,,,',
+      ',MIA,,7,USD,,,,',
+      ',MIA,,8,EUR,,,,',
+    ]);
+    expect(await earned(db, both)).toEqual(['1: 5 by 2', '2: 5 by 2', '4: 6 by 3', '5: 8 by 5', '6: 5 by 2']);
+    expect(
+      await earned(db, rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', 'D1,,,6,USD,,,2025-02-01,'])),
+    ).toContain('unknown_currency: 1');
     await close(db, '2025-01', terms);
     // A closed line says by which row it was earned, as that row was then.
     const { lines } = await readStatement(db, { month: '2025-01', rules: rulesOf([]) });

@@ -228,6 +228,10 @@ describe('terms.csv', () => {
     expect(problemsOf(isNew, 'D1,9,,,new,30,,', 'D2,10,,,,,,')).toEqual([]);
     // A flat amount is no condition.
     expect(problemsOf(plain, 'D1,,5,EUR,,,,')[0]).toContain('different terms on line 2');
+    const [inEur, inUsd] = ['D1,,5,EUR,,,,', 'D1,,6,USD,,,,'];
+    expect(problemsOf(inEur, inUsd, 'D1,,7,EUR,new,,,', 'D1,,8,USD,new,,,')).toEqual([]);
+    expect(problemsOf(inEur, inUsd, inEur)[0]).toMatch(/^4: .* different terms on line 2/);
+    expect(problemsOf(inEur, inUsd, 'D1,10,,,,,,2026-03-01')).toHaveLength(2);
   });
 
   it('has rates for products only alone, and below the rows for the whole order and for more products', () => {

@@ -103,7 +103,7 @@ const UNCOUNTED: readonly {
     title: 'Amount in another currency',
     text: () =>
       'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
-    help: 'In statements.terms, write a row with a rate instead of the amount. Rows with amounts for the same orders are refused, also in two currencies.',
+    help: 'In statements.terms, add a row with the amount in the currency of these orders, and otherwise like the one that applies.',
   },
   {
     why: 'unknown_change',
