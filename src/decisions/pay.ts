@@ -295,7 +295,7 @@ function describeOthers(all: readonly Payment[]): string {
  * Cancels a payment, so that its amounts can be proposed again.
  *
  * @param options.isNotAtBank the person says that no bank has the file. Required once it was exported.
- * @throws KnownError `payment_not_cancelled` (exit 2).
+ * @throws KnownError `payment_not_settled` (exit 2).
  */
 export async function cancelPayment(
   trx: DatabaseTransaction,
@@ -307,9 +307,7 @@ export async function cancelPayment(
     audit,
   }: By & { readonly paymentId: string; readonly isNotAtBank: boolean },
 ): Promise<{ readonly payment: Payment; readonly auditId: string }> {
-  const code = 'payment_not_cancelled';
-  const where = `payment ${paymentId}`;
-  const { payment, entries } = await lockPayment(trx, paymentId, code);
+  const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
   const counted = (kind: BankEntry['kind']) =>
     entries.filter((one) => one.outcome === 'counted' && one.kind === kind).length;
@@ -317,14 +315,15 @@ export async function cancelPayment(
   const cameBack = state === 'partly_paid' && counted('returned') >= counted('paid');
   if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
-      ...{ where, code, safe: SAFE },
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: `A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.${state === 'partly_paid' ? ' If you paid the rest in another way, record that: npx influencer-sync payments complete --help' : ''}`,
     });
-  refuseUndecided(entries, where, code);
   if (state === 'exported' && !isNotAtBank)
     throw configurationError({
-      ...{ where, code, safe: SAFE },
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
       message:
         'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
       help: 'Stop it at the bank first. Then confirm that with --not-at-bank.',
@@ -342,7 +341,7 @@ export async function cancelPayment(
  * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed.
  * Then the payment is paid, and a later booking about it is held.
  *
- * @throws KnownError `payment_not_completed` (exit 2).
+ * @throws KnownError `payment_not_settled` (exit 2).
  */
 export async function completePayment(
   trx: DatabaseTransaction,
@@ -354,17 +353,15 @@ export async function completePayment(
     audit,
   }: By & { readonly paymentId: string; readonly paidOn: string },
 ): Promise<{ readonly payment: Payment; readonly rest: DecimalText }> {
-  const code = 'payment_not_completed';
-  const where = `payment ${paymentId}`;
-  const { payment, entries } = await lockPayment(trx, paymentId, code);
+  const { where, payment } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
   if (state !== 'partly_paid')
     throw configurationError({
-      ...{ where, code, safe: SAFE },
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
       help: 'Only a partly paid payment has a rest. If you paid all of it in another way, cancel it and use payments settle.',
     });
-  refuseUndecided(entries, where, code);
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
   await audit({
@@ -375,31 +372,34 @@ export async function completePayment(
   return { payment, rest };
 }
 
-/** Locks a payment, and reads what the bank booked about it. @throws KnownError (exit 2): there is none. */
+/**
+ * Locks a payment, and reads what the bank booked about it.
+ *
+ * @throws KnownError `payment_not_settled` (exit 2): there is none, or a booking about it waits for a decision.
+ */
 async function lockPayment(
   trx: DatabaseTransaction,
   paymentId: string,
-  code: string,
-): Promise<{ readonly payment: Payment; readonly entries: readonly BankEntry[] }> {
+): Promise<{ readonly where: string; readonly payment: Payment; readonly entries: readonly BankEntry[] }> {
+  const where = `payment ${paymentId}`;
   const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
   if (payment === undefined)
     throw configurationError({
-      ...{ where: `payment ${paymentId}`, code, safe: SAFE },
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
       message: 'There is no such payment.',
       help: 'npx influencer-sync payments lists them.',
     });
-  return { payment, entries: await listBankEntries(trx, { paymentIds: [paymentId] }) };
-}
-
-/** Refuses to decide about a payment before its held bookings. */
-function refuseUndecided(entries: readonly BankEntry[], where: string, code: string): void {
+  const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
   const booked = entries.find(({ outcome }) => outcome === 'held');
   if (booked !== undefined)
     throw configurationError({
-      ...{ where, code, safe: SAFE },
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
       message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
       help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
     });
+  return { where, payment, entries };
 }
 
 /**

@@ -87,28 +87,8 @@ export const paymentsCommand: CommandDefinition = {
       takes: (command) => command.argument('<file>', 'the same file again changes nothing'),
       action: performReading,
     },
-    {
-      name: 'confirm',
-      changes: true,
-      description: 'say that a held booking is the payment that it resembles',
-      takes: (command) =>
-        command
-          .argument('<booking>', 'number of the booking', parseId)
-          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
-      action: (output: Output, booking: string, options: ReasonOptions) =>
-        performDeciding(output, { booking, isPayment: true }, options),
-    },
-    {
-      name: 'dismiss',
-      changes: true,
-      description: 'say that a held booking is about something else',
-      takes: (command) =>
-        command
-          .argument('<booking>', 'number of the booking', parseId)
-          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
-      action: (output: Output, booking: string, options: ReasonOptions) =>
-        performDeciding(output, { booking, isPayment: false }, options),
-    },
+    bookingCommand('confirm', 'say that a held booking is the payment that it resembles'),
+    bookingCommand('dismiss', 'say that a held booking is about something else'),
     {
       name: 'cancel',
       changes: true,
@@ -150,6 +130,18 @@ export const paymentsCommand: CommandDefinition = {
     },
   ],
 };
+
+function bookingCommand(name: 'confirm' | 'dismiss', description: string): CommandDefinition {
+  return {
+    ...{ name, description, changes: true },
+    takes: (command) =>
+      command
+        .argument('<booking>', 'number of the booking', parseId)
+        .requiredOption('--reason <text>', 'how you know; kept with the booking'),
+    action: (output: Output, booking: string, options: ReasonOptions) =>
+      performDeciding(output, { booking, isPayment: name === 'confirm' }, options),
+  };
+}
 
 async function showPayments(output: Output, options: ListOptions): Promise<ExitCode> {
   const { foldHandle } = await import('../../core/text/fold.ts');
@@ -299,7 +291,7 @@ async function performDeciding(
   return EXIT.ok;
 }
 
-/** Cancels a payment. @throws KnownError `payment_not_cancelled` (exit 2). */
+/** Cancels a payment. @throws KnownError `payment_not_settled` (exit 2). */
 async function performCancelling(
   output: Output,
   paymentId: string,
@@ -318,7 +310,7 @@ async function performCancelling(
   return EXIT.ok;
 }
 
-/** Records that the rest of a payment was paid in another way. @throws KnownError `payment_not_completed` (exit 2). */
+/** Records that the rest of a payment was paid in another way. @throws KnownError `payment_not_settled` (exit 2). */
 async function performCompleting(
   output: Output,
   paymentId: string,
