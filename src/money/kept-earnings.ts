@@ -35,7 +35,7 @@ export type Kept = {
 };
 
 /** SQL: digest of everything that the earnings of orders depend on beside what is noted. Fees are not kept. */
-export function hashRules(rules: StatementRules): RawBuilder<string> {
+function hashRules(rules: StatementRules): RawBuilder<string> {
   const { terms, returnWindowDays, timeZone, customersSince } = rules;
   const decisive = terms.filter((row) => isChosen(row) || row.cap !== null);
   const stated = [FORMULA, scheduleTerms(terms), decisive, returnWindowDays, timeZone, customersSince];
