@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { connect, type Database } from '../src/db/connect.ts';
 import { inTransaction } from '../src/db/in-transaction.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { keepEarnings } from '../src/money/keep-earnings.ts';
+import { keepEarnings } from '../src/money/kept-earnings.ts';
 import { listDealLines, sumStatement } from '../src/money/sum-statement.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { rulesOf, termsOf } from '../test/support/terms.ts';

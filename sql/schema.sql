@@ -3742,7 +3742,7 @@ CREATE TABLE ops.payments (
     paid_on date,
     settled_by text,
     settle_reason text,
-    CONSTRAINT an_export_is_whole CHECK ((num_nulls(exported_as, exported_at, exported_by, account_mark) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT an_export_is_whole CHECK (((num_nulls(exported_as, exported_at, exported_by) = ANY (ARRAY[0, 3])) AND ((exported_at IS NULL) OR (account_mark IS NOT NULL)))),
     CONSTRAINT payments_account_mark_check CHECK ((account_mark ~ '^[A-Z]{2}[0-9]{2}[A-Z0-9]{4}$'::text)),
     CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
     CONSTRAINT payments_check CHECK (((paid_amount >= (0)::numeric) AND (paid_amount <= amount))),
@@ -3794,7 +3794,7 @@ COMMENT ON COLUMN ops.payments.exported_at IS 'When it was first exported, befor
 
 COMMENT ON COLUMN ops.payments.exported_by IS 'Who exported it.';
 
-COMMENT ON COLUMN ops.payments.account_mark IS 'Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.';
+COMMENT ON COLUMN ops.payments.account_mark IS 'Country, check digits and last four characters of the IBAN when it was proposed, by which a change is noticed. Not the IBAN. Null: paid elsewhere, or proposed by an earlier version and not exported.';
 
 COMMENT ON COLUMN ops.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency.';
 
@@ -8045,7 +8045,7 @@ COMMENT ON COLUMN reporting.order_earnings.earned_amount IS 'What it has earned,
 
 COMMENT ON COLUMN reporting.order_earnings.closed_amount IS 'Sum of its lines in closed statements. Null: it has none.';
 
-COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.';
+COMMENT ON COLUMN reporting.order_earnings.standing IS 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency, unknown_change: why it is unknown.';
 
 COMMENT ON COLUMN reporting.order_earnings.terms_lines IS 'Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.';
 

@@ -85,7 +85,7 @@ const retention = section(
   {
     order_versions: kept('Versions of orders, counted from when a later export replaced them.'),
     rejected_rows: kept('Rejected rows of files that were read, counted from when they were read.'),
-    webhook_events: kept('Events of the service, except events of codes and links.'),
+    webhook_events: kept('Events of the service, except events of codes, links and commissions.'),
     run_activity: kept('Steps, messages and requests of runs. The runs themselves stay.'),
     notices: kept('Problems that are over, with their notices.'),
   },

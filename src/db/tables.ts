@@ -4092,7 +4092,7 @@ export interface OpsPaymentProposals {
 
 export interface OpsPayments {
   /**
-   * Country, check digits and last four characters of the IBAN in the file, by which a change is noticed. Not the IBAN.
+   * Country, check digits and last four characters of the IBAN when it was proposed, by which a change is noticed. Not the IBAN. Null: paid elsewhere, or proposed by an earlier version and not exported.
    */
   account_mark: string | null;
   /**
@@ -5530,7 +5530,7 @@ export interface ReportingOrderEarnings {
    */
   source: string | null;
   /**
-   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency: why it is unknown.
+   * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency, unknown_change: why it is unknown.
    */
   standing: string;
   /**

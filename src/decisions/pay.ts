@@ -2,7 +2,8 @@ import type { StatementSettings } from '../config/schema.ts';
 import { configurationError } from '../core/known-error.ts';
 import { accountMark } from '../core/money/iban.ts';
 import type { FileKind } from '../core/money/payments.ts';
-import { formatAmounts, formatMoney } from '../core/money.ts';
+import { formatAmounts, formatMoney, subtractMoney } from '../core/money.ts';
+import type { DecimalText } from '../core/order.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
@@ -14,6 +15,7 @@ import {
   lockProposals,
   markCancelled,
   markExported,
+  markRestPaid,
   type Payment,
   type PaymentOrder,
 } from '../money/payments/keep-payments.ts';
@@ -168,7 +170,7 @@ type Export = {
  * Takes the payments of a proposal for a file of one kind, and records that they are exported. The first file decides: a
  * payment is never in files of two kinds, and the same file can be written again, less what was cancelled.
  *
- * @throws KnownError `payments_not_exported` (exit 2), also if an account is missing or another one than in the first file.
+ * @throws KnownError `payments_not_exported` (exit 2), also if an account is missing or another one than was proposed.
  */
 export async function exportPayments(
   trx: DatabaseTransaction,
@@ -265,8 +267,8 @@ function takeOrders(
     throw configurationError({
       ...{ where, safe: SAFE },
       code: 'payments_not_exported',
-      message: `The account has changed since the first file, which may be at the bank: ${moved.map(({ creator }) => creator).join(', ')}.`,
-      help: 'Cancel these payments and propose them again, or restore the account in payees.csv.',
+      message: `The account has changed since the proposal: ${moved.map(({ creator }) => creator).join(', ')}.`,
+      help: 'If the change is right, cancel these payments and propose them again; a file that was written may be at the bank. Otherwise, restore the account in payees.csv.',
     });
   if (orders.length === 0)
     throw configurationError({
@@ -293,7 +295,7 @@ function describeOthers(all: readonly Payment[]): string {
  * Cancels a payment, so that its amounts can be proposed again.
  *
  * @param options.isNotAtBank the person says that no bank has the file. Required once it was exported.
- * @throws KnownError `payment_not_cancelled` (exit 2).
+ * @throws KnownError `payment_not_settled` (exit 2).
  */
 export async function cancelPayment(
   trx: DatabaseTransaction,
@@ -305,17 +307,8 @@ export async function cancelPayment(
     audit,
   }: By & { readonly paymentId: string; readonly isNotAtBank: boolean },
 ): Promise<{ readonly payment: Payment; readonly auditId: string }> {
-  const where = `payment ${paymentId}`;
-  const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
-  if (payment === undefined)
-    throw configurationError({
-      ...{ where, safe: SAFE },
-      code: 'payment_not_cancelled',
-      message: 'There is no such payment.',
-      help: 'npx influencer-sync payments lists them.',
-    });
+  const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
-  const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
   const counted = (kind: BankEntry['kind']) =>
     entries.filter((one) => one.outcome === 'counted' && one.kind === kind).length;
   // The bank keeps its charges, so that the whole of such a payment never comes back.
@@ -323,22 +316,14 @@ export async function cancelPayment(
   if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
       ...{ where, safe: SAFE },
-      code: 'payment_not_cancelled',
+      code: 'payment_not_settled',
       message: `It is ${state.replace('_', ' ')}.`,
-      help: 'A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.',
-    });
-  const booked = entries.find(({ outcome }) => outcome === 'held');
-  if (booked !== undefined)
-    throw configurationError({
-      ...{ where, safe: SAFE },
-      code: 'payment_not_cancelled',
-      message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
-      help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
+      help: `A payment can be cancelled until the bank has booked it, or once each booking came back, less charges.${state === 'partly_paid' ? ' If you paid the rest in another way, record that: npx influencer-sync payments complete --help' : ''}`,
     });
   if (state === 'exported' && !isNotAtBank)
     throw configurationError({
       ...{ where, safe: SAFE },
-      code: 'payment_not_cancelled',
+      code: 'payment_not_settled',
       message:
         'It was exported, so its file may already be at the bank. If it is, it is paid although you cancel it, and a new proposal pays it again.',
       help: 'Stop it at the bank first. Then confirm that with --not-at-bank.',
@@ -350,6 +335,71 @@ export async function cancelPayment(
     ...{ before: { state }, after: { state: 'cancelled' } },
   });
   return { payment, auditId };
+}
+
+/**
+ * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed.
+ * Then the payment is paid, and a later booking about it is held.
+ *
+ * @throws KnownError `payment_not_settled` (exit 2).
+ */
+export async function completePayment(
+  trx: DatabaseTransaction,
+  {
+    paymentId,
+    paidOn,
+    decidedBy,
+    reason,
+    audit,
+  }: By & { readonly paymentId: string; readonly paidOn: string },
+): Promise<{ readonly payment: Payment; readonly rest: DecimalText }> {
+  const { where, payment } = await lockPayment(trx, paymentId);
+  const { state, amount, paidAmount, currency } = payment;
+  if (state !== 'partly_paid')
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
+      message: `It is ${state.replace('_', ' ')}.`,
+      help: 'Only a partly paid payment has a rest. If you paid all of it in another way, cancel it and use payments settle.',
+    });
+  const rest = subtractMoney(amount, paidAmount);
+  await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
+  await audit({
+    ...{ action: 'record_payment', subjectKind: 'payment', subject: paymentId, reason },
+    summary: `${formatMoney(rest, currency)}, the rest of payment ${paymentId}, was paid elsewhere on ${paidOn}.`,
+    ...{ before: { state }, after: { state: 'paid' } },
+  });
+  return { payment, rest };
+}
+
+/**
+ * Locks a payment, and reads what the bank booked about it.
+ *
+ * @throws KnownError `payment_not_settled` (exit 2): there is none, or a booking about it waits for a decision.
+ */
+async function lockPayment(
+  trx: DatabaseTransaction,
+  paymentId: string,
+): Promise<{ readonly where: string; readonly payment: Payment; readonly entries: readonly BankEntry[] }> {
+  const where = `payment ${paymentId}`;
+  const [payment] = await listPayments(trx, { paymentIds: [paymentId], lock: true });
+  if (payment === undefined)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
+      message: 'There is no such payment.',
+      help: 'npx influencer-sync payments lists them.',
+    });
+  const entries = await listBankEntries(trx, { paymentIds: [paymentId] });
+  const booked = entries.find(({ outcome }) => outcome === 'held');
+  if (booked !== undefined)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
+      message: `The bank booked something about it, which waits for a decision: booking ${booked.bankEntryId}.`,
+      help: 'Confirm or dismiss the booking first: npx influencer-sync payments --held',
+    });
+  return { where, payment, entries };
 }
 
 /**

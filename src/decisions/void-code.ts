@@ -28,7 +28,8 @@ export type VoidDecision = CodeToVoid & {
 
 /**
  * Writes a void of a code into terms.csv, with the reason, and records who decided. Commands and the console both call
- * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either.
+ * this function. The file is replaced as a whole, and last: if that fails, there is no audit record either. If the process ends
+ * between the file and the commit, the file has the void, and the same decision again records it.
  *
  * @returns what the void does, and the id of the audit record.
  * @throws KnownError `void_changed` (exit 2) if that is not what the person saw, `terms_not_written` (exit 2) with the row
@@ -39,7 +40,7 @@ export async function voidCode(
   { seen, audit, ...wanted }: VoidDecision,
 ): Promise<{ readonly preview: VoidPreview; readonly auditId: string }> {
   const preview = await previewVoid(trx, wanted);
-  const { code, day, file, ended, months, row } = preview;
+  const { code, day, file, ended, months, row, isWritten } = preview;
   if (seen !== null && seen !== preview.seal)
     throw configurationError({
       code: 'void_changed',
@@ -56,6 +57,7 @@ export async function voidCode(
     reason: wanted.reason,
     after: { day, ended_lines: ended, months: [...new Set(months.map(({ month }) => month))] },
   });
+  if (isWritten) return { preview, auditId };
   const failure = file === null ? 'statements.terms is not set.' : replaceFile(file, preview);
   if (failure === null) return { preview, auditId };
   throw configurationError({

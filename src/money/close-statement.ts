@@ -3,10 +3,11 @@ import { maskAddresses } from '../core/text/mask-addresses.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
 import { handlesOfCodes } from './read-document.ts';
-import { inOrder, linesOf, minimumsOf, readCarried } from './read-statement.ts';
+import { carriedColumns, inOrder, linesOf } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
 
 export type Closing =
@@ -36,35 +37,34 @@ export async function closeStatement(
   const { month, rules, exchange = null, closedBy, reason } = options;
   const reportingCurrency = exchange?.reportingCurrency ?? null;
   await suitLargeStatements(trx);
-  await sql`lock table ops.statements in share row exclusive mode`.execute(trx);
+  await execute(trx)`lock table ops.statements in share row exclusive mode`;
   const first = sql`${`${month}-01`}::date`;
-  const { rows: states } = await sql<
+  const state = await rowOf<
     { is_over: boolean; later: string | null; previous_hash: string } & (
       | { by: string; at: Date }
       | { by: null; at: null }
     )
-  >`
+  >(trx)`
     select (clock_timestamp() at time zone ${rules.timeZone})::date >= (${first} + interval '1 month')::date as is_over,
       (select closed_by from ops.statements where month = ${first}) as by,
       (select closed_at from ops.statements where month = ${first}) as at,
       (select to_char(max(month), 'YYYY-MM') from ops.statements where month > ${first}) as later,
-      coalesce((select hash from ops.statements order by statement_id desc limit 1), '') as previous_hash`.execute(
-    trx,
-  );
-  const [state] = states;
+      coalesce((select hash from ops.statements order by statement_id desc limit 1), '') as previous_hash`;
   if (state === undefined) throw new Error('the state of statements could not be read');
   if (state.by !== null) return { kind: 'closed_already', by: state.by, at: state.at };
   if (state.later !== null) return { kind: 'later_is_closed', month: state.later };
   if (!state.is_over) return { kind: 'month_not_over' };
   // Writes the lines first, under the number of the coming statement: a closed statement cannot be changed.
-  const { rows: numbers } = await sql<{ id: string }>`
-    select nextval(pg_get_serial_sequence('ops.statements', 'statement_id')) as id`.execute(trx);
-  const statementId = numbers[0]?.id ?? '';
-  await sql`
+  const number = await rowOf<{ id: string }>(trx)`
+    select nextval(pg_get_serial_sequence('ops.statements', 'statement_id')) as id`;
+  const statementId = number?.id ?? '';
+  // What is carried forward is of the same snapshot as the lines. Both are read in one statement.
+  const left = await rowOf<{ carried: string | null }>(trx)`
+    ${linesOf(rules, { month })},
+    written as (
     insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on,
       deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
       terms_lines, terms_text, earned_amount, closed_before, amount, exchange_rate)
-    ${linesOf(rules, { month })}
     select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source, order_platform, order_id, ordered_on,
       due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
       terms_lines, terms_text, earned_amount,
@@ -74,26 +74,23 @@ export async function closeStatement(
       select currency as rated, day, rate
       from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day date, rate numeric)
     ) x on x.rated = currency and x.day = due_on
-    where earned_amount <> closed_before`.execute(trx);
-  await sql`
+    where earned_amount <> closed_before)
+    select jsonb_agg(to_jsonb(c) order by "dealId", currency)::text as carried from (select ${carriedColumns} from carried) c`;
+  const carried = left?.carried ?? null;
+  await execute(trx)`
     insert into ops.statement_headings (statement_id, deal_id, influencer_handle, brand_id, brand_name)
     select distinct s.statement_id, s.deal_id, nullif(coalesce(d.influencer_handle, c.handle), ''), nullif(d.brand_id, ''), b.name
     from reporting.statement_deals s
     left join mirror.deals d using (deal_id) left join mirror.brands b on b.brand_id = d.brand_id
     left join (${handlesOfCodes}) c using (deal_id)
-    where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`.execute(trx);
-  const isCarrying = minimumsOf(rules, month).length > 0;
-  // Lines count as closed once their statement exists.
-  const left = isCarrying ? await readCarried(trx, linesOf(rules, { month })) : [];
-  const carried = left.length === 0 ? null : JSON.stringify(left);
-  const { rows } = await sql<{ lines: number; hash: string }>`
+    where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`;
+  const written = await rowOf<{ lines: number; hash: string }>(trx)`
     insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency, carried, lines, closed_by, reason, previous_hash, hash)
     overriding system value
     select ${statementId}::bigint, ${first}, ${rules.timeZone}, ${rules.returnWindowDays}, ${reportingCurrency}, ${carried}::jsonb,
       (select count(*) from ops.statement_lines where statement_id = ${statementId}::bigint), ${maskAddresses(closedBy)}, ${maskAddresses(reason)},
       ${state.previous_hash}, ${hashOf(sql`${statementId}::bigint`, { month: first, previousHash: sql`${state.previous_hash}`, reportingCurrency: sql`${reportingCurrency}::text`, carried: sql`${carried}::jsonb` })}
-    returning lines::integer as lines, hash`.execute(trx);
-  const [written] = rows;
+    returning lines::integer as lines, hash`;
   if (written === undefined) throw new Error('the statement was not written');
   return { kind: 'closed', statementId, ...written };
 }
@@ -109,12 +106,12 @@ export type BrokenStatement = { readonly month: string; readonly statementId: st
 export async function verifyStatements(
   db: Database,
 ): Promise<{ readonly statements: number; readonly broken: readonly BrokenStatement[] }> {
-  const { rows } = await sql<BrokenStatement & { isSound: boolean }>`
+  const rows = await rowsOf<BrokenStatement & { isSound: boolean }>(db)`
     select to_char(s.month, 'YYYY-MM') as month, s.statement_id as "statementId",
       s.hash = ${hashOf(sql`s.statement_id`, { month: sql`s.month`, previousHash: sql`s.previous_hash`, reportingCurrency: sql`s.reporting_currency`, carried: sql`s.carried` })}
         and s.previous_hash = lag(s.hash, 1, '') over (order by s.statement_id)
         and s.lines = (select count(*) from ops.statement_lines l where l.statement_id = s.statement_id) as "isSound"
-    from ops.statements s order by s.statement_id`.execute(db);
+    from ops.statements s order by s.statement_id`;
   return {
     statements: rows.length,
     broken: rows.filter(({ isSound }) => !isSound).map(({ month, statementId }) => ({ month, statementId })),

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { isMore } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { customerHistory, customerOf } from './customers.ts';
+import { stateOfServed } from './served-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /*
@@ -16,12 +17,12 @@ export function statesRate({ ratePercent, flat }: Terms): boolean {
   return ratePercent !== null || flat !== null;
 }
 
-/** Whether a row applies only to some orders of its days. */
-export function isConditional({ customer, firstDays, tier }: Terms): boolean {
-  return customer !== null || firstDays !== null || tier !== null;
+/** Whether a row applies only to some orders of its days, or to some of their products. */
+export function isConditional({ customer, firstDays, tier, onlySkus }: Terms): boolean {
+  return customer !== null || firstDays !== null || tier !== null || onlySkus.length > 0;
 }
 
-/** Whether `chosenRows` decides about a row. The currency of a flat amount is a condition, too. */
+/** Whether `chosenRows` decides about a row, or its products. The currency of a flat amount is a condition, too. */
 export function isChosen(row: Terms): boolean {
   return row.flat !== null || isConditional(row);
 }
@@ -30,15 +31,25 @@ export function isChosen(row: Terms): boolean {
 export function includes(wide: Terms, narrow: Terms): boolean {
   return (
     (wide.customer ?? narrow.customer) === narrow.customer &&
+    (wide.onlySkus.length === 0 ||
+      (narrow.onlySkus.length > 0 &&
+        narrow.onlySkus.every((sku) => wide.onlySkus.some((one) => includesSku(one, sku))))) &&
     (wide.firstDays === null || (narrow.firstDays !== null && narrow.firstDays <= wide.firstDays)) &&
     // Of the orders of a month, there are no more than in all.
     (wide.tier === null || wide.tier === narrow.tier || (wide.tier === 'all' && narrow.tier === 'month')) &&
+    // Flat amounts in two currencies are for different orders.
+    (wide.flat === null || narrow.flat === null || wide.currency === narrow.currency) &&
     (wide.fromOrders ?? 0) <= (narrow.fromOrders ?? 0) &&
     (wide.fromRevenue === null ||
       (narrow.fromRevenue !== null &&
         wide.currency === narrow.currency &&
         !isMore(wide.fromRevenue, narrow.fromRevenue)))
   );
+}
+
+/** Whether a SKU of the terms stands for another one, too: `gift-*` for `gift-1` and `gift-1*`. */
+function includesSku(wide: string, narrow: string): boolean {
+  return wide.endsWith('*') ? narrow.startsWith(wide.slice(0, -1)) : wide === narrow;
 }
 
 /** Whether what an order earns depends on the other orders of its deal: by a tier or a cap. */
@@ -72,7 +83,8 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
  * Needs `accepted`, and `coded` with the orders whose code has a rate without conditions: it comes before rows of the deal.
  */
 export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
-  const rows = rules.terms.filter(isChosen).map((row) => ({
+  const ofOrders = rules.terms.filter((row) => isChosen(row) && row.onlySkus.length === 0);
+  const rows = ofOrders.map((row) => ({
     ...{ line: row.line, deal_id: row.dealId, code: row.codeFolded, rate: row.ratePercent, flat: row.flat },
     ...{ currency: row.currency, customer: row.customer, first_days: row.firstDays },
     ...{ from_orders: row.fromOrders, from_revenue: row.fromRevenue, tier: row.tier },
@@ -128,6 +140,12 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
       ) f
       cross join lateral (select f.*, f.customer and f.first_days and f.from_orders and f.from_revenue as applies) w
       where w.applies is distinct from false
+        -- With the same conditions, there is an amount in the currency of the order.
+        and not (c.flat is not null and c.currency <> a.currency and exists (
+          select from candidates o
+          where o.entry_id = c.entry_id and o.by_code = c.by_code and o.flat is not null and o.currency = a.currency
+            and (o.customer, o.first_days, o.from_orders, o.from_revenue, o.tier)
+              is not distinct from (c.customer, c.first_days, c.from_orders, c.from_revenue, c.tier)))
       order by c.entry_id, c.by_code desc, c.line desc
     )`;
 }
@@ -150,13 +168,13 @@ function dealStarts({ timeZone }: StatementRules): RawBuilder<unknown> {
 }
 
 /**
- * SQL: text that is another one whenever a fact of a condition may have changed without a change of the orders that it
- * is about: an order that was read, a deal that was first read or created. Constant for terms without such conditions.
+ * SQL: text that is another one whenever a fact may have changed without a change of the orders that it is about: an order that
+ * was read, a deal that was first read or created, if conditions of the terms depend on that; an event of a commission.
  */
 export function stateOfFacts({ terms }: StatementRules): RawBuilder<string> {
   const orders = sql`(select concat(count(customer_key), ' ', max(order_version_id)) from intake.orders)`;
   const deals = sql`(select concat(count(*), ' ', (select count(*) from ledger.entries where effect = 'create_deal' and state = 'accepted')) from mirror.deal_versions)`;
-  return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text)`;
+  return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text, ${stateOfServed})`;
 }
 
 /** SQL: the order of the orders of a deal. */

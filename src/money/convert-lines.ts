@@ -1,7 +1,14 @@
 import { fromScaled, minorDigits, roundScaled, toScaled } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
-import type { ExchangeRate } from './parse-rates.ts';
 import type { StatementLine } from './statement.ts';
+
+/** The value of one unit of a currency on a day, in the reporting currency. */
+export type ExchangeRate = {
+  readonly currency: string;
+  /** `2026-10-01`, in the time zone of the statements. */
+  readonly day: string;
+  readonly rate: DecimalText;
+};
 
 /** The currency into which amounts are converted, and the rates. */
 export type Exchange = { readonly reportingCurrency: string; readonly rates: readonly ExchangeRate[] };

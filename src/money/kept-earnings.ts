@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import type { Database } from '../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
+import { countOf, execute, finds, rowOf } from '../db/statement.ts';
 import { isChosen, stateOfFacts, withWholeDeals } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { scheduleTerms } from './schedule-terms.ts';
@@ -8,7 +11,7 @@ import type { StatementRules } from './statement.ts';
 
 /*
  * To compute what a million orders have earned takes seconds. So `reporting.order_earnings` keeps the result for
- * each order (keep-earnings.ts), and sums of it. It is never shown as it is:
+ * each order (`keepEarnings`), and sums of it. It is never shown as it is:
  *
  * - Triggers note each change that can affect what an order has earned (accepted entries, adjustments, decisions,
  *   rates of the service, closed statements) in the transaction of the change. An order that is not noted has
@@ -20,7 +23,7 @@ import type { StatementRules } from './statement.ts';
  */
 
 /** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
-const FORMULA = 3;
+const FORMULA = 4;
 
 /** With more noted changes, it is hardly slower to compute all orders. */
 const MAX_CHANGES = 20_000;
@@ -32,7 +35,7 @@ export type Kept = {
 };
 
 /** SQL: digest of everything that the earnings of orders depend on beside what is noted. Fees are not kept. */
-export function hashRules(rules: StatementRules): RawBuilder<string> {
+function hashRules(rules: StatementRules): RawBuilder<string> {
   const { terms, returnWindowDays, timeZone, customersSince } = rules;
   const decisive = terms.filter((row) => isChosen(row) || row.cap !== null);
   const stated = [FORMULA, scheduleTerms(terms), decisive, returnWindowDays, timeZone, customersSince];
@@ -53,11 +56,10 @@ export async function findKept(
   { month, rules }: { readonly month: string | null; readonly rules: StatementRules },
 ): Promise<Kept | null> {
   const first = month === null ? null : `${month}-01`;
-  const { rows } = await sql<{ is_usable: boolean; changes: number }>`
+  const state = await rowOf<{ is_usable: boolean; changes: number }>(trx)`
     select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${first}::date) as is_usable,
       (select count(*)::integer from (${changedEntries} limit ${MAX_CHANGES + 1}::integer) c) as changes
-    from reporting.earning_rules r`.execute(trx);
-  const [state] = rows;
+    from reporting.earning_rules r`;
   if (state?.is_usable !== true || state.changes > MAX_CHANGES) return null;
   return { hasChanges: state.changes > 0 };
 }
@@ -171,4 +173,153 @@ export function standingOf(of: RawBuilder<unknown>, closed: RawBuilder<unknown>)
       when ${of}.earned_amount is null then ${of}.unknown_why
       when ${closed} is null then case when ${of}.earned_amount = 0 then 'nothing' else 'new' end
       when ${of}.earned_amount = ${closed} then 'settled' else 'correction' end`;
+}
+
+/** Number of changes per step, so that a step takes a second or less. */
+const STEP_CHANGES = 20_000;
+
+/**
+ * Updates `reporting.order_earnings` and its sums with all orders that have changed, or with all orders if the
+ * rules have changed. Works in steps of one commit each, one step of one process at a time. If it is
+ * interrupted, the changes that are left stay noted.
+ *
+ * @param options.onStep called after each step. If it throws, the work ends between two steps.
+ */
+export async function keepEarnings(
+  db: Database,
+  { rules, onStep = () => {} }: { readonly rules: StatementRules; readonly onStep?: () => void },
+): Promise<void> {
+  await inTransaction(db, (trx) => adoptRules(trx, rules));
+  for (let isOver = false; !isOver; onStep()) isOver = await inTransaction(db, (trx) => keepStep(trx, rules));
+}
+
+/** With other rules, every order may have earned something else. */
+async function adoptRules(trx: DatabaseTransaction, rules: StatementRules): Promise<void> {
+  await lock(trx);
+  const adopted = await execute(trx)`
+    update reporting.earning_rules set rules_hash = ${hashRules(rules)} where rules_hash <> ${hashRules(rules)}`;
+  if (adopted === 0) return;
+  await execute(trx)`
+    insert into reporting.changed_earnings (entry_id)
+    select entry_id from (
+      select entry_id from ledger.entries where effect = 'referral' and state = 'accepted'
+      union select entry_id from reporting.order_earnings) e
+    order by entry_id`;
+}
+
+/** Lets one refresh of the reports work at a time, like `beginStep` of src/rollups. */
+async function lock(trx: DatabaseTransaction): Promise<void> {
+  await suitLargeStatements(trx);
+  await execute(trx)`select from reporting.refresh for update`;
+}
+
+/**
+ * Takes some changes, and computes their orders again. A change is noted in the transaction that makes it, so
+ * what commits before the orders are computed is included, and what commits later stays noted.
+ *
+ * @returns true if no change is left, or if another process has adopted other rules.
+ */
+async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promise<boolean> {
+  await lock(trx);
+  const isAdopted = await finds(trx)`
+    select from reporting.earning_rules where rules_hash = ${hashRules(rules)}`;
+  if (!isAdopted) return true;
+  const taken = await takeChanges(trx);
+  if (taken === 0) return true;
+  await takeWholeDeals(trx, rules);
+  // Rows are compared by the order of their columns.
+  await execute(trx)`create temporary table new_earnings (like reporting.order_earnings) on commit drop`;
+  await execute(trx)`
+    insert into pg_temp.new_earnings (${keptColumns()}, closed_amount, standing)
+    with ${ratedOrders(rules, sql`select entry_id from pg_temp.taken_earnings`)}
+    select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
+    from earnings e
+    left join lateral (
+      select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true`;
+  await moveOrders(trx);
+  await addToSums(trx);
+  return taken < STEP_CHANGES;
+}
+
+/** @returns how many changes were taken. */
+async function takeChanges(trx: DatabaseTransaction): Promise<number> {
+  await execute(trx)`
+    with taken as (
+      delete from reporting.changed_earnings
+      where change_no = any (array(select change_no from reporting.changed_earnings where collab_id is not null))
+      returning collab_id
+    )
+    insert into reporting.changed_earnings (entry_id)
+    select e.entry_id from (select distinct collab_id from taken) t
+    cross join lateral (select e.entry_id from reporting.order_earnings e where e.collab_id = t.collab_id offset 0) e`;
+  await execute(trx)`create temporary table taken_earnings (entry_id bigint) on commit drop`;
+  return countOf(trx)`
+    with taken as (
+      delete from reporting.changed_earnings
+      where change_no = any (array(
+        select change_no from reporting.changed_earnings order by change_no limit ${STEP_CHANGES}::integer))
+      returning entry_id
+    ),
+    listed as (insert into pg_temp.taken_earnings select distinct entry_id from taken)
+    select count(*) from taken`;
+}
+
+/** Takes the orders, too, that may earn something else because of those that were taken, with what is noted of them. */
+async function takeWholeDeals(trx: DatabaseTransaction, rules: StatementRules): Promise<void> {
+  const taken = sql`select entry_id from pg_temp.taken_earnings`;
+  const all = withWholeDeals(rules, taken);
+  if (all === taken) return;
+  await execute(
+    trx,
+  )`insert into pg_temp.taken_earnings select entry_id from (${all}) a where entry_id not in (${taken})`;
+  await execute(trx)`delete from reporting.changed_earnings where entry_id in (${taken})`;
+}
+
+/** Replaces the rows that differ, and keeps both versions of them in the temporary table `moved_earnings`. */
+async function moveOrders(trx: DatabaseTransaction): Promise<void> {
+  await execute(trx)`
+    create temporary table moved_earnings on commit drop as
+    with pairs as materialized (
+      select k.before, n.after
+      from pg_temp.taken_earnings t
+      left join lateral (
+        select k as before from reporting.order_earnings k where k.entry_id = t.entry_id limit 1) k on true
+      left join (select n.entry_id, n as after from pg_temp.new_earnings n) n on n.entry_id = t.entry_id
+      where row((k.before).*) is distinct from row((n.after).*)
+    )
+    select -1 as sign, (p.before).* from pairs p where (p.before).entry_id is not null
+    union all select 1, (p.after).* from pairs p where (p.after).entry_id is not null`;
+  await execute(trx)`
+    delete from reporting.order_earnings
+    where entry_id = any (array(select entry_id from pg_temp.moved_earnings where sign = -1))`;
+  await execute(trx)`
+    insert into reporting.order_earnings (${keptColumns()}, closed_amount, standing)
+    select ${keptColumns('m')}, closed_amount, standing from pg_temp.moved_earnings m where sign = 1 order by entry_id`;
+}
+
+/** Adds the differences to the sums. They are exact, so sums do not drift away from their parts. */
+async function addToSums(trx: DatabaseTransaction): Promise<void> {
+  const sums = sql`
+    sum(sign) as orders, sum(sign * coalesce(net_amount, 0)) as net, sum(sign * coalesce(earned_amount, 0)) as earned,
+    sum(sign * coalesce(closed_amount, 0)) as closed
+    from pg_temp.moved_earnings where standing <> 'settled'`;
+  const added = sql`
+    orders = s.orders + excluded.orders, net_amount = s.net_amount + excluded.net_amount,
+    earned_amount = s.earned_amount + excluded.earned_amount, closed_amount = s.closed_amount + excluded.closed_amount`;
+  const differs = sql`sum(sign) <> 0 or sum(sign * coalesce(net_amount, 0)) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
+    or sum(sign * coalesce(closed_amount, 0)) <> 0`;
+  await execute(trx)`
+    insert into reporting.deal_earnings as s (deal_id, currency, standing, ordered_month, due_month, influencer_handle, orders, net_amount,
+      earned_amount, closed_amount)
+    select coalesce(deal_id, ''), currency, standing, date_trunc('month', ordered_on)::date, date_trunc('month', due_on)::date,
+      coalesce(influencer_handle, ''), ${sums}
+    group by 1, 2, 3, 4, 5, 6 having ${differs}
+    on conflict (deal_id, currency, standing, ordered_month, due_month, influencer_handle) do update set ${added}`;
+  await execute(trx)`delete from reporting.deal_earnings where orders = 0`;
+  await execute(trx)`
+    insert into reporting.earning_days as s (currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount)
+    select currency, standing, ordered_on, due_on, ${sums}
+    group by 1, 2, 3, 4 having ${differs}
+    on conflict (currency, standing, ordered_on, due_on) do update set ${added}`;
+  await execute(trx)`delete from reporting.earning_days where orders = 0`;
 }

@@ -18,8 +18,7 @@ import {
 import { isDay } from '../core/time/day.ts';
 import { lastDayOf } from '../core/time/month.ts';
 import { includes, isConditional, statesRate } from './conditions.ts';
-import type { Exchange } from './convert-lines.ts';
-import { parseRates } from './parse-rates.ts';
+import type { Exchange, ExchangeRate } from './convert-lines.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /**
@@ -113,6 +112,7 @@ const TERMS_COLUMNS = [
   'fixed_fee',
   'currency',
   'excluded_skus',
+  'only_skus',
   'customer',
   'first_days',
   'from_orders',
@@ -138,6 +138,7 @@ const AMOUNTS = [
   'from_revenue',
 ] as const satisfies readonly TermsColumn[];
 const CONDITIONS = [
+  'only_skus',
   'customer',
   'first_days',
   'from_orders',
@@ -194,14 +195,15 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
         'This is not a readable number.',
         'Write it with a point and without separators: 12.5',
       );
-  const excludedSkus = skusOf(cell('excluded_skus'));
+  const [excludedSkus, onlySkus] = [skusOf(cell('excluded_skus')), skusOf(cell('only_skus'))];
   // What a star means elsewhere differs between tools.
-  if (excludedSkus.some((sku) => sku === '*' || sku.slice(0, -1).includes('*')))
-    return refuse(
-      'excluded_skus',
-      'A star may only be at the end of a SKU, after its beginning.',
-      'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
-    );
+  for (const column of ['excluded_skus', 'only_skus'] as const)
+    if (skusOf(cell(column)).some((sku) => sku === '*' || sku.slice(0, -1).includes('*')))
+      return refuse(
+        column,
+        'A star may only be at the end of a SKU, after its beginning.',
+        'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
+      );
   const isForAll = dealId === '' && codeFolded === '';
   const hasOnlyMinimum = amounts.every((column) => column === 'min_payout');
   if (isForAll && (excludedSkus.length + amounts.length === 0 || rate !== '' || !hasOnlyMinimum))
@@ -259,7 +261,14 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
   const conditions = readConditions({ cell, refuse });
   if (conditions === null) return null;
   const isStatement = rate !== '' || amounts.includes('flat');
-  const [condition] = CONDITIONS.filter((column) => cell(column) !== '');
+  const given = CONDITIONS.filter((column) => cell(column) !== '');
+  const [condition] = given;
+  if (onlySkus.length > 0 && (rate === '' || given.length > 1))
+    return refuse(
+      'only_skus',
+      'Only a rate without other conditions can be for some products.',
+      'Fill in rate, and write what else the row says in rows without only_skus.',
+    );
   const hasOthers = amounts.some((column) => column !== 'flat' && column !== 'from_revenue');
   if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || hasOthers))
     return refuse(
@@ -308,6 +317,7 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
     fixedFee: cell('fixed_fee') || null,
     currency: currency || null,
     excludedSkus,
+    onlySkus,
     ...conditions,
     cap: cell('cap') || null,
     minPayout: cell('min_payout') || null,
@@ -388,9 +398,15 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
   return [...bySubject].flatMap(([subject, rows]) => {
     // Rows without a condition have days of their own, and so have limits in a currency.
     const [plain, conditional] = partition(rows, (row) => !isConditional(row));
+    const stating = plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row));
+    const [flats, others] = partition(stating, ({ flat }) => flat !== null);
     const limits = Map.groupBy(plain.filter(hasLimit), ({ currency }) => currency).values();
     const pairs = [
-      ...neighbours(plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row))),
+      ...neighbours(others),
+      ...flats.flatMap((flat) => [
+        ...flats.flatMap((row) => (row.line > flat.line ? [[flat, row] as const] : [])),
+        ...others.map((row) => (row.line > flat.line ? ([flat, row] as const) : ([row, flat] as const))),
+      ]),
       ...[...limits].flatMap((some) => neighbours(some).filter((pair) => pair.some(hasOnlyLimits))),
       ...conditional.flatMap((upper) =>
         rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),
@@ -438,4 +454,51 @@ function sharesDays(one: Terms, other: Terms): boolean {
   const isBefore = (a: Terms, b: Terms) =>
     a.validTo !== null && b.validFrom !== null && a.validTo < b.validFrom;
   return !isBefore(one, other) && !isBefore(other, one);
+}
+
+/** Columns of fx.csv, in any order. */
+const RATE_COLUMNS = ['day', 'from', 'to', 'rate'] as const;
+type RateColumn = (typeof RATE_COLUMNS)[number];
+
+/** Maximum number of decimals, as stored. Published rates have fewer. */
+const RATE = /^\d{1,11}(\.\d{1,12})?$/;
+const CURRENCY = /^[A-Z]{3}$/;
+
+/**
+ * Parses fx.csv. Rates are used exactly as given: never inverted, never for another day, and never combined
+ * through a third currency. If one row cannot be used, the file is not used at all.
+ *
+ * @param to the reporting currency. Rows for other target currencies are left out.
+ */
+export function parseRates(text: string, to: string): ReadSheet<ExchangeRate> {
+  return readSheet<RateColumn, ExchangeRate>(text, {
+    columns: RATE_COLUMNS,
+    required: RATE_COLUMNS.map((column) => [column]),
+    mayHaveOthers: true,
+    mayBePadded: false,
+    insteadOfAddress: null,
+    readRow({ cell, refuse, isRepeated }) {
+      const [day, currency, target, rate] = [
+        cell('day'),
+        cell('from').toUpperCase(),
+        cell('to').toUpperCase(),
+        cell('rate'),
+      ];
+      if (!isDay(day)) return refuse('day', 'This is not a day.', 'Write 2026-04-30.');
+      for (const column of ['from', 'to'] as const)
+        if (!CURRENCY.test(cell(column).toUpperCase()))
+          return refuse(column, 'This is not a currency.', 'Write three letters, for example EUR.');
+      if (currency === target)
+        return refuse('to', 'Both currencies are the same.', 'Remove the row: no rate is needed.');
+      if (!RATE.test(rate) || !/[1-9]/.test(rate))
+        return refuse(
+          'rate',
+          'This is not a rate.',
+          'Write what 1 of the first currency is worth in the second, with a point: 0.9215',
+        );
+      if (target !== to || isRepeated('day', `${currency} ${day}`, `a rate of ${currency} for this day`))
+        return null;
+      return { currency, day, rate };
+    },
+  });
 }

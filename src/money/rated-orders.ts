@@ -4,6 +4,7 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { isOwnAdjustment } from '../ledger/propose.ts';
 import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
+import { servedRates } from './served-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /**
@@ -13,14 +14,14 @@ import type { StatementRules, Terms } from './statement.ts';
  * An order earns once the service has accepted it. Its net revenue is the amount that was sent, or that of its
  * last adjustment, less the refunds that this amount does not include (`NET_AMOUNT`). Its rate comes from the terms of
  * the code that won, otherwise of its deal, on the day of the order (conditions.ts), and otherwise from the service: the
- * rate of the collaboration at that time. It counts from the day on which its return window ends.
+ * rate of the collaboration at that time (served-rates.ts). It counts from the day on which its return window ends.
  *
  * Only the source that is responsible for the order changes what it earned. While the order is held, or states
  * another currency than was sent, it earns what it earned before, less refunds.
  *
  * Products that the terms of its code, of its deal or of everybody exclude earn nothing. Their share of the net
  * revenue is their share of the amounts of all lines, so that discounts, shipping, tax and refunds of the whole
- * order are distributed in proportion.
+ * order are distributed in proportion. Products with a rate of their own have their share in the same way.
  *
  * Terms are found by joins and binary search, so the time grows with the number of orders and not with the
  * number of terms. Run it in a transaction that has called `suitLargeStatements`.
@@ -32,7 +33,9 @@ export function ratedOrders(
   entries: RawBuilder<unknown> | null = null,
 ): RawBuilder<unknown> {
   const { terms, returnWindowDays, timeZone } = rules;
-  const hasChosen = terms.some(isChosen);
+  const hasChosen = terms.some((row) => isChosen(row) && row.onlySkus.length === 0);
+  const products = terms.filter(({ onlySkus }) => onlySkus.length > 0);
+  const codesOfProducts = products.flatMap(({ codeFolded }) => codeFolded ?? []);
   const caps = terms.filter(({ cap }) => cap !== null);
   const only = (column: RawBuilder<unknown>): RawBuilder<unknown> =>
     entries === null ? sql`` : sql`and ${column} = any (array(${entries}))`;
@@ -86,27 +89,20 @@ export function ratedOrders(
       group by a.entry_id
     ),
     ${hasChosen ? sql`${chosenRows(rules)},` : sql``}
-    served as (
-      -- What is no percentage is an unknown rate, and the one before it is no longer in force.
-      select collab_id, array_agg(valid_from order by valid_from) as since,
-        array_agg(case when commission_perc between 0 and 100 then commission_perc end order by valid_from) as rates
-      from mirror.collaboration_versions
-      where commission_perc is not null ${entries === null ? sql`` : sql`and collab_id = any (array(select distinct collab_id from accepted))`}
-      group by collab_id
-    ),
+    ${servedRates({ areAll: entries === null })},
     rated as (
       select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, w.why,
-        case when w.why is null then r.rate end as rate_percent, case when w.why is null then x.flat end as flat,
+        case when w.why is null then r.rate end as order_rate, case when w.why is null then x.flat end as flat,
         case when w.why is null then r.rate_from end as rate_from,
-        case when w.why is null and r.line is not null then array[r.line] end as rate_lines
+        case when w.why is null and r.line is not null then array[r.line] end as order_lines
       from accepted a
       left join coded c on c.entry_id = a.entry_id
       left join schedules d on d.deal_id = a.deal_id
       left join served s on s.collab_id = a.collab_id
       left join ${hasChosen ? sql`chosen` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
       cross join lateral (
-        -- The version at the time of the order, or the first one if the order is older.
-        select width_bucket(a.ordered_on, d.since) as part, s.rates[greatest(1, width_bucket(a.ordered_at, s.since))] as by_service) p
+        select width_bucket(a.ordered_on, d.since) as part, s.rates[v.part] as by_service, s.unsure[v.part] as is_unsure
+        from (select width_bucket(a.ordered_at, s.since) as part) v) p
       cross join lateral (
         select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service) else x.rate end as rate,
           case when x.by_code or x.entry_id is null and c.rate is not null then 'code'
@@ -115,21 +111,22 @@ export function ratedOrders(
       cross join lateral (
         select case
           when a.code_is = 'lost' and ${terms.some((row) => row.codeFolded !== null && statesRate(row))} then 'unknown_rate'
-          when a.code_is = 'held' and (c.rate is not null or x.by_code) then 'unknown_rate' else x.why end as why) w
+          when a.code_is = 'held' and (c.rate is not null or x.by_code or a.codes && ${codesOfProducts}::text[]) then 'unknown_rate'
+          when p.is_unsure and x.entry_id is null and c.rate is null and d.rates[p.part] is null then 'unknown_change' else x.why end as why) w
     ),
-    ${terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? LINED : NOTHING_EXCLUDED},
+    ${products.length > 0 || terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? linedOrders(products) : NOTHING_LINED},
     uncapped as (
       select r.*,
         -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
         case when r.net_amount = r.excluded_amount then 0
           when r.flat is not null then case when r.excluded_amount is not null then r.flat end
-          else round((r.net_amount - r.excluded_amount) * r.rate_percent / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
+          else round(((r.net_amount - r.excluded_amount - r.product_amount) * r.order_rate + r.product_rates) / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
       from lined r
     ),
     ${caps.length > 0 ? sql`${cappedOrders(caps)},` : sql``}
     earnings as (
       select 'order:' || entry_id as subject, r.*, ${caps.length > 0 ? sql`` : sql`uncapped_amount as earned_amount, rate_lines as terms_lines,`}
-        coalesce(why, case when coalesce(rate_percent, flat) is null then 'unknown_rate'
+        coalesce(why, case when coalesce(order_rate, flat) is null then 'unknown_rate'
           when excluded_amount is null then 'unknown_lines' else 'unknown_currency' end) as unknown_why
       from ${caps.length > 0 ? sql`capped` : sql`uncapped`} r
     )`;
@@ -217,15 +214,55 @@ const EVERY_VERSION = sql`join (select v.order_version_id, ${VERSION} from intak
 const VERSION_BY_KEY = sql`cross join lateral (
   select ${VERSION} from intake.orders v where v.order_version_id = t.order_version_id limit 1) v`;
 
-const NOTHING_EXCLUDED = sql`lined as (select r.*, 0::numeric as excluded_amount from rated r)`;
+const NOTHING_LINED = sql`
+  lined as (
+    select r.*, 0::numeric as excluded_amount, 0::numeric as product_amount, 0::numeric as product_rates, order_rate as rate_percent,
+      order_lines as rate_lines from rated r)`;
+
+/** Condition: a SKU of the terms stands for the one of an order line. */
+const isSku = (sku: RawBuilder<unknown>) =>
+  sql`(line ->> 0 = ${sku} or (right(${sku}, 1) = '*' and starts_with(line ->> 0, left(${sku}, -1))))`;
 
 /**
- * The part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
+ * SQL: `lined`, the orders with what depends on their products.
+ *
+ * `excluded_amount` is the part of the net revenue of order `r` that earns nothing, rounded to the decimals of its currency. Null if
  * the lines of the order are unknown. If all lines have the amount zero (only shipping was paid), it is zero,
  * unless all of them are excluded. Uses the lines of the version that its job decided about last, because
  * refunds do so too.
+ *
+ * `product_amount` is the part that has rates of its own, and `product_rates` the sum of these parts times their rates. Of the
+ * rows for a product, those of the code come before those of the deal, and a lower line before a higher one, also before the
+ * row of the whole order. Of a line without a SKU it is unknown which one applies. Such an order has no single rate.
  */
-const LINED = sql`
+function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
+  const rows = products.map((row) => ({
+    ...{
+      line: row.line,
+      deal_id: row.dealId,
+      code: row.codeFolded,
+      rate: row.ratePercent,
+      skus: row.onlySkus,
+    },
+    ...{ valid_from: row.validFrom ?? '-infinity', valid_to: row.validTo ?? 'infinity' },
+  }));
+  return sql`
+  products as materialized (
+    select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as p (line integer, deal_id text, code text, rate numeric, skus text[],
+      valid_from date, valid_to date)
+  ),
+  product_rows as (
+    select entry_id, jsonb_agg(jsonb_build_array(line, rate, skus) order by by_code desc, line desc) as rows
+    from (
+      select r.entry_id, true as by_code, p.line, p.rate, p.skus from (select r.*, unnest(codes) as code from rated r) r
+      join products p on p.code = r.code and r.ordered_on between p.valid_from and p.valid_to
+      where r.flat is null and (r.rate_from is distinct from 'code' or p.line > r.order_lines[1])
+      union all
+      select r.entry_id, false, p.line, p.rate, p.skus from rated r
+      join products p on p.deal_id = r.deal_id and r.ordered_on between p.valid_from and p.valid_to
+      where r.flat is null and r.rate_from is distinct from 'code' and p.line > coalesce(r.order_lines[1], 0)) p
+    group by entry_id
+  ),
   excluded as (
     select entry_id, array_agg(sku) as skus
     from (
@@ -242,21 +279,32 @@ const LINED = sql`
   ),
   lined as (
     select r.*, case
-        when r.net_amount = 0 or x.skus is null then 0
-        when v.lines is null then null
+        when r.net_amount = 0 or x.skus is null and p.rows is null then 0
+        when v.lines is null or p.rows is not null and l.has_unnamed then null
         when l.has_only_excluded then r.net_amount
         when l.all_lines = 0 then 0
-        else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end as excluded_amount
+        else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end as excluded_amount,
+      coalesce(r.net_amount * l.product_lines / nullif(l.all_lines, 0), 0) as product_amount,
+      coalesce(r.net_amount * l.product_rates / nullif(l.all_lines, 0), 0) as product_rates,
+      case when l.product_rows is null then r.order_rate end as rate_percent, r.order_lines || l.product_rows as rate_lines
     from rated r
     left join excluded x on x.entry_id = r.entry_id
+    left join product_rows p on p.entry_id = r.entry_id
     left join lateral (
       select o.lines from intake.orders o
-      where x.skus is not null and o.order_version_id = r.order_version_id limit 1) v on true
+      where (x.skus is not null or p.rows is not null) and o.order_version_id = r.order_version_id limit 1) v on true
     left join lateral (
-      select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded
+      select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded,
+        bool_or(coalesce(sku, '') = '') as has_unnamed, sum(amount) filter (where product is not null) as product_lines,
+        sum(amount * (product ->> 1)::numeric) as product_rates, array_agg(distinct (product ->> 0)::integer) filter (where product is not null) as product_rows
       from (
-        select (line ->> 1)::numeric as amount, exists (
-          select from unnest(x.skus) as e(sku)
-          where line ->> 0 = e.sku or (right(e.sku, 1) = '*' and starts_with(line ->> 0, left(e.sku, -1)))) as is_excluded
-        from jsonb_array_elements(v.lines) as line) lines) l on v.lines is not null
+        select e.*, case when not is_excluded then (
+            select p.product from jsonb_array_elements(p.rows) with ordinality as p(product, place)
+            where exists (select from jsonb_array_elements_text(p.product -> 2) as s(sku) where ${isSku(sql`s.sku`)})
+            order by p.place limit 1) end as product
+        from (
+          select line, line ->> 0 as sku, (line ->> 1)::numeric as amount,
+            exists (select from unnest(x.skus) as e(sku) where ${isSku(sql`e.sku`)}) as is_excluded
+          from jsonb_array_elements(v.lines) as line) e) lines) l on v.lines is not null
   )`;
+}

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { DecimalText } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
+import { rowOf, rowsOf } from '../db/statement.ts';
 import { readStatement } from './read-statement.ts';
 import type { Statement, StatementRules } from './statement.ts';
 
@@ -48,11 +49,11 @@ export async function readCreatorStatement(
   // That of the closing, if there is one. Otherwise the creator who has the deal now, by the mirror or by the codes that
   // people assigned to it; none if these name several. Its lines do not tell: an order may be another creator's by now, and
   // the service goes on paying the deal.
-  const { rows: deals } = await sql<{
+  const deal = await rowOf<{
     handle: string | null;
     brandId: string | null;
     brandName: string | null;
-  }>`
+  }>(db)`
     select handle, brand_id as "brandId", brand_name as "brandName" from (
     select h.influencer_handle as handle, h.brand_id, h.brand_name, 1 as place
     from ops.statement_headings h join ops.statements s using (statement_id)
@@ -63,20 +64,19 @@ export async function readCreatorStatement(
     left join mirror.deals d using (deal_id) left join mirror.brands b using (brand_id)
     left join (${handlesOfCodes}) c using (deal_id)
     where d.deal_id is not null or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
-    ) known order by place limit 1`.execute(db);
-  const [deal] = deals;
+    ) known order by place limit 1`;
   if (deal === undefined && lines.length === 0) return null;
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
-  const { rows: names } = await sql<{ entryId: string; name: string }>`
+  const names = await rowsOf<{ entryId: string; name: string }>(db)`
     select e.entry_id as "entryId", max(o.order_name) as name
     from ledger.entries e join intake.orders o on o.source = e.source and o.order_id = e.order_id and o.is_current
-    where e.entry_id = any(${entryIds}::bigint[]) and o.order_name is not null group by 1`.execute(db);
+    where e.entry_id = any(${entryIds}::bigint[]) and o.order_name is not null group by 1`;
   const corrected = lines.flatMap(({ kind, subject }) => (kind === 'correction' ? subject : []));
-  const { rows: earlier } = await sql<Earlier>`
+  const earlier = await rowsOf<Earlier>(db)`
     select distinct on (l.subject) l.subject, l.net_amount::numeric(18,4)::text as "netAmount", trim_scale(l.rate_percent)::text as "ratePercent"
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
-    order by l.subject, s.month desc`.execute(db);
+    order by l.subject, s.month desc`;
   return {
     dealId,
     influencerHandle: deal?.handle ?? null,

@@ -6,6 +6,7 @@ import { lastDayOf } from '../core/time/month.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Exchange } from './convert-lines.ts';
 import { findKept, type Kept, keptOrders, standingOf } from './kept-earnings.ts';
@@ -88,7 +89,7 @@ export function minimumsOf({ terms }: StatementRules, month: string): readonly M
 function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
   if (minimums.length === 0)
     return sql`
-      carried as (select null as deal_id where false),
+      carried as (select null as deal_id, null as currency, null::numeric as amount, null::numeric as minimum where false),
       lines as (select * from found)`;
   return sql`
     minimums as materialized (
@@ -108,13 +109,13 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
     )`;
 }
 
+/** The columns of `Carried`, of `carried`. */
+export const carriedColumns = sql`
+  deal_id as "dealId", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum`;
+
 /** Reads what is carried forward. @param lines `linesOf` of the month. */
-export async function readCarried(db: Database, lines: RawBuilder<unknown>): Promise<readonly Carried[]> {
-  const { rows } = await sql<Carried>`
-    ${lines}
-    select deal_id as "dealId", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum
-    from carried order by deal_id, currency`.execute(db);
-  return rows;
+export function readCarried(db: Database, lines: RawBuilder<unknown>): Promise<readonly Carried[]> {
+  return rowsOf<Carried>(db)`${lines} select ${carriedColumns} from carried order by deal_id, currency`;
 }
 
 /** The last day of a month such as `2026-10`. */
@@ -208,10 +209,8 @@ export async function readClosed(
 ): Promise<Statement | null> {
   const closed = await findClosed(db, month);
   if (closed === null) return null;
-  const { rows: lines } = await sql<StatementLine>`
-    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId}) order by line_no`.execute(
-    db,
-  );
+  const lines = await rowsOf<StatementLine>(db)`
+    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId}) order by line_no`;
   const { timeZone, returnWindowDays, carried, ...closing } = closed;
   const exchange = await readClosedExchange(db, closed.statementId);
   return {
@@ -240,14 +239,12 @@ export async function readStatement(
     { month, rules },
     async (trx, kept) => {
       const all = linesOf(rules, { month, dealId }, kept);
-      const counted = await sql<StatementLine>`
+      const counted = await rowsOf<StatementLine>(trx)`
       ${all}
-      select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
-        trx,
-      );
-      const others = await sql<UncountedOrders>`${all} ${uncountedOrders(month)}`.execute(trx);
+      select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`;
+      const others = await rowsOf<UncountedOrders>(trx)`${all} ${uncountedOrders(month)}`;
       return {
-        ...{ lines: counted.rows, uncounted: others.rows },
+        ...{ lines: counted, uncounted: others },
         carried: minimumsOf(rules, month).length === 0 ? [] : await readCarried(trx, all),
         ...{ held: await listHeld(trx), unknownFees: await listUnknownFees(trx, { month, rules, dealId }) },
       };
@@ -269,20 +266,19 @@ export async function readStatement(
 }
 
 /** Lists the fees of an open month that are not paid, because their deal or code is unknown. */
-export async function listUnknownFees(
+export function listUnknownFees(
   db: Database,
   { rules, ...wanted }: Wanted & { readonly rules: StatementRules },
 ): Promise<readonly UnknownFee[]> {
-  const { rows } = await sql<UnknownFee>`
+  return rowsOf<UnknownFee>(db)`
     with ${feesOf(rules, wanted)}
     select deal_id as "dealId", code, ${day('due_on')} as "dueOn", currency, earned_amount::numeric(18,4)::text as amount
-    from unknown_fees order by deal_id nulls last, code, due_on, currency`.execute(db);
-  return rows;
+    from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
-export async function listHeld(db: Database): Promise<readonly HeldOrders[]> {
-  const { rows } = await sql<HeldOrders>`
+export function listHeld(db: Database): Promise<readonly HeldOrders[]> {
+  return rowsOf<HeldOrders>(db)`
     select e.deal_id as "dealId", e.currency, count(*)::integer as orders, sum(e.amount)::numeric(24,4)::text as "sentAmount"
     from (
       select distinct d.entry_id from ledger.adjustments d
@@ -290,8 +286,7 @@ export async function listHeld(db: Database): Promise<readonly HeldOrders[]> {
         select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and not l.is_elsewhere)) d
     join ledger.entries e using (entry_id)
     where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
-    group by 1, 2 order by 1 nulls last, 2`.execute(db);
-  return rows;
+    group by 1, 2 order by 1 nulls last, 2`;
 }
 
 /**
@@ -323,8 +318,8 @@ export function inSets<Result>(
 export const isUnknown = sql`standing like 'unknown%'`;
 
 /** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
-export function uncountedOrders(month: string): RawBuilder<UncountedOrders> {
-  return sql<UncountedOrders>`
+export function uncountedOrders(month: string): RawBuilder<unknown> {
+  return sql`
     select case when standing in ('new', 'nothing') then 'pending' else standing end as why, deal_id as "dealId",
       min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::numeric(24,4)::text as "netAmount",
       case when bool_and(earned_amount is not null) then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
@@ -352,11 +347,11 @@ type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'r
 
 /** @returns null if the month is open. */
 export async function findClosed(db: Database, month: string): Promise<Closed | null> {
-  const { rows } = await sql<Closed>`
+  const closed = await rowOf<Closed>(db)`
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
       return_window_days as "returnWindowDays", coalesce(carried, '[]') as carried
-    from ops.statements where month = ${`${month}-01`}::date`.execute(db);
-  return rows[0] ?? null;
+    from ops.statements where month = ${`${month}-01`}::date`;
+  return closed ?? null;
 }
 
 /**
@@ -365,12 +360,10 @@ export async function findClosed(db: Database, month: string): Promise<Closed | 
  * @throws KnownError `statement_contained` (exit 2) that names the closed one.
  */
 export async function refuseContained(db: Database, month: string): Promise<void> {
-  const { rows } = await sql<{ later: string | null }>`
+  const open = await rowOf<{ later: string | null }>(db)`
     select to_char(min(month), 'YYYY-MM') as later from ops.statements
-    where month > ${`${month}-01`}::date and not exists (select from ops.statements where month = ${`${month}-01`}::date)`.execute(
-    db,
-  );
-  const later = rows[0]?.later ?? null;
+    where month > ${`${month}-01`}::date and not exists (select from ops.statements where month = ${`${month}-01`}::date)`;
+  const later = open?.later ?? null;
   if (later !== null)
     throw new KnownError({
       code: 'statement_contained',
@@ -384,14 +377,12 @@ export async function refuseContained(db: Database, month: string): Promise<void
 
 /** Reads the exchange rates with which a statement was closed. Null if it has no total of all currencies. */
 export async function readClosedExchange(db: Database, statementId: string): Promise<Exchange | null> {
-  const { rows } = await sql<Exchange>`
+  const exchange = await rowOf<Exchange>(db)`
     select s.reporting_currency as "reportingCurrency", coalesce((
       select jsonb_agg(jsonb_build_object('currency', l.currency, 'day', to_char(l.due_on, 'YYYY-MM-DD'), 'rate', l.exchange_rate::text))
       from (
         select distinct currency, due_on, exchange_rate from ops.statement_lines
         where statement_id = ${statementId}::bigint and exchange_rate is not null) l), '[]') as rates
-    from ops.statements s where s.statement_id = ${statementId}::bigint and s.reporting_currency is not null`.execute(
-    db,
-  );
-  return rows[0] ?? null;
+    from ops.statements s where s.statement_id = ${statementId}::bigint and s.reporting_currency is not null`;
+  return exchange ?? null;
 }

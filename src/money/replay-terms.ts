@@ -3,6 +3,7 @@ import { sumMoney } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { rowsOf } from '../db/statement.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { feesOf, inSets, lastDay } from './read-statement.ts';
 import type { StatementRules } from './statement.ts';
@@ -75,7 +76,7 @@ async function earnedBy(
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly Row[]> {
   const isWithin = sql`due_on between ${`${from}-01`}::date and ${lastDay(to)}`;
-  const { rows } = await sql<Row>`
+  return rowsOf<Row>(trx)`
     with ${ratedOrders(rules)}, ${feesOf(rules, { month: to })},
     earned as (
       select due_on, deal_id, null as code, influencer_handle, currency, true as is_order, earned_amount from earnings where ${isWithin}
@@ -85,8 +86,7 @@ async function earnedBy(
     select to_char(due_on, 'YYYY-MM') as month, deal_id as "dealId", case when deal_id is null then code end as code,
       max(influencer_handle) as "influencerHandle", currency, (count(*) filter (where is_order))::integer as orders,
       coalesce(sum(earned_amount), 0)::numeric(24,4)::text as amount, (count(*) filter (where earned_amount is null))::integer as unknown
-    from earned group by 1, 2, 3, 5`.execute(trx);
-  return rows;
+    from earned group by 1, 2, 3, 5`;
 }
 
 /** What a deal earned in all months together. */

@@ -27,6 +27,8 @@ export type Terms = {
   readonly excludedSkus: readonly string[];
   /** Conditions of the rate or of the flat amount (conditions.ts). Null: none. */
   readonly customer: 'new' | 'returning' | null;
+  /** Products whose part of the order has the rate, as `excludedSkus`. Empty: the rate is for the whole order. */
+  readonly onlySkus: readonly string[];
   /** The first days of the deal, as many as this. */
   readonly firstDays: number | null;
   /** From this order of the deal on, counted from 1, in its month or in all (`tier`). */
@@ -88,7 +90,8 @@ export type StatementLine = {
  * `unknown_lines`: the terms depend on products, but the lines of the order are unknown. `unknown_net`: a refund is
  * negative or larger than the order, so what is left is unknown. `unknown_customer`, `unknown_start`: the terms depend
  * on whether the customer is new, or on when the deal began. `unknown_tier`: they depend on the orders before it, and
- * these are not all known. `unknown_currency`: they state an amount in another currency.
+ * these are not all known. `unknown_currency`: they state an amount in another currency. `unknown_change`: the rate is that of
+ * the service, and an event that it changed disagrees with what the mirror read.
  */
 export const UNKNOWN_STANDINGS = [
   'unknown_rate',
@@ -98,6 +101,7 @@ export const UNKNOWN_STANDINGS = [
   'unknown_start',
   'unknown_tier',
   'unknown_currency',
+  'unknown_change',
 ] as const;
 type UnknownStanding = (typeof UNKNOWN_STANDINGS)[number];
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DecimalText } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
+import { rowsOf } from '../db/statement.ts';
 import { changedOrders, type Kept } from './kept-earnings.ts';
 import {
   columns,
@@ -132,7 +133,7 @@ async function readSums(
   sums: RawBuilder<unknown>,
   { limit, withDays }: { readonly limit: number; readonly withDays: boolean },
 ): Promise<Sums | undefined> {
-  const { rows } = await sql<Sums>`
+  const rows = await rowsOf<Sums>(db)`
     ${sums}
     select (
       select jsonb_agg(p order by p.currency, p."dealId" nulls first) from (
@@ -147,9 +148,7 @@ async function readSums(
           ${text('earned')} as "earnedAmount"
         from uncounted where place <= ${limit}) u) as uncounted,
       (select jsonb_agg(u order by u.why, u.currency) from (
-        select why, currency, orders::integer as orders, ${text('net')} as "netAmount" from uncounted_sums) u) as "uncountedSums"`.execute(
-    db,
-  );
+        select why, currency, orders::integer as orders, ${text('net')} as "netAmount" from uncounted_sums) u) as "uncountedSums"`;
   return rows[0];
 }
 
@@ -231,16 +230,12 @@ export async function listDealLines(
     after === null
       ? sql`true`
       : sql`(currency, due_on, kind, subject) > (${after.currency}::text, ${after.dueOn}::date, ${after.kind}::text, ${after.subject}::text)`;
-  const query = ({ begin, from }: Lines) => sql<StatementLine>`
+  const query = (trx: Database, { begin, from }: Lines) => rowsOf<StatementLine>(trx)`
     ${begin} of_deal as (select * from ${from} l where deal_id = ${dealId} and ${isBehind})
     select ${columns} from of_deal l ${inOrder} limit ${limit}`;
-  const { rows } =
-    closed === null
-      ? await inSets(db, { month, rules }, (trx, kept) =>
-          query(openLines({ month, rules, dealId }, kept)).execute(trx),
-        )
-      : await query(closedLines(closed)).execute(db);
-  return rows;
+  return closed === null
+    ? inSets(db, { month, rules }, (trx, kept) => query(trx, openLines({ month, rules, dealId }, kept)))
+    : query(db, closedLines(closed));
 }
 
 const text = (amount: string) => sql`(${sql.raw(amount)})::numeric(24,4)::text`;
@@ -288,11 +283,10 @@ export async function listStatements(
   db: Database,
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
 ): Promise<readonly ListedStatement[]> {
-  const { rows } = await sql<ListedStatement>`
+  return rowsOf<ListedStatement>(db)`
     select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at, reason, hash from ops.statements
     where ${after}::text is null or month < (${after}::text || '-01')::date
-    order by month desc limit ${limit}`.execute(db);
-  return rows;
+    order by month desc limit ${limit}`;
 }
 
 /** What no closed statement contains yet, of one month and currency. Fixed fees are not in it. */
@@ -313,12 +307,12 @@ export async function listOpenMonths(
   db: Database,
   { limit }: { readonly limit: number },
 ): Promise<readonly OpenMonth[]> {
-  const { rows } = await sql<OpenMonth>`
+  const rows = await rowsOf<OpenMonth>(db)`
     select to_char(greatest(e.due_month, c.next), 'YYYY-MM') as month, (sum(e.orders) filter (where e.standing = 'new'))::integer as orders,
       sum(e.earned_amount - e.closed_amount)::text as amount, e.currency
     from reporting.deal_earnings e, (select (max(month) + interval '1 month')::date as next from ops.statements) c
     where e.standing in ('new', 'correction')
-    group by 1, e.currency order by 1 desc, e.currency limit ${limit}`.execute(db);
+    group by 1, e.currency order by 1 desc, e.currency limit ${limit}`;
   return rows.map((row) => ({ ...row, orders: row.orders ?? 0 }));
 }
 

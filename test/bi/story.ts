@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { ReturnRules } from '../../src/money/add-up-returns.ts';
+import type { ReturnRules } from '../../src/money/update-returns.ts';
 import { updateReturns } from '../../src/money/update-returns.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
 import { refreshReporting } from '../../src/rollups/refresh-reporting.ts';

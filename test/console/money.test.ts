@@ -196,6 +196,13 @@ describe('the pages about money', () => {
     expect((await shop.cli(...again)).stdout).toContain('Written to ');
     expect(readFileSync(join(shop.folder, 'terms.csv'), 'utf8')).toContain('\n,0,,,2026-04-23,ben15,moved\n');
     expect((await shop.cli(...again)).exitCode).toBe(2);
+    // A process that ended between the file and its commit left the file alone: the same decision again records it.
+    await sql`alter table ops.audit disable trigger all`.execute(shop.db);
+    await sql`delete from ops.audit where subject = 'ben15'`.execute(shop.db);
+    const repeated = [await shop.cli(...again), await shop.cli(...again)];
+    expect(repeated.map(({ exitCode }) => exitCode)).toEqual([0, 2]);
+    expect(repeated[0]?.stdout.replace(/\s+/g, ' ')).toContain('terms.csv had the row already');
+    expect(await listAudit(shop.db, { limit: 1 })).toMatchObject([{ action: 'void_code', subject: 'ben15' }]);
   });
 
   it('show what the service counts like reconcile, deals with the largest unexplained difference first', async () => {

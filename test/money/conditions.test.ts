@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
-import { keepEarnings } from '../../src/money/keep-earnings.ts';
+import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules } from '../../src/money/statement.ts';
@@ -195,6 +195,110 @@ describe('a row for the first days of a deal', () => {
   });
 });
 
+describe('the rate of the service', () => {
+  it('changes when an event says so, and is unknown where the event and the mirror disagree', async () => {
+    const db = await open(
+      ...['2025-01-06', '2025-01-11', '2025-01-19', '2025-01-21', '2025-01-31'].map((at) => ({ at })),
+    );
+    await sql`update ledger.entries set collab_id = 'C1'`.execute(db);
+    const read = (day: string, percent: number) =>
+      sql`
+      insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+      values ('C1', 'D1', ${percent}, '{}', ${day}, ${day}::timestamptz, ${day === '2025-01-20'}, now(), 1)`.execute(
+        db,
+      );
+    const tell = (at: string | null, old: number | null, next: unknown, collab: string | null = 'C1') => {
+      const seconds = at === null ? undefined : String(Date.parse(at) / 1000);
+      const body = {
+        webhook_timestamp: seconds,
+        commission_information: { old_commission_perc: old, new_commission_perc: next },
+      };
+      return sql`
+        insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
+        values ('update_commission', ${JSON.stringify(body)}::jsonb, ${JSON.stringify([at, old, next])}, 'D1', ${collab}, ${at ?? '2025-01-15'}::timestamptz)`.execute(
+        db,
+      );
+    };
+    const served = rules([CUSTOMERS[0] ?? '', 'D2,,10,,,,,,']);
+    const forget = () => sql`delete from ops.webhook_events`.execute(db);
+    const amounts = async (of = served) =>
+      (await earned(db, of)).map((line) => line.replace(' by undefined', ''));
+    await read('2025-01-05', 10);
+    await read('2025-01-20', 12);
+    // The mirror alone: the rate is in force until another one was read.
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
+    // The exact time. An event of what the mirror has read already counts from then on.
+    await tell('2025-01-10T12:00:00Z', 10, 12);
+    expect(await amounts()).toEqual(['1: 10', '2: 12', '3: 12', '4: 12', '5: 12']);
+    await forget();
+    await tell('2025-01-20T00:10:00Z', 10, 12, null);
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
+    // The event was of another rate before, or after, than the mirror read; and the terms of the deal settle it.
+    await forget();
+    await tell('2025-01-10T12:00:00Z', 11, 12);
+    await tell('2025-01-30T12:00:00Z', 12, 14);
+    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', '5: 14', 'unknown_change: 1']);
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'list', '{list}', '2025-01-31')`.execute(
+      db,
+    );
+    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', 'unknown_change: 2']);
+    expect(await amounts(rules([CUSTOMERS[0] ?? '', 'D1,,20,,,,,,']))).toHaveLength(5);
+    await forget();
+    await tell('2025-01-10T12:00:00Z', 10, 'a lot');
+    expect(await amounts()).toEqual(['1: 10', '4: 12', '5: 12', 'unknown_change: 2']);
+    // The mirror does not see the change.
+    await forget();
+    await tell('2025-01-21T12:00:00Z', 12, 14);
+    await read('2025-01-25', 12);
+    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1']);
+    await sql`delete from mirror.collaboration_versions where not is_latest and valid_from > '2025-01-20'`.execute(
+      db,
+    );
+    // Without a time of its own, it came at any time before it was received. It came before the mirror knew of the deal.
+    await forget();
+    await tell(null, 10, 12);
+    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+    await sql`delete from mirror.collaboration_versions`.execute(db);
+    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+  });
+});
+
+describe('a rate for products', () => {
+  it('is earned by their part of the order, the rest has the rate of the order, and unknown products are unknown', async () => {
+    const [gift, other, shirt, unnamed] = [
+      ['gift-1', '50'],
+      ['gift-2', '25'],
+      ['shirt', '50'],
+      ['', '50'],
+    ] as const;
+    const db = await open(
+      ...[
+        [gift, shirt],
+        [['gift-1', '25'] as const, other, shirt],
+      ].map((lines) => ({ at: '2025-01-01', lines })),
+      { at: '2025-01-01', refunded: 50, lines: [shirt] },
+      { at: '2025-01-01' },
+      { at: '2025-01-01', lines: [gift, unnamed] },
+      { at: '2025-01-01', code: 'MIA', lines: [gift, shirt] },
+      { at: '2025-01-01', total: 80, lines: [gift, ['box', '50']] },
+      { at: '2025-01-01', total: 10, lines: [['gift-1', '0']] },
+      { at: '2025-01-01', code: 'BEN', lines: [gift, shirt] },
+    );
+    const terms = [
+      'deal_id,code,rate,only_skus,excluded_skus',
+      'D1,,10,,',
+      'D1,,20,GIFT-*;cap,',
+      'D1,,30,gift-2,',
+    ];
+    const all = rules([...terms, ',MIA,5,shirt,', ',BEN,8,,', ',,,,box']);
+    expect(await earned(db, all)).toEqual([
+      ...['1: 15 by 2, 3', '2: 17.5 by 2, 3, 4', '3: 5 by 2', '6: 12.5 by 2, 3, 5', '7: 8 by 2, 3'],
+      // Nothing but shipping was paid. The rate of a code comes before all rates of its deal.
+      ...['8: 1 by 2, 3', '9: 8 by 6', 'unknown_lines: 2'],
+    ]);
+  });
+});
+
 describe('a flat amount', () => {
   it('is earned by each order that is left, in its currency only, and a code comes before its deal', async () => {
     const db = await open(
@@ -208,6 +312,18 @@ describe('a flat amount', () => {
     const terms = rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', ',MIA,10,,,,,,', ',BEN,,7.5,EUR,,,,']);
     const all = ['1: 5 by 2', '2: 5 by 2', '5: 10 by 3', '6: 7.5 by 4', 'unknown_currency: 1'];
     expect(await earned(db, terms)).toEqual(all);
+    // With the same conditions, the amount in the currency of the order counts, of the code first.
+    const both = rules([
+      CUSTOMERS[0] ?? '',
+      'D1,,,5,EUR,,,,',
+      'D1,,,6,USD,,,,',
+      ',MIA,,7,USD,,,,',
+      ',MIA,,8,EUR,,,,',
+    ]);
+    expect(await earned(db, both)).toEqual(['1: 5 by 2', '2: 5 by 2', '4: 6 by 3', '5: 8 by 5', '6: 5 by 2']);
+    expect(
+      await earned(db, rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', 'D1,,,6,USD,,,2025-02-01,'])),
+    ).toContain('unknown_currency: 1');
     await close(db, '2025-01', terms);
     // A closed line says by which row it was earned, as that row was then.
     const { lines } = await readStatement(db, { month: '2025-01', rules: rulesOf([]) });

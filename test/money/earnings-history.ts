@@ -3,8 +3,13 @@ import { expect } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement } from '../../src/money/close-statement.ts';
-import { keepEarnings } from '../../src/money/keep-earnings.ts';
-import { earnedOrders, findKept, type Kept, keptColumns } from '../../src/money/kept-earnings.ts';
+import {
+  earnedOrders,
+  findKept,
+  type Kept,
+  keepEarnings,
+  keptColumns,
+} from '../../src/money/kept-earnings.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import type { StatementRules, Terms } from '../../src/money/statement.ts';
 import { listDealLines, sumStatement } from '../../src/money/sum-statement.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { convertLines } from '../../src/money/convert-lines.ts';
-import { parseRates } from '../../src/money/parse-rates.ts';
+import { parseRates } from '../../src/money/load-rules.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { setup } from '../support/setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { keepEarnings } from '../../src/money/keep-earnings.ts';
+import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';

@@ -18,7 +18,7 @@ statements:
   payments: {${payments}}
 `;
 const PAYMENTS = `from: 2026-04, payees: ./payees.csv, minimum: {EUR: 5}, name: Saffi & Söhne, iban: ${IBANS.ben}`;
-const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
+export const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
 MIA10,4819,mia.test,DEALMIA,,,
 BEN15,4819,ben.test,DEALBEN,,,
 ZOE20,4819,zoe.test,DEALZOE,,,

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
 import type { Workshop } from '../runs/workshop.ts';
-import { closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
+import { CODES, closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
 
 const propose = (shop: Workshop, month: string, ...more: string[]) =>
   shop.cli('payments', 'propose', month, '--reason', 'month end', ...more);
@@ -38,6 +38,15 @@ describe('payments of closed statements', () => {
     const dry = await shop.cli('payments', 'export', '1', '--format', 'csv', '--dry-run');
     expect(dry.stdout).toMatch(/Dry run.*2 payments would be exported/s);
 
+    // Another account than was proposed is refused, and named without the account.
+    shop.write('payees.csv', PAYEES.replace(/DE89.*?;/, `${IBANS.zoe};`));
+    const moved = await shop.cli('payments', 'export', '1', '--format', 'csv');
+    expect([moved.exitCode, said(moved)]).toEqual([
+      2,
+      expect.stringMatching(/account has changed.*mia\.test/s),
+    ]);
+    expect(moved.stderr).not.toContain(IBANS.zoe);
+    shop.write('payees.csv', PAYEES);
     const exported = await shop.cli('payments', 'export', '1', '--format', 'csv');
     expect(exported.stdout).toMatch(/^end_to_end_id,name,iban,bic,country,amount,currency,text\r?\n/);
     expect(exported.stdout).toMatch(
@@ -48,15 +57,6 @@ describe('payments of closed statements', () => {
     // A payment is in files of one kind only.
     const other = await shop.cli('payments', 'export', '1', '--format', 'pain.001');
     expect([other.exitCode, said(other)]).toEqual([2, expect.stringMatching(/2 exported as csv/)]);
-    // Another account than in the first file is refused, and named without the account.
-    shop.write('payees.csv', PAYEES.replace(/DE89.*?;/, `${IBANS.zoe};`));
-    const moved = await shop.cli('payments', 'export', '1', '--format', 'csv');
-    expect([moved.exitCode, said(moved)]).toEqual([
-      2,
-      expect.stringMatching(/account has changed.*mia\.test/s),
-    ]);
-    expect(moved.stderr).not.toContain(IBANS.zoe);
-    shop.write('payees.csv', PAYEES);
 
     // It may be at the bank, so it is cancelled only by somebody who says that it is not.
     const refused = await shop.cli('payments', 'cancel', '1', '--reason', 'wrong');
@@ -73,9 +73,13 @@ describe('payments of closed statements', () => {
       select count(distinct reference)::integer as references from ops.payments`.execute(shop.db);
     expect(rows[0]?.references).toBe(3);
 
-    // In May, Zoe reaches the minimum with what April carried forward; dollars were paid by hand, and are never proposed.
-    shop.drop('2-may.csv', MAY);
+    // In May, Zoe reaches the minimum with what April carried forward; dollars were paid by hand, and are never proposed. An
+    // order of Mia's was credited by her handle alone.
+    shop.write('codes.csv', `${CODES}EVE5,4819,mia.test,DEALMIA,,,\n`);
+    shop.write('terms.csv', `${readFileSync(join(shop.folder, 'terms.csv'), 'utf8')},EVE5,5,,,\n`);
+    shop.drop('2-may.csv', `${MAY}7,60.00,EUR,EVE5,2026-05-10T10:02:00Z,paid\n`);
     await shop.run();
+    await sql`update ledger.entries set deal_id = null where order_id = '7'`.execute(shop.db);
     await closeMonth(shop, '2026-05');
     expect(said(await propose(shop, '2026-04'))).toMatch(/statement of 2026-05 is closed, too/);
     const settled = await shop.cli(
@@ -84,7 +88,8 @@ describe('payments of closed statements', () => {
     );
     expect(settled.stdout).toContain('5.00 USD to mia.test counts as paid on 2026-06-02.');
     const may = await propose(shop, '2026-05');
-    expect(may.exitCode).toBe(0);
+    expect(may.exitCode).toBe(3);
+    expect(may.stdout).toMatch(/Not payable, because the orders name no deal; carried forward: 3\.00 EUR/);
     expect(may.stdout).toMatch(/zoe\.test +7\.00 EUR +…2606 +2026-04, 2026-05/);
     expect(await totals(shop)).toEqual({
       ...{
@@ -98,11 +103,16 @@ describe('payments of closed statements', () => {
     expect(
       (await shop.cli('accruals', '2026-05', '--format', 'csv')).stdout.trim().split('\r\n').slice(1),
     ).toEqual([
+      '2026-05,closed,2026-05,4819,EUR,0,3.0000',
       '2026-05,in_payment,2026-04,,EUR,0,7.0000',
       '2026-05,in_payment,2026-04,4819,EUR,0,21.0000',
       '2026-05,in_payment,2026-05,4819,EUR,0,11.0000',
       '2026-05,in_payment,2026-04,4819,USD,0,5.0000',
     ]);
+    const noDeal = ['--creator', 'mia.test without a deal', '--currency', 'EUR', '--on', '2026-06-02'];
+    expect((await shop.cli('payments', 'settle', '2026-05', ...noDeal, '--reason', 'cash')).stdout).toContain(
+      '3.00 EUR to mia.test without a deal counts as paid on 2026-06-02.',
+    );
     // The index refuses what the code did not see: the amount of a live payment in another one.
     await expect(
       sql`update ops.payments set state = 'proposed', exported_as = null, exported_at = null, exported_by = null, account_mark = null,
@@ -143,6 +153,18 @@ describe('payments of closed statements', () => {
     const unknown = await propose(shop, '2026-04', '--dry-run');
     expect(unknown.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
     await sql`delete from mirror.deal_versions`.execute(shop.db);
+    // Whoever has the deal today: if it was unknown when the statement was closed, only a row for the deal says who is paid.
+    await sql`alter table ops.statement_headings disable trigger all`.execute(shop.db);
+    const closedTo = (handle: string | null) =>
+      sql`update ops.statement_headings set influencer_handle = ${handle} where deal_id = 'DEALMIA'`.execute(
+        shop.db,
+      );
+    await closedTo(null);
+    const nobody = await propose(shop, '2026-04', '--dry-run');
+    expect(nobody.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
+    expect(nobody.stdout).toMatch(/Dry run.*A proposal would pay 1 creator\./s);
+    expect(nobody.stdout).not.toContain('is made');
+    await closedTo('mia.test');
     await propose(shop, '2026-04');
     expect(await totals(shop)).toEqual({ 'dealben EUR proposed': '15.00', 'mia.test EUR proposed': '10.00' });
 
@@ -251,7 +273,9 @@ ${mia};ten;EUR;2026-05-07;returned
     await shop.cli('payments', 'read', 'july.csv');
     await shop.cli('payments', 'dismiss', '5', '--reason', 'other');
     await shop.cli('payments', 'dismiss', '6', '--reason', 'other');
-    expect(said(await shop.cli('payments', 'cancel', '1', '--reason', 'x'))).toMatch(/It is partly paid/);
+    expect(said(await shop.cli('payments', 'cancel', '1', '--reason', 'x'))).toMatch(
+      /It is partly paid.*payments complete/,
+    );
     expect((await shop.cli('payments', 'cancel', '2', '--reason', 'charges')).exitCode).toBe(0);
     expect(await totals(shop)).toEqual({
       'dealben EUR partly_paid': '15.00',
@@ -274,6 +298,21 @@ ${mia};ten;EUR;2026-05-07;returned
     shop.write('back.csv', `reference;amount;currency;day;type\n${ben};2.00;EUR;2026-07-02;returned\n`);
     await shop.cli('payments', 'read', 'back.csv');
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
+
+    // A part comes back, and a person pays it in another way: what the bank books after that is held.
+    const complete = () =>
+      shop.cli('payments', 'complete', '1', '--on', '2026-07-04', '--reason', 'by another bank');
+    expect(said(await complete())).toMatch(/It is paid/);
+    shop.write('part.csv', `reference;amount;currency;day;type\n${ben};5.00;EUR;2026-07-03;returned\n`);
+    await shop.cli('payments', 'read', 'part.csv');
+    expect((await complete()).stdout).toContain('Payment 1 counts as paid, with 5.00 EUR on 2026-07-04.');
+    shop.write('late.csv', `reference;amount;currency;day;type\n${ben};5.00;EUR;2026-07-05;paid\n`);
+    const late = await shop.cli('payments', 'read', 'late.csv');
+    expect(late.stdout.replace(/\s+/g, ' ')).toMatch(/5\.00 EUR paid on 2026-07-05, .* you paid the rest/);
+    expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
+    const july = (await shop.cli('accruals', '2026-07', '--format', 'csv')).stdout;
+    expect(july).toContain('in_payment,2026-04,4819,EUR,0,10.0000');
+    expect(july).not.toContain('paid_in_part');
   });
 
   it.each([

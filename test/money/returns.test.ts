@@ -2,8 +2,12 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { adoptReturnRules, type ReturnRules } from '../../src/money/add-up-returns.ts';
-import { adoptRates, updateReturns } from '../../src/money/update-returns.ts';
+import {
+  adoptRates,
+  adoptReturnRules,
+  type ReturnRules,
+  updateReturns,
+} from '../../src/money/update-returns.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { setup } from '../support/setup.ts';
 import { termsOf as rowOf, rulesOf } from '../support/terms.ts';

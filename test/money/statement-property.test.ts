@@ -31,6 +31,20 @@ type Order = {
 /** Products that earn nothing, by deal. The empty key applies to all deals. */
 type Exclusions = ReadonlyMap<string, readonly string[]>;
 
+/**
+ * Conditions of the first two deals: D1 has a rate from an order on, another one for the days 30 to 49, which are its first
+ * ones, and a minimum payout in euros. D2 has a cap in euros.
+ */
+type Conditions = {
+  readonly tier: { readonly fromOrders: number; readonly rate: number; readonly of: 'month' | 'all' } | null;
+  readonly firstRate: number | null;
+  readonly minimum: bigint | null;
+  readonly cap: bigint | null;
+};
+const BEGAN = 30;
+const FIRST_DAYS = 20;
+const CAP_LINE = 12;
+
 const RETURN_WINDOW_DAYS = 14;
 const MONTHS = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`);
 const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
@@ -38,12 +52,12 @@ const DAY_MS = 86_400_000;
 
 const step = fc.oneof(
   {
-    weight: 2,
+    weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('order' as const),
-      dealId: fc.constantFrom('D1', 'D2', 'D3'),
-      currency: fc.constantFrom<Currency[]>('EUR', 'JPY', 'KWD'),
-      dayNo: fc.integer({ min: 0, max: 120 }),
+      dealId: fc.constantFrom('D1', 'D1', 'D2', 'D2', 'D3'),
+      currency: fc.constantFrom<Currency[]>('EUR', 'EUR', 'EUR', 'JPY', 'KWD'),
+      dayNo: fc.integer({ min: 0, max: 75 }),
       amount: fc.bigInt({ min: 0n, max: 10_000_000n }),
       lines: fc.option(
         fc.array(
@@ -63,6 +77,23 @@ const step = fc.oneof(
       kind: fc.constant('exclude' as const),
       of: fc.constantFrom('', 'D1', 'D2'),
       skus: fc.constantFrom([], ['gift-*'], ['gift-22', 'none'], ['shirt', 'gift-1*']),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('conditions' as const),
+      tier: fc.option(
+        fc.record({
+          fromOrders: fc.integer({ min: 2, max: 3 }),
+          rate: fc.integer({ min: 0, max: 5_000 }),
+          of: fc.constantFrom('month' as const, 'all' as const),
+        }),
+        { freq: 3 },
+      ),
+      firstRate: fc.option(fc.integer({ min: 0, max: 5_000 })),
+      minimum: fc.option(fc.bigInt({ min: 1n, max: 300n }).map((euros) => euros * 10_000n)),
+      cap: fc.option(fc.bigInt({ min: 0n, max: 60n }).map((euros) => euros * 10_000n)),
     }),
   },
   {
@@ -87,13 +118,23 @@ const step = fc.oneof(
   },
 );
 
-it('all closed lines of an order add up to its earnings, whatever is refunded, excluded, late or closed in any order', async () => {
+it('all closed lines of an order add up to its earnings, whatever is refunded, excluded, late or closed in any order, and whatever conditions the terms get', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
       // Each history needs its own database, because entries and adjustments are append-only.
       const { db } = await setup();
       await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+      await sql`
+        insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id, state_changed_at)
+          overriding system value
+        values (1000, 'create_deal', 'a', 'd1', 'accepted', 1, '{}', '', 'deals', 'D1', 1, ${new Date(FIRST_DAY_MS + BEGAN * DAY_MS)})`.execute(
+        db,
+      );
       const orders: Order[] = [];
+      let conditions: Conditions = {
+        tier: { fromOrders: 3, rate: 2_000, of: 'all' },
+        ...{ firstRate: 1_500, minimum: null, cap: 500_000n },
+      };
       // The rate of the third deal is unknown.
       const rates = new Map([
         ['D1', 1_000],
@@ -117,10 +158,11 @@ it('all closed lines of an order add up to its earnings, whatever is refunded, e
           order.net = each.amount ?? 0n;
         } else if (each.kind === 'rate') rates.set(each.dealId, each.rate);
         else if (each.kind === 'exclude') exclusions.set(each.of, each.skus);
+        else if (each.kind === 'conditions') conditions = each;
         else {
           closed = Math.min(MONTHS.length - 1, closed + each.months);
           const month = MONTHS[closed] ?? '';
-          const rules = rulesOf(rates, exclusions);
+          const rules = rulesOf(rates, exclusions, conditions);
           const open = await readStatement(db, { month, rules });
           const end = await inTransaction(db, (trx) =>
             closeStatement(trx, { month, rules, closedBy: 'test', reason: 'test' }),
@@ -131,7 +173,7 @@ it('all closed lines of an order add up to its earnings, whatever is refunded, e
           }
           expect((await readStatement(db, { month, rules })).lines).toEqual(open.lines);
           const known = await knownBefore(db);
-          before = expected(orders, { month, rates, exclusions, known, before });
+          before = expected(orders, { month, rates, exclusions, conditions, known, before });
           expect(await sums(db)).toEqual(before);
           await eachLineCanBeChecked(db);
         }
@@ -144,15 +186,24 @@ it('all closed lines of an order add up to its earnings, whatever is refunded, e
 
 /** Recalculates each line: net revenue less the excluded amount, times the rate, rounded once. */
 async function eachLineCanBeChecked(db: Database): Promise<void> {
-  const { rows } = await sql<Record<'net' | 'excluded' | 'rate' | 'earned', string> & { currency: Currency }>`
+  const { rows } = await sql<
+    Record<'net' | 'excluded' | 'rate' | 'earned', string> & { currency: Currency; isCapped: boolean }
+  >`
     select (net_amount * 10000)::bigint as net, (coalesce(excluded_amount, 0) * 10000)::bigint as excluded,
-      coalesce(rate_percent * 100, 0)::integer as rate, (earned_amount * 10000)::bigint as earned, currency
+      coalesce(rate_percent * 100, 0)::integer as rate, (earned_amount * 10000)::bigint as earned, currency, ${CAP_LINE} = any (terms_lines) as "isCapped"
     from ops.statement_lines where entry_id is not null`.execute(db);
-  for (const { net, excluded, rate, earned, currency } of rows)
-    expect(share(BigInt(net) - BigInt(excluded), [BigInt(rate), 10_000n], currency)).toBe(BigInt(earned));
+  for (const { net, excluded, rate, earned, currency, isCapped } of rows) {
+    const uncapped = share(BigInt(net) - BigInt(excluded), [BigInt(rate), 10_000n], currency);
+    if (isCapped) expect(uncapped).toBeGreaterThan(BigInt(earned));
+    else expect(uncapped).toBe(BigInt(earned));
+  }
 }
 
-function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): StatementRules {
+function rulesOf(
+  rates: ReadonlyMap<string, number>,
+  exclusions: Exclusions,
+  { tier, firstRate, minimum, cap }: Conditions,
+): StatementRules {
   const terms = ['', ...rates.keys()].map((dealId, index): Terms => {
     const rate = rates.get(dealId);
     return termsOf({
@@ -162,7 +213,67 @@ function rulesOf(rates: ReadonlyMap<string, number>, exclusions: Exclusions): St
       excludedSkus: exclusions.get(dealId) ?? [],
     });
   });
-  return withRules(terms, { returnWindowDays: RETURN_WINDOW_DAYS });
+  const percent = (rate: number): string => (rate / 100).toFixed(2);
+  const conditional: readonly (Partial<Terms> | null)[] = [
+    tier && { line: 9, ratePercent: percent(tier.rate), fromOrders: tier.fromOrders, tier: tier.of },
+    firstRate === null ? null : { line: 10, ratePercent: percent(firstRate), firstDays: FIRST_DAYS },
+    minimum === null ? null : { line: 11, currency: 'EUR', minPayout: decimal(minimum) },
+    cap === null ? null : { line: CAP_LINE, dealId: 'D2', currency: 'EUR', cap: decimal(cap) },
+  ];
+  return withRules([...terms, ...conditional.flatMap((row) => (row === null ? [] : termsOf(row)))], {
+    returnWindowDays: RETURN_WINDOW_DAYS,
+  });
+}
+
+/** The month in which an order is due, from 0. */
+function dueMonthOf({ dayNo }: Order): number {
+  return new Date(FIRST_DAY_MS + (dayNo + RETURN_WINDOW_DAYS) * DAY_MS).getUTCMonth();
+}
+
+/** What each order earns, in ten-thousandths. Null: it is unknown. Undefined: it has no rate. */
+function earningsOf(
+  orders: readonly Order[],
+  {
+    rates,
+    exclusions,
+    conditions: { tier, firstRate, cap },
+  }: {
+    readonly rates: ReadonlyMap<string, number>;
+    readonly exclusions: Exclusions;
+    readonly conditions: Conditions;
+  },
+): ReadonlyMap<Order, bigint | null> {
+  const earned = new Map<Order, bigint | null>();
+  const counts = new Map<string, number>();
+  const paid = new Map<string, bigint>();
+  const idOf = (order: Order): string => String(orders.indexOf(order) + 1);
+  const inTurn = orders.toSorted(
+    (one, other) => one.dayNo - other.dayNo || (idOf(one) < idOf(other) ? -1 : 1),
+  );
+  for (const order of inTurn) {
+    const { dealId, dayNo, net, currency } = order;
+    const month = dueMonthOf(order);
+    const turn = `${dealId} ${tier?.of === 'month' ? month : ''}`;
+    const before = counts.get(turn) ?? 0;
+    if (net > 0n) counts.set(turn, before + 1);
+    const base = rates.get(dealId);
+    if (base === undefined) continue;
+    const isFirst = dayNo >= BEGAN && dayNo < BEGAN + FIRST_DAYS;
+    const hasTier = tier !== null && before >= tier.fromOrders - 1;
+    const rate =
+      dealId !== 'D1' ? base : isFirst && firstRate !== null ? firstRate : hasTier ? tier.rate : base;
+    const excluded = excludedOf(order, exclusions);
+    const uncapped = excluded === null ? null : share(net - excluded, [BigInt(rate), 10_000n], currency);
+    if (cap === null || dealId !== 'D2' || uncapped === null) earned.set(order, uncapped);
+    else if (currency !== 'EUR') earned.set(order, uncapped === 0n ? 0n : null);
+    else {
+      const soFar = paid.get(String(month)) ?? 0n;
+      paid.set(String(month), soFar + uncapped);
+      const left = cap > soFar ? cap - soFar : 0n;
+      earned.set(order, uncapped < left ? uncapped : left);
+    }
+  }
+  return earned;
 }
 
 /**
@@ -175,12 +286,14 @@ function expected(
     month,
     rates,
     exclusions,
+    conditions,
     known,
     before,
   }: {
     readonly month: string;
     readonly rates: ReadonlyMap<string, number>;
     readonly exclusions: Exclusions;
+    readonly conditions: Conditions;
     /** Subjects of closed lines. */
     readonly known: ReadonlySet<string>;
     /**
@@ -190,18 +303,22 @@ function expected(
   },
 ): Record<string, bigint> {
   const nextMonthMs = Date.UTC(2025, Number(month.slice(5)), 1);
+  const earnings = earningsOf(orders, { rates, exclusions, conditions });
+  const counted = orders.flatMap((order, index) => {
+    const amount = earnings.get(order);
+    const dueMs = FIRST_DAY_MS + (order.dayNo + RETURN_WINDOW_DAYS) * DAY_MS;
+    const subject = `order:${index + 1}`;
+    if (amount === undefined || (dueMs >= nextMonthMs && !known.has(subject))) return [];
+    const closed = before[subject] ?? 0n;
+    return [{ order, subject, closed, earned: amount ?? closed }];
+  });
+  const ofMinimum = counted.filter(({ order }) => order.dealId === 'D1' && order.currency === 'EUR');
+  const sum = ofMinimum.reduce((total, { earned, closed }) => total + earned - closed, 0n);
+  const isCarried = conditions.minimum !== null && sum >= 0n && sum < conditions.minimum;
   return Object.fromEntries(
-    orders.flatMap((order, index) => {
-      const rate = rates.get(order.dealId);
-      const dueMs = FIRST_DAY_MS + (order.dayNo + RETURN_WINDOW_DAYS) * DAY_MS;
-      const subject = `order:${index + 1}`;
-      if (rate === undefined || (dueMs >= nextMonthMs && !known.has(subject))) return [];
-      const excluded = excludedOf(order, exclusions);
-      const earned =
-        excluded === null
-          ? (before[subject] ?? 0n)
-          : share(order.net - excluded, [BigInt(rate), 10_000n], order.currency);
-      return earned === 0n ? [] : [[subject, earned]];
+    counted.flatMap((one) => {
+      const amount = isCarried && ofMinimum.includes(one) ? one.closed : one.earned;
+      return amount === 0n ? [] : [[one.subject, amount]];
     }),
   );
 }

@@ -228,6 +228,24 @@ describe('terms.csv', () => {
     expect(problemsOf(isNew, 'D1,9,,,new,30,,', 'D2,10,,,,,,')).toEqual([]);
     // A flat amount is no condition.
     expect(problemsOf(plain, 'D1,,5,EUR,,,,')[0]).toContain('different terms on line 2');
+    const [inEur, inUsd] = ['D1,,5,EUR,,,,', 'D1,,6,USD,,,,'];
+    expect(problemsOf(inEur, inUsd, 'D1,,7,EUR,new,,,', 'D1,,8,USD,new,,,')).toEqual([]);
+    expect(problemsOf(inEur, inUsd, inEur)[0]).toMatch(/^4: .* different terms on line 2/);
+    expect(problemsOf(inEur, inUsd, 'D1,10,,,,,,2026-03-01')).toHaveLength(2);
+  });
+
+  it('has rates for products only alone, and below the rows for the whole order and for more products', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms(['deal_id,rate,flat,currency,customer,only_skus', ...rows].join('\n')).problems.map(
+        ({ line, column }) => `${line} ${column}`,
+      );
+    const [plain, gifts, one] = ['D1,10,,,,', 'D1,20,,,,GIFT-*', 'D1,30,,,,gift-2;gift-3*'];
+    expect(problemsOf(plain, gifts, one)).toEqual([]);
+    expect(problemsOf(gifts, plain)).toEqual(['3 valid_from']);
+    expect(problemsOf(one, gifts)).toEqual(['3 valid_from']);
+    expect(problemsOf('D1,,5,EUR,,GIFT-*', 'D1,10,,,new,GIFT-*', 'D1,10,,,,G*FT', ',10,,,,GIFT-*')).toEqual([
+      ...['2 only_skus', '3 only_skus', '4 only_skus', '5 deal_id'],
+    ]);
   });
 
   it('is rejected as a whole if its header is invalid', () => {
@@ -266,7 +284,10 @@ describe('a void of a code', () => {
       validFrom: '2026-10-31',
       validTo: null,
     });
-    // Once more, it is in the way itself.
-    expect(() => withVoid(edited, VOID)).toThrow('what the code earns from 2026-10-31');
+    // Once more, it is there already; on an earlier day, it is in the way.
+    expect(withVoid(edited, VOID)).toMatchObject({ text: edited, isWritten: true });
+    expect(() => withVoid(edited, { ...VOID, day: '2026-10-30' })).toThrow(
+      'what the code earns from 2026-10-31',
+    );
   });
 });

@@ -7,6 +7,7 @@ export function termsOf(given: Partial<Terms>): Terms {
     ...{
       currency: null,
       excludedSkus: [],
+      onlySkus: [],
       customer: null,
       firstDays: null,
       fromOrders: null,

@@ -127,7 +127,9 @@ async function performVoid(output: Output, written: string, options: VoidOptions
   output.print(
     options.dryRun === true
       ? 'Dry run: nothing was changed.'
-      : `Written to ${preview.file}. Statements show it from now on.`,
+      : preview.isWritten
+        ? `${preview.file} had the row already. The decision is recorded now.`
+        : `Written to ${preview.file}. Statements show it from now on.`,
   );
   return EXIT.ok;
 }

@@ -22,6 +22,7 @@ type SettleOptions = ReasonOptions & {
   readonly currency: string;
   readonly on: string;
 };
+type CompleteOptions = ReasonOptions & { readonly on: string };
 
 export const paymentsCommand: CommandDefinition = {
   name: 'payments',
@@ -86,28 +87,8 @@ export const paymentsCommand: CommandDefinition = {
       takes: (command) => command.argument('<file>', 'the same file again changes nothing'),
       action: performReading,
     },
-    {
-      name: 'confirm',
-      changes: true,
-      description: 'say that a held booking is the payment that it resembles',
-      takes: (command) =>
-        command
-          .argument('<booking>', 'number of the booking', parseId)
-          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
-      action: (output: Output, booking: string, options: ReasonOptions) =>
-        performDeciding(output, { booking, isPayment: true }, options),
-    },
-    {
-      name: 'dismiss',
-      changes: true,
-      description: 'say that a held booking is about something else',
-      takes: (command) =>
-        command
-          .argument('<booking>', 'number of the booking', parseId)
-          .requiredOption('--reason <text>', 'how you know; kept with the booking'),
-      action: (output: Output, booking: string, options: ReasonOptions) =>
-        performDeciding(output, { booking, isPayment: false }, options),
-    },
+    bookingCommand('confirm', 'say that a held booking is the payment that it resembles'),
+    bookingCommand('dismiss', 'say that a held booking is about something else'),
     {
       name: 'cancel',
       changes: true,
@@ -118,6 +99,21 @@ export const paymentsCommand: CommandDefinition = {
           .requiredOption('--reason <text>', 'why; kept with the payment')
           .option('--not-at-bank', 'it was exported, and you know that no bank has the file or will pay it'),
       action: performCancelling,
+    },
+    {
+      name: 'complete',
+      changes: true,
+      description: 'record that you paid the rest of a partly paid payment in another way',
+      takes: (command) =>
+        command
+          .argument('<payment>', 'number of the payment', parseId)
+          .requiredOption(
+            '--on <day>',
+            'day on which you paid, or agreed that the rest is not owed',
+            parseDay,
+          )
+          .requiredOption('--reason <text>', 'how; kept with the payment'),
+      action: performCompleting,
     },
     {
       name: 'settle',
@@ -134,6 +130,18 @@ export const paymentsCommand: CommandDefinition = {
     },
   ],
 };
+
+function bookingCommand(name: 'confirm' | 'dismiss', description: string): CommandDefinition {
+  return {
+    ...{ name, description, changes: true },
+    takes: (command) =>
+      command
+        .argument('<booking>', 'number of the booking', parseId)
+        .requiredOption('--reason <text>', 'how you know; kept with the booking'),
+    action: (output: Output, booking: string, options: ReasonOptions) =>
+      performDeciding(output, { booking, isPayment: name === 'confirm' }, options),
+  };
+}
 
 async function showPayments(output: Output, options: ListOptions): Promise<ExitCode> {
   const { foldHandle } = await import('../../core/text/fold.ts');
@@ -161,7 +169,7 @@ async function showPayments(output: Output, options: ListOptions): Promise<ExitC
 /**
  * Proposes payments.
  * @throws KnownError `payments_not_proposed`, `payees_unusable` (exit 2).
- * @returns 3 if some amounts are not paid because bank data is missing.
+ * @returns 3 if some amounts are not paid because bank data or a deal is missing.
  */
 async function performProposing(output: Output, month: string, options: ReasonOptions): Promise<ExitCode> {
   const { proposePayments } = await import('../../decisions/pay.ts');
@@ -174,14 +182,18 @@ async function performProposing(output: Output, month: string, options: ReasonOp
   );
   for (const { items, accountMark: _mark, ...one } of unpaid)
     output.emit({ event: 'payment_unpaid', ...one, months: [...new Set(items.map((item) => item.month))] });
-  output.emit({ event: 'payments_proposed', month, proposalId });
+  const isDryRun = options.dryRun === true;
+  output.emit({ event: 'payments_proposed', month, proposalId: isDryRun ? null : proposalId });
   output.show(describeUnpaid(unpaid));
   output.print(
     proposalId === null
       ? 'There is nothing to pay.'
-      : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
+      : isDryRun
+        ? `A proposal would pay ${plural(unpaid.filter(({ becomes }) => becomes === 'pay').length, 'creator')}.`
+        : `Proposal ${proposalId} is made. To write the file for the bank:  npx influencer-sync payments export ${proposalId} --format pain.001 > payments-${proposalId}.xml`,
   );
-  return unpaid.some(({ becomes }) => becomes === 'no_bank_data') ? EXIT.rowsRejected : EXIT.ok;
+  const isLacking = unpaid.some(({ becomes }) => becomes === 'no_bank_data' || becomes === 'no_deal');
+  return isLacking ? EXIT.rowsRejected : EXIT.ok;
 }
 
 /**
@@ -279,7 +291,7 @@ async function performDeciding(
   return EXIT.ok;
 }
 
-/** Cancels a payment. @throws KnownError `payment_not_cancelled` (exit 2). */
+/** Cancels a payment. @throws KnownError `payment_not_settled` (exit 2). */
 async function performCancelling(
   output: Output,
   paymentId: string,
@@ -294,6 +306,25 @@ async function performCancelling(
   output.emit({ event: 'payment_cancelled', paymentId, state: payment.state });
   output.print(
     `Payment ${paymentId} of ${formatMoney(payment.amount, payment.currency)} is cancelled. The next proposal has its amounts again.`,
+  );
+  return EXIT.ok;
+}
+
+/** Records that the rest of a payment was paid in another way. @throws KnownError `payment_not_settled` (exit 2). */
+async function performCompleting(
+  output: Output,
+  paymentId: string,
+  options: CompleteOptions,
+): Promise<ExitCode> {
+  const { completePayment } = await import('../../decisions/pay.ts');
+  const { decide } = await openCommand(output, options);
+  const reason = requireReason(options.reason, 'with the payment');
+  const { payment, rest } = await decide((trx, here) =>
+    completePayment(trx, { paymentId, paidOn: options.on, reason, ...here }),
+  );
+  output.emit({ event: 'payment_completed', paymentId, rest, currency: payment.currency });
+  output.print(
+    `Payment ${paymentId} counts as paid, with ${formatMoney(rest, payment.currency)} on ${options.on}.`,
   );
   return EXIT.ok;
 }

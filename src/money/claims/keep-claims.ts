@@ -5,6 +5,7 @@ import { foldCode, foldHandle } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { ClaimLine } from './parse-claims.ts';
 
@@ -72,7 +73,7 @@ export async function insertClaims(
   },
 ): Promise<InsertedClaims> {
   const given = lines.map((line) => ({ ...line, folded: foldHandle(line.creator) }));
-  const { rows: added } = await sql<{ id: string }>`
+  const added = await rowsOf<{ id: string }>(trx)`
     insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, claimed_on, code, deadline_on, file_name, line_no, added_by)
     select key, creator, folded, "orderId", amount, currency, day, code, coalesce(deadline, ${deadline}::date), ${file === null ? null : maskAddresses(file)}::text,
       case when ${file}::text is not null then line end, ${maskAddresses(addedBy)}
@@ -80,10 +81,10 @@ export async function insertClaims(
       as g (key text, creator text, folded text, "orderId" text, amount numeric, currency text, day date, code text, deadline date, line integer)
     order by line
     on conflict (claim_key) do nothing
-    returning claim_id as id`.execute(trx);
+    returning claim_id as id`;
   const first = (value: string, stated = value) =>
     sql`(array_agg(${sql.ref(value)} order by line) filter (where ${sql.ref(stated)} is not null))[1]`;
-  const { rows: completed } = await sql<{ id: string }>`
+  const completed = await rowsOf<{ id: string }>(trx)`
     with given as (
       select key, ${first('amount')} as amount, ${first('currency', 'amount')} as currency, ${first('day')} as day, ${first('code')} as code,
         coalesce(${first('deadline')}, ${deadline}::date) as deadline
@@ -97,13 +98,13 @@ export async function insertClaims(
     from given g
     where c.claim_key = g.key and c.state = 'open' and (c.amount is null and g.amount is not null or c.claimed_on is null and g.day is not null
       or c.code is null and g.code is not null or c.deadline_on is null and g.deadline is not null)
-    returning c.claim_id as id`.execute(trx);
-  const { rows: contradicted } = await sql<Contradicted>`
+    returning c.claim_id as id`;
+  const contradicted = await rowsOf<Contradicted>(trx)`
     select g.line, c.claim_id as "claimId", g.day as "lineDay", g.code as "lineCode", g.amount || ' ' || g.currency as "lineMoney",
       ${day('c.claimed_on')} as day, c.code, (c.amount, c.currency) <> (g.amount::numeric, g.currency) as "isOtherMoney"
     from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (key text, amount text, currency text, day text, code text, line integer)
     join ops.credit_claims c on c.claim_key = g.key and c.state = 'open'
-    order by g.line`.execute(trx);
+    order by g.line`;
   return {
     ...{ added: added.map(({ id }) => id), completed: completed.map(({ id }) => id) },
     contradictions: contradicted.flatMap(contradictionsOf),
@@ -151,7 +152,7 @@ export async function listClaims(
   { state = null, creator = null, after = null, limit = null }: ClaimFilter,
 ): Promise<readonly KeptClaim[]> {
   const folded = creator === null ? null : foldHandle(creator);
-  const { rows } = await sql<KeptClaim>`
+  return rowsOf<KeptClaim>(db)`
     select claim_id as "claimId", creator, order_id as "orderId", amount::text as amount, currency, ${day('claimed_on')} as day, code,
       ${day('deadline_on')} as deadline, state, file_name as file, line_no as line, added_at as "addedAt", added_by as "addedBy",
       case when answer is not null then jsonb_build_object('kind', answer, 'text', explanation, 'reply', reply,
@@ -161,8 +162,7 @@ export async function listClaims(
     from ops.credit_claims
     where (${state}::text is null or state = ${state}) and (${folded}::text is null or creator_folded = ${folded})
       and (${after}::bigint is null or claim_id < ${after}::bigint)
-    order by claim_id desc limit ${limit}::bigint`.execute(db);
-  return rows;
+    order by claim_id desc limit ${limit}::bigint`;
 }
 
 function day(column: string): RawBuilder<unknown> {
@@ -175,19 +175,19 @@ export async function keepAnswers(
   answers: readonly (GivenAnswer & { readonly claimId: string })[],
   answeredBy: string,
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     update ops.credit_claims c
     set state = 'answered', answer = g.kind, explanation = g.text, reply = g.reply, credited_amount = (g.credited ->> 'amount')::numeric,
       credited_currency = g.credited ->> 'currency', statement_month = (g."statementMonth" || '-01')::date, answered_at = clock_timestamp(),
       answered_by = ${maskAddresses(answeredBy)}
     from jsonb_to_recordset(${toJsonParameter(answers)}::jsonb)
       as g ("claimId" bigint, kind text, text text, reply text, credited jsonb, "statementMonth" text)
-    where c.claim_id = g."claimId" and c.state = 'open'`.execute(trx);
+    where c.claim_id = g."claimId" and c.state = 'open'`;
 }
 
 /** Locks a claim and reads it. Null: there is none. */
 export async function lockClaim(trx: DatabaseTransaction, claimId: string): Promise<KeptClaim | null> {
-  await sql`select from ops.credit_claims where claim_id = ${claimId}::bigint for update`.execute(trx);
+  await execute(trx)`select from ops.credit_claims where claim_id = ${claimId}::bigint for update`;
   const [claim] = await listClaims(trx, { after: (BigInt(claimId) + 1n).toString(), limit: 1 });
   return claim?.claimId === claimId ? claim : null;
 }
@@ -208,14 +208,14 @@ export async function setClaimState(
   },
 ): Promise<void> {
   if (state === 'open')
-    await sql`
+    await execute(trx)`
       update ops.credit_claims set state = 'open', answer = null, explanation = null, reply = null, credited_amount = null,
         credited_currency = null, statement_month = null, answered_at = null, answered_by = null, closed_at = null, closed_by = null,
         close_reason = null
-      where claim_id = ${claimId}::bigint`.execute(trx);
+      where claim_id = ${claimId}::bigint`;
   else
-    await sql`
+    await execute(trx)`
       update ops.credit_claims
       set state = ${state}, closed_at = clock_timestamp(), closed_by = ${maskAddresses(by)}, close_reason = ${maskAddresses(reason)}
-      where claim_id = ${claimId}::bigint`.execute(trx);
+      where claim_id = ${claimId}::bigint`;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { CodeDay, LeakDates, LeakedCode, LeakFlag } from '../../core/money/leak.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { deviationOf, medianOf, type Part } from '../../intake/checks/expected-range.ts';
 import { dateLeak, EARLIEST_DAYS, OWN_DAYS } from './date-leak.ts';
@@ -231,7 +232,7 @@ async function readCodeUse(
   },
 ): Promise<readonly CodeUse[]> {
   const since = (ago: number) => sql`date '1970-01-01' + ${today - ago}::integer`;
-  const { rows } = await sql<CodeUse>`
+  return rowsOf<CodeUse>(db)`
     with recent as materialized (
       select code_folded from reporting.code_use_days where day_utc > ${since(recent.days)} and ${only === null ? sql`true` : sql`code_folded = ${only}`}
       group by code_folded having sum(without_link) >= ${recent.orders}
@@ -246,8 +247,7 @@ async function readCodeUse(
     from owned o
     cross join lateral (
       select u.* from reporting.code_use_days u where u.code_folded = o.code_folded and u.day_utc > ${since(days)} offset 0) u
-    group by 1, 2, 3 order by 1`.execute(db);
-  return rows;
+    group by 1, 2, 3 order by 1`;
 }
 
 /**
@@ -260,7 +260,7 @@ async function countReturning(
 ): Promise<ReadonlyMap<string, { readonly known: number; readonly returning: number }>> {
   if (codes.length === 0) return new Map();
   const first = codes.map(({ since }) => since).toSorted()[0] ?? '';
-  const { rows } = await sql<{ code: string; known: string; returning: string }>`
+  const rows = await rowsOf<{ code: string; known: string; returning: string }>(db)`
     with orders as materialized (
       select o.customer_key, o.codes_folded, coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at from intake.orders o
       where coalesce(o.placed_at, o.paid_at, o.first_seen_at) >= ${first}::date and o.is_current and o.customer_key is not null
@@ -271,7 +271,7 @@ async function countReturning(
           and coalesce(p.placed_at, p.paid_at, p.first_seen_at) < o.ordered_at)) as returning
     from jsonb_to_recordset(${toJsonParameter(codes)}::jsonb) as c (code text, since date)
     join orders o on c.code = any (o.codes_folded) and o.ordered_at >= c.since
-    group by c.code`.execute(db);
+    group by c.code`;
   return new Map(
     rows.map(({ code, known, returning }) => [code, { known: Number(known), returning: Number(returning) }]),
   );
@@ -281,10 +281,10 @@ async function countReturning(
 async function listAcknowledgedLeaks(
   db: Database,
 ): Promise<ReadonlyMap<string, NonNullable<LeakedCode['acknowledged']>>> {
-  const { rows } = await sql<{ code: string; by: string; at: Date; reason: string }>`
+  const rows = await rowsOf<{ code: string; by: string; at: Date; reason: string }>(db)`
     select distinct on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason
     from ops.audit
     where subject_kind = 'code' and action = 'acknowledge_leak' and occurred_at > now() - interval '30 days'
-    order by subject, audit_id desc`.execute(db);
+    order by subject, audit_id desc`;
   return new Map(rows.map(({ code, ...acknowledged }) => [code, acknowledged]));
 }

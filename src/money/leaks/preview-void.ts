@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
 import { configurationError } from '../../core/known-error.ts';
 import { isFormula } from '../../core/text/csv-cell.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
+import { finds, rowOf } from '../../db/statement.ts';
+import { isConditional } from '../conditions.ts';
 import { editTerms, loadStatementRules, parseTerms, readTerms } from '../load-rules.ts';
 import { type ReplayedMonth, replayTerms } from '../replay-terms.ts';
 
@@ -37,6 +38,8 @@ export type VoidPreview = {
   /** The row that is added, and the lines of rows that end the day before. */
   readonly row: string;
   readonly ended: readonly number[];
+  /** The file has the row already, and no audit record says so: a command ended between both, or a person wrote it. */
+  readonly isWritten: boolean;
   /** Orders from that day on in UTC, as `leaks` counts them. */
   readonly orders: number;
   readonly withoutLink: number;
@@ -51,7 +54,7 @@ const DAY_MS = 86_400_000;
 /**
  * Computes what a void of a code would do: a row with the rate 0 from a day on. Nothing is changed.
  *
- * @throws KnownError `code_not_used` or `code_terms_in_the_way` (exit 2), and those of `loadStatementRules`.
+ * @throws KnownError `code_not_used`, `code_is_void` or `code_terms_in_the_way` (exit 2), and those of `loadStatementRules`.
  */
 export async function previewVoid(
   db: Database,
@@ -60,7 +63,8 @@ export async function previewVoid(
   const { code, day } = wanted;
   const today = loadStatementRules(settings);
   const before = readTerms(settings);
-  const { text, row, ended } = withVoid(before, wanted);
+  const { isWritten, text, ...edit } = withVoid(before, wanted);
+  if (isWritten) await refuseRecorded(db, wanted);
   const use = await sumUse(db, { code, day });
   const { timeZone, returnWindowDays } = today;
   const lastDue = new Date(now.getTime() + (returnWindowDays + 1) * DAY_MS);
@@ -80,11 +84,12 @@ export async function previewVoid(
   const seal = createHash('sha256')
     .update(JSON.stringify([before, code, day, months]))
     .digest('hex');
-  return { code, day, file: settings.terms, before, text, row, ended, ...use, months, seal };
+  return { code, day, file: settings.terms, before, text, isWritten, ...edit, ...use, months, seal };
 }
 
 /**
- * Adds a row with the rate 0 to the text of terms.csv, and ends the rows of the code that are valid on that day.
+ * Adds a row with the rate 0 to the text of terms.csv, and ends the rows of the code that are valid on that day. If it has
+ * that row, nothing is added.
  *
  * @throws KnownError `code_terms_in_the_way` (exit 2) if a row of the code begins later: what it means then is not
  *   for a program to say.
@@ -92,9 +97,16 @@ export async function previewVoid(
 export function withVoid(
   text: string,
   { code, day, reason }: CodeToVoid,
-): { readonly text: string; readonly row: string; readonly ended: readonly number[] } {
+): Pick<VoidPreview, 'text' | 'row' | 'ended' | 'isWritten'> {
   const rows = parseTerms(text).rows.filter(({ codeFolded }) => codeFolded === code);
-  const later = rows.find(({ validFrom }) => validFrom !== null && validFrom >= day);
+  const done = rows.find(
+    (row) =>
+      row.validFrom === day &&
+      row.validTo === null &&
+      Number(row.ratePercent ?? 1) === 0 &&
+      !isConditional(row),
+  );
+  const later = rows.find((row) => row !== done && row.validFrom !== null && row.validFrom >= day);
   if (later !== undefined)
     throw configurationError({
       code: 'code_terms_in_the_way',
@@ -103,25 +115,47 @@ export function withVoid(
       help: 'Choose a later day, or change that line yourself.',
       safe: 'Nothing was changed.',
     });
-  const valid = rows.filter(({ validTo }) => validTo === null || validTo >= day);
   const dayBefore = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+  if (done !== undefined) {
+    const ended = rows.filter(({ validTo }) => validTo === dayBefore).map(({ line }) => line);
+    return { text, row: done.text, ended, isWritten: true };
+  }
+  const valid = rows.filter(({ validTo }) => validTo === null || validTo >= day);
   const why = maskAddresses(reason);
   const edited = editTerms(text, {
     cells: new Map(valid.map(({ line }) => [line, { valid_to: dayBefore }])),
     added: { code, rate: '0', valid_from: day, reason: isFormula(why) ? `'${why}` : why },
   });
-  return { ...edited, ended: valid.map(({ line }) => line) };
+  return { ...edited, ended: valid.map(({ line }) => line), isWritten: false };
+}
+
+/** @throws KnownError `code_is_void` (exit 2): somebody has decided this void. */
+async function refuseRecorded(
+  db: Database,
+  { code, day }: { readonly code: string; readonly day: string },
+): Promise<void> {
+  if (
+    await finds(db)`
+      select from ops.audit where action = 'void_code' and subject = ${code} and after ->> 'day' = ${day}`
+  )
+    throw configurationError({
+      code: 'code_is_void',
+      message: `The terms let the code earn nothing from ${day}, and the audit has the decision.`,
+      where: code,
+      help: 'Nothing needs to be done. The page Audit of the console shows who decided it.',
+      safe: 'Nothing was changed.',
+    });
 }
 
 async function sumUse(
   db: Database,
   { code, day }: { readonly code: string; readonly day: string },
 ): Promise<Pick<VoidPreview, 'orders' | 'withoutLink'>> {
-  const { rows } = await sql<{ isUsed: boolean; orders: number; withoutLink: number }>`
+  const use = await rowOf<{ isUsed: boolean; orders: number; withoutLink: number }>(db)`
     select count(*) > 0 as "isUsed", coalesce(sum(orders) filter (where day_utc >= ${day}::date), 0)::float8 as orders,
       coalesce(sum(without_link) filter (where day_utc >= ${day}::date), 0)::float8 as "withoutLink"
-    from reporting.code_use_days where code_folded = ${code}`.execute(db);
-  const { isUsed = false, orders = 0, withoutLink = 0 } = rows[0] ?? {};
+    from reporting.code_use_days where code_folded = ${code}`;
+  const { isUsed = false, orders = 0, withoutLink = 0 } = use ?? {};
   if (isUsed) return { orders, withoutLink };
   throw configurationError({
     code: 'code_not_used',
@@ -134,7 +168,7 @@ async function sumUse(
 
 /** The last month whose statement is closed: it contains all months before. */
 async function lastClosed(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ month: string | null }>`
-    select to_char(max(month), 'YYYY-MM') as month from ops.statements`.execute(db);
-  return rows[0]?.month ?? null;
+  const closed = await rowOf<{ month: string | null }>(db)`
+    select to_char(max(month), 'YYYY-MM') as month from ops.statements`;
+  return closed?.month ?? null;
 }

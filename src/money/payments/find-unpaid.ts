@@ -6,7 +6,7 @@ import { isMore, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
-import { handlesOfCodes } from '../read-document.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import { findPayee, type Payee } from './load-payees.ts';
 
 /** An amount of a closed statement that nothing pays yet: what it has of one deal, or one fee of a code, in a currency. */
@@ -17,11 +17,14 @@ export type UnpaidItem = {
   /** SHA-256 of the statement, which makes the item unique among all databases. */
   readonly hash: string;
   readonly subject: string;
-  /** Deal of the lines. Null: a fee of a code. */
+  /** Deal of the lines. Null: a fee of a code, or an order that was credited without a deal. */
   readonly dealId: string | null;
   /** Deal that is paid: that of the lines, or the one that owns the code. */
   readonly paidDealId: string | null;
-  /** Creator of the deal when the statement was closed, or owner of the code. Null: unknown, or the codes name several. */
+  /**
+   * Creator of the deal when the statement was closed, of the order without a deal, or owner of the code. Null: unknown, or the
+   * codes name several.
+   */
   readonly handle: string | null;
   readonly currency: string;
   readonly amount: DecimalText;
@@ -29,17 +32,17 @@ export type UnpaidItem = {
 
 /** What becomes of the unpaid amounts of a creator in one currency. */
 export type Unpaid = {
-  /** The row of payees.csv, else the handle, else the deal or the subject. */
+  /** The row of payees.csv, else the handle, else the deal or the subject; `mia.test without a deal`. */
   readonly creator: string;
   readonly currency: string;
   /** Sum of the items. */
   readonly amount: DecimalText;
   readonly items: readonly UnpaidItem[];
   /**
-   * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `below_minimum`;
-   * `not_positive`: corrections prevail.
+   * `pay`: it is proposed. Otherwise it is carried forward: `no_bank_data` in payees.csv for this currency; `no_deal`: its orders
+   * name no deal, and a handle alone does not say whose account it is; `below_minimum`; `not_positive`: corrections prevail.
    */
-  readonly becomes: 'pay' | 'no_bank_data' | 'below_minimum' | 'not_positive';
+  readonly becomes: 'pay' | 'no_bank_data' | 'no_deal' | 'below_minimum' | 'not_positive';
   /** Of the account. Null without bank data. */
   readonly accountMark: string | null;
 };
@@ -57,7 +60,7 @@ export function closedAmounts({
 }): RawBuilder<unknown> {
   return sql`
     select s.statement_id, s.month, s.hash, coalesce('deal:' || l.deal_id, l.subject) as subject, l.deal_id, l.currency,
-      sum(l.amount) as amount${byBrand ? sql`, l.brand_id` : sql``}
+      sum(l.amount) as amount, min(l.influencer_handle) as handle${byBrand ? sql`, l.brand_id` : sql``}
     from ops.statements s join ops.statement_lines l using (statement_id)
     where s.month between ${`${from}-01`}::date and ${`${to}-01`}::date
     group by 1, 4, 5, 6 ${byBrand ? sql`, l.brand_id` : sql``}`;
@@ -81,7 +84,9 @@ export async function findUnpaid(
     readonly payees: readonly Payee[];
   },
 ): Promise<readonly Unpaid[]> {
-  const { rows } = await sql<UnpaidItem & { readonly isOnSeveral: boolean | null }>`
+  const rows = await rowsOf<
+    UnpaidItem & { readonly isOnSeveral: boolean | null; readonly hasNoDeal: boolean }
+  >(db)`
     with closed as materialized (${closedAmounts({ from, to: month })}),
     several as materialized (
       select ledger.fold_handle(influencer_handle) as handle from mirror.deals
@@ -89,13 +94,11 @@ export async function findUnpaid(
     owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
       coalesce(l.deal_id, o.deal_id) as "paidDealId",
-      case when l.deal_id is not null then coalesce(h.influencer_handle, d.influencer_handle, c.handle) else o.handle end as handle, l.currency,
-      l.amount::numeric(24,4)::text as amount
+      case when l.deal_id is not null then h.influencer_handle when l.subject like 'order:%' then l.handle else o.handle end as handle,
+      l.deal_id is null and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
-    -- A statement is paid to the creator to whom it was closed, whoever has the deal now.
+    -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
     left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
-    left join mirror.deals d on d.deal_id = l.deal_id
-    left join (${handlesOfCodes}) c on c.deal_id = l.deal_id
     left join lateral (
       select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes k
       where l.deal_id is null and k.code_folded = substring(l.subject from '^fee:code (.*):[^:]*$')
@@ -104,14 +107,17 @@ export async function findUnpaid(
       select from ops.payment_items i
       where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
-    order by month, subject, currency`.execute(db);
+    order by month, subject, currency`;
   // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
-  const owed = rows.map(({ isOnSeveral, ...item }) => {
+  const owed = rows.map(({ isOnSeveral, hasNoDeal, ...item }) => {
     const handle = isOnSeveral === true ? null : item.handle;
-    return { item, handle, payee: findPayee(payees, { ...item, dealId: item.paidDealId, handle }) };
+    const payee = hasNoDeal ? null : findPayee(payees, { ...item, dealId: item.paidDealId, handle });
+    return { item, handle, payee, hasNoDeal };
   });
-  const nameOf = ({ item, handle, payee }: (typeof owed)[number]) =>
-    payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject));
+  const nameOf = ({ item, handle, payee, hasNoDeal }: (typeof owed)[number]) =>
+    hasNoDeal
+      ? `${foldHandle(item.handle ?? '') || 'unknown'} without a deal`
+      : (payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject)));
   const groups = Map.groupBy(owed, (one) => JSON.stringify([nameOf(one), one.item.currency]));
   return [...groups.values()]
     .map((group): Unpaid => {
@@ -120,10 +126,10 @@ export async function findUnpaid(
       const items = group.map(({ item }) => item);
       const amount = sumMoney(items.map((item) => item.amount));
       const { currency } = first.item;
-      const { payee } = first;
+      const { payee, hasNoDeal } = first;
       return {
         ...{ creator: nameOf(first), currency, amount, items },
-        becomes: becomesOf({ amount, payee, minimum: minimum[currency] ?? '0' }),
+        becomes: becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),
         accountMark: payee === null ? null : accountMark(payee.iban),
       };
     })
@@ -133,13 +139,16 @@ export async function findUnpaid(
 function becomesOf({
   amount,
   payee,
+  hasNoDeal,
   minimum,
 }: {
   readonly amount: DecimalText;
   readonly payee: Payee | null;
+  readonly hasNoDeal: boolean;
   readonly minimum: DecimalText;
 }): Unpaid['becomes'] {
   if (!isMore(amount, '0')) return 'not_positive';
+  if (hasNoDeal) return 'no_deal';
   if (payee === null) return 'no_bank_data';
   return isMore(minimum, amount) ? 'below_minimum' : 'pay';
 }
@@ -175,12 +184,10 @@ export async function requireProposable(
       message: `Statements before ${from} were paid elsewhere, according to statements.payments.from.`,
       help: 'Propose a later month.',
     });
-  const { rows } = await sql<{ last: string | null; isClosed: boolean | null }>`
-    select to_char(max(month), 'YYYY-MM') as last, bool_or(month = ${`${month}-01`}::date) as "isClosed" from ops.statements`.execute(
-    db,
-  );
-  const last = rows[0]?.last ?? null;
-  if (rows[0]?.isClosed !== true)
+  const closed = await rowOf<{ last: string | null; isClosed: boolean | null }>(db)`
+    select to_char(max(month), 'YYYY-MM') as last, bool_or(month = ${`${month}-01`}::date) as "isClosed" from ops.statements`;
+  const last = closed?.last ?? null;
+  if (closed?.isClosed !== true)
     throw configurationError({
       ...refused,
       code: 'payments_not_proposed',

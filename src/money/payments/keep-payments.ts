@@ -5,6 +5,7 @@ import type { DecimalText } from '../../core/order.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { countOf, execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { Unpaid } from './find-unpaid.ts';
 import type { Payee } from './load-payees.ts';
@@ -30,6 +31,7 @@ export type Payment = {
   readonly state: PaymentState;
   readonly exportedAs: FileKind | null;
   readonly exportedAt: Date | null;
+  /** Of the account when it was proposed. Null: it was paid elsewhere, or is of an earlier version and not exported. */
   readonly accountMark: string | null;
   readonly paidAmount: DecimalText;
   /** Day of the last booking. */
@@ -60,7 +62,7 @@ export type PaymentFilter = {
 export async function listPayments(db: Database, filter: PaymentFilter): Promise<readonly Payment[]> {
   const { proposalId = null, state = null, creator = null, after = null, limit = null } = filter;
   const [ids, of] = [filter.paymentIds ?? null, filter.of ?? null];
-  const { rows } = await sql<Payment>`
+  return rowsOf<Payment>(db)`
     select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
       p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
@@ -73,17 +75,14 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
       and (${of?.statementId ?? null}::bigint is null or exists (
         select from ops.payment_items i where i.payment_id = p.payment_id and i.statement_id = ${of?.statementId ?? null}::bigint
           and (${of?.dealId ?? null}::text is null or i.deal_id = ${of?.dealId ?? null})))
-    order by p.payment_id desc limit ${limit}::bigint ${filter.lock === true ? sql`for update of p` : sql``}`.execute(
-    db,
-  );
-  return rows;
+    order by p.payment_id desc limit ${limit}::bigint ${filter.lock === true ? sql`for update of p` : sql``}`;
 }
 
 /**
  * Makes other proposals wait until the end of the transaction, so that two processes make one. Call it before `findUnpaid`.
  */
 export async function lockProposals(trx: DatabaseTransaction): Promise<void> {
-  await sql`lock table ops.payment_proposals in share row exclusive mode`.execute(trx);
+  await execute(trx)`lock table ops.payment_proposals in share row exclusive mode`;
 }
 
 /** Keeps a proposal: claims the items of its payments. @returns its id. */
@@ -108,19 +107,18 @@ export async function insertProposal(
     payments.map(async (one) => ({ ...one, reference: referenceOf(one, await attemptsOf(trx, one)) })),
   );
   const messageId = `IS-${digest(given.map(({ reference }) => reference).toSorted())}`;
-  const { rows } = await sql<{ id: string }>`
+  const proposal = await rowOf<{ id: string }>(trx)`
     insert into ops.payment_proposals (month, message_id, proposed_by, reason)
-    values (${`${month}-01`}::date, ${messageId}, ${maskAddresses(by)}, ${maskAddresses(reason)}) returning proposal_id as id`.execute(
-    trx,
-  );
-  const proposalId = rows[0]?.id ?? '';
-  await sql`
+    values (${`${month}-01`}::date, ${messageId}, ${maskAddresses(by)}, ${maskAddresses(reason)}) returning proposal_id as id`;
+  const proposalId = proposal?.id ?? '';
+  await execute(trx)`
     with given as (
-      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, items jsonb)
+      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, "accountMark" text, items jsonb)
     ),
     made as (
-      insert into ops.payments (proposal_id, creator, currency, amount, reference, state, paid_amount, paid_on, settled_by, settle_reason)
-      select ${proposalId}::bigint, creator, currency, amount, reference, case when d.day is null then 'proposed' else 'paid' end,
+      insert into ops.payments (proposal_id, creator, currency, amount, reference, account_mark, state, paid_amount, paid_on, settled_by, settle_reason)
+      select ${proposalId}::bigint, creator, currency, amount, reference, case when d.day is null then "accountMark" end,
+        case when d.day is null then 'proposed' else 'paid' end,
         case when d.day is null then 0 else amount end, d.day, case when d.day is not null then ${maskAddresses(by)} end,
         case when d.day is not null then ${maskAddresses(reason)} end
       from given, (select ${paidElsewhereOn}::date as day) d order by creator, currency
@@ -129,9 +127,7 @@ export async function insertProposal(
     insert into ops.payment_items (payment_id, statement_id, subject, deal_id, currency, amount)
     select m.payment_id, i."statementId", i.subject, i."dealId", i.currency, i.amount
     from made m join given g using (reference),
-      jsonb_to_recordset(g.items) as i ("statementId" bigint, subject text, "dealId" text, currency text, amount numeric)`.execute(
-    trx,
-  );
+      jsonb_to_recordset(g.items) as i ("statementId" bigint, subject text, "dealId" text, currency text, amount numeric)`;
   return proposalId;
 }
 
@@ -150,14 +146,13 @@ function digest(of: readonly unknown[]): string {
 }
 
 /** How many payments that are not live any more had items of this one. */
-async function attemptsOf(trx: DatabaseTransaction, { items }: Unpaid): Promise<number> {
-  const { rows } = await sql<{ attempts: number }>`
-    select count(distinct i.payment_id)::integer as attempts
+function attemptsOf(trx: DatabaseTransaction, { items }: Unpaid): Promise<number> {
+  return countOf(trx)`
+    select count(distinct i.payment_id)
     from ops.payment_items i
     join jsonb_to_recordset(${toJsonParameter(items)}::jsonb) as g ("statementId" bigint, subject text, currency text)
       on g."statementId" = i.statement_id and g.subject = i.subject and g.currency = i.currency
-    where not i.is_live`.execute(trx);
-  return rows[0]?.attempts ?? 0;
+    where not i.is_live`;
 }
 
 /** Records that payments are written into a file for the bank, before a byte of it is. A second time changes nothing. */
@@ -173,11 +168,11 @@ export async function markExported(
     readonly by: string;
   },
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     update ops.payments p
     set state = 'exported', exported_as = ${as}, exported_at = clock_timestamp(), exported_by = ${maskAddresses(by)}, account_mark = g."accountMark"
     from jsonb_to_recordset(${toJsonParameter(payments)}::jsonb) as g ("paymentId" bigint, "accountMark" text)
-    where p.payment_id = g."paymentId" and p.state = 'proposed'`.execute(trx);
+    where p.payment_id = g."paymentId" and p.state = 'proposed'`;
 }
 
 /** Cancels a payment, so that its amounts can be proposed again. What a bank kept of one that came back is no payment. */
@@ -185,9 +180,27 @@ export async function markCancelled(
   trx: DatabaseTransaction,
   { paymentId, by, reason }: { readonly paymentId: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
-  await sql`
+  await execute(trx)`
     update ops.payments set state = 'cancelled', paid_amount = 0, paid_on = null, settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
-    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported', 'partly_paid')`.execute(
-    trx,
-  );
+    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported', 'partly_paid')`;
+}
+
+/** Records that a person paid the rest of a partly paid payment on a day. No booking changes it after that. */
+export async function markRestPaid(
+  trx: DatabaseTransaction,
+  {
+    paymentId,
+    paidOn,
+    by,
+    reason,
+  }: {
+    readonly paymentId: string;
+    readonly paidOn: string;
+    readonly by: string;
+    readonly reason: string;
+  },
+): Promise<void> {
+  await execute(trx)`
+    update ops.payments set state = 'paid', paid_amount = amount, paid_on = ${paidOn}::date, settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
+    where payment_id = ${paymentId}::bigint and state = 'partly_paid'`;
 }

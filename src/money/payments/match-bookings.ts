@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
 import type { PaymentState } from '../../core/money/payments.ts';
 import { isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { listPayments, type Payment } from './keep-payments.ts';
 import type { Booking } from './parse-bank-file.ts';
@@ -40,7 +40,7 @@ export type BankEntry = {
 const OURS = /^IS-[0-9A-F]{26}$/;
 
 /** Lists bookings about payments, in the order in which they happened. */
-export async function listBankEntries(
+export function listBankEntries(
   db: Database,
   {
     paymentIds = null,
@@ -52,14 +52,13 @@ export async function listBankEntries(
     readonly onlyHeld?: boolean;
   },
 ): Promise<readonly BankEntry[]> {
-  const { rows } = await sql<BankEntry>`
+  return rowsOf<BankEntry>(db)`
     select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind, to_char(booked_on, 'YYYY-MM-DD') as "bookedOn",
       amount::text as amount, currency, outcome, hold_reason as "holdReason", decided_by as "decidedBy"
     from ops.bank_entries
     where (${paymentIds}::bigint[] is null or payment_id = any (${paymentIds}::bigint[])) and (${ids}::bigint[] is null or bank_entry_id = any (${ids}::bigint[]))
       and (not ${onlyHeld}::boolean or outcome = 'held')
-    order by booked_on, kind, bank_entry_id`.execute(db);
-  return rows;
+    order by booked_on, kind, bank_entry_id`;
 }
 
 export type MatchedFile = {
@@ -85,12 +84,12 @@ export async function matchBookings(
   }: { readonly bookings: readonly Booking[]; readonly file: string; readonly by: string },
 ): Promise<MatchedFile> {
   // One reader at a time, so that two files with the same booking do not both propose it for a payment.
-  await sql`lock table ops.bank_entries in share row exclusive mode`.execute(trx);
+  await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
   const payments = await listPayments(trx, { lock: true });
   const byReference = new Map(payments.map((payment) => [payment.reference, payment]));
-  const { rows: seen } = await sql<{ key: string; paymentId: string | null }>`
+  const seen = await rowsOf<{ key: string; paymentId: string | null }>(trx)`
     select entry_key as key, payment_id as "paymentId" from ops.bank_entries
-    where entry_key = any (${bookings.map(({ key }) => key)}::text[])`.execute(trx);
+    where entry_key = any (${bookings.map(({ key }) => key)}::text[])`;
   const known = new Set(seen.map(({ key }) => key));
   // A payment that this database did not know when it read the booking, and does now.
   const unnamed = new Set(seen.flatMap(({ key, paymentId }) => (paymentId === null ? key : [])));
@@ -98,10 +97,10 @@ export async function matchBookings(
     const named = unnamed.has(key) ? byReference.get(endToEndId ?? '') : undefined;
     return named === undefined ? [] : [{ key, paymentId: named.paymentId }];
   });
-  await sql`
+  await execute(trx)`
     update ops.bank_entries b set payment_id = g."paymentId", matched_by = 'reference'
     from jsonb_to_recordset(${toJsonParameter(found)}::jsonb) as g (key text, "paymentId" bigint)
-    where b.entry_key = g.key and b.outcome = 'held'`.execute(trx);
+    where b.entry_key = g.key and b.outcome = 'held'`;
   const proposed = new Set(
     (await listBankEntries(trx, { onlyHeld: true })).flatMap(({ paymentId }) => paymentId ?? []),
   );
@@ -121,13 +120,13 @@ export async function matchBookings(
       proposed.add(similar.paymentId);
       return [{ ...booking, paymentId: similar.paymentId, matchedBy: 'account' }];
     });
-  const { rows: written } = await sql<{ id: string }>`
+  const written = await rowsOf<{ id: string }>(trx)`
     insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency, outcome, hold_reason, file_name, read_by)
     select key, "paymentId", "matchedBy", kind, "bookedOn", amount, currency, 'held',
       case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
     from jsonb_to_recordset(${toJsonParameter(matched)}::jsonb)
       as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
-    returning bank_entry_id as id`.execute(trx);
+    returning bank_entry_id as id`;
   // Those of known bookings, too: a payment may have been exported since.
   const touched = [...new Set([...seen, ...found, ...matched].flatMap(({ paymentId }) => paymentId ?? []))];
   const changed = await settlePayments(trx, touched);
@@ -165,20 +164,18 @@ async function settlePayments(
     ),
   }));
   const outcomes = folded.flatMap(({ holds }) => [...holds].map(([id, reason]) => ({ id, reason })));
-  await sql`
+  await execute(trx)`
     update ops.bank_entries b set outcome = case when g.reason is null then 'counted' else 'held' end, hold_reason = g.reason
-    from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text) where b.bank_entry_id = g.id`.execute(
-    trx,
-  );
+    from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text) where b.bank_entry_id = g.id`;
   const states = folded.flatMap(({ payment, state, paidAmount, paidOn }) =>
     state === payment.state && isSameAmount(paidAmount, payment.paidAmount)
       ? []
       : [{ id: payment.paymentId, state, paidAmount, paidOn }],
   );
-  await sql`
+  await execute(trx)`
     update ops.payments p set state = g.state, paid_amount = g."paidAmount", paid_on = g."paidOn"
     from jsonb_to_recordset(${toJsonParameter(states)}::jsonb) as g (id bigint, state text, "paidAmount" numeric, "paidOn" date)
-    where p.payment_id = g.id`.execute(trx);
+    where p.payment_id = g.id`;
   return listPayments(trx, { paymentIds: states.map(({ id }) => id) });
 }
 
@@ -187,7 +184,10 @@ async function settlePayments(
  * part, unless a person confirmed that it pays more than the payment.
  */
 function foldPayment(
-  payment: Pick<Payment, 'state' | 'amount' | 'currency' | 'paidAmount' | 'paidOn' | 'exportedAs'>,
+  payment: Pick<
+    Payment,
+    'state' | 'amount' | 'currency' | 'paidAmount' | 'paidOn' | 'exportedAs' | 'settledBy'
+  >,
   entries: readonly BankEntry[],
 ): {
   readonly state: PaymentState;
@@ -197,9 +197,9 @@ function foldPayment(
 } {
   const holds = new Map<string, HoldReason | null>();
   const { state, amount, currency } = payment;
-  const isOpen = payment.exportedAs !== null && state !== 'cancelled' && state !== 'returned';
+  const isOpen = payment.exportedAs !== null && payment.settledBy === null && state !== 'returned';
   if (!isOpen) {
-    // Its amounts may be in another payment by now, so nothing more counts for it.
+    // Its amounts may be in another payment by now, or a person paid the rest, so nothing more counts for it.
     for (const entry of entries) if (entry.outcome === 'held') holds.set(entry.bankEntryId, 'not_exported');
     return { state, paidAmount: payment.paidAmount, paidOn: payment.paidOn, holds };
   }
@@ -244,15 +244,15 @@ export async function decideBooking(
     readonly reason: string;
   },
 ): Promise<BankEntry | null> {
-  await sql`lock table ops.bank_entries in share row exclusive mode`.execute(trx);
+  await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
   const [entry] = await listBankEntries(trx, { ids: [bankEntryId], onlyHeld: true });
   const canConfirm = entry?.holdReason === 'to_confirm' || entry?.holdReason === 'too_much';
   if (entry === undefined || (isPayment && !canConfirm)) return null;
-  await sql`
+  await execute(trx)`
     update ops.bank_entries
     set decided_by = ${maskAddresses(by)}, decided_reason = ${maskAddresses(reason)},
       outcome = case when ${isPayment} then outcome else 'dismissed' end, hold_reason = case when ${isPayment} then hold_reason end
-    where bank_entry_id = ${bankEntryId}::bigint`.execute(trx);
+    where bank_entry_id = ${bankEntryId}::bigint`;
   if (entry.paymentId !== null) await settlePayments(trx, [entry.paymentId]);
   const [decided] = await listBankEntries(trx, { ids: [bankEntryId] });
   return decided ?? null;

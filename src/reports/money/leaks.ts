@@ -60,7 +60,7 @@ const FEW = 0.1;
  * @param leak null: the code is not flagged, so how it is usually used is not known.
  */
 export function describeVoid(preview: VoidPreview, leak: LeakedCode | null): readonly Block[] {
-  const { code, day, orders, withoutLink, months, file, row, ended } = preview;
+  const { code, day, orders, withoutLink, months, file, row, ended, isWritten } = preview;
   const linked = orders - withoutLink;
   const own = leak === null ? null : ownOrders(preview, leak);
   const isCostly = own === null ? linked > FEW * orders : own > FEW * orders;
@@ -100,7 +100,9 @@ export function describeVoid(preview: VoidPreview, leak: LeakedCode | null): rea
           ),
         ]),
       ],
-      help: `${file ?? 'terms.csv'}: ${ended.length === 0 ? '' : `line ${ended.join(', ')} ends the day before, and `}this row is added: ${row}`,
+      help: isWritten
+        ? `${file ?? 'terms.csv'} has this row already, and only the record of the decision is missing: ${row}`
+        : `${file ?? 'terms.csv'}: ${ended.length === 0 ? '' : `line ${ended.join(', ')} ends the day before, and `}this row is added: ${row}`,
     }),
   ];
 }

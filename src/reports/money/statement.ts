@@ -103,7 +103,14 @@ const UNCOUNTED: readonly {
     title: 'Amount in another currency',
     text: () =>
       'The terms state an amount in another currency than these orders have, so it is unknown what they earn, and they are in no statement.',
-    help: 'In statements.terms, write a row with a rate instead of the amount. Rows with amounts for the same orders are refused, also in two currencies.',
+    help: 'In statements.terms, add a row with the amount in the currency of these orders, and otherwise like the one that applies.',
+  },
+  {
+    why: 'unknown_change',
+    title: 'Change of the rate unclear',
+    text: () =>
+      'The rate is that of the service, and an event that says when it changed disagrees with what the mirror read before or after, so it is unknown which rate these orders have, and they are in no statement.',
+    help: 'Look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to. If the event is newer than the last run of the mirror, run it.',
   },
   {
     why: 'unknown_net',

@@ -4,6 +4,7 @@ import { formatMoney, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
 import { monthAfter } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
+import { rowsOf } from '../../db/statement.ts';
 import { closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
   inSets,
@@ -76,7 +77,7 @@ export async function readAccruals(
   await refuseContained(db, month);
   const [after, end] = [monthAfter(month), lastDay(month)];
   const rows = await inSets(db, { month: after, rules }, async (trx, kept) => {
-    const { rows: open } = await sql<Accrual>`
+    const open = await rowsOf<Accrual>(trx)`
       ${linesOf(rules, { month: after }, kept)},
       counted as (
         select case when standing = 'correction' or standing = 'new' and due_on <= ${end} then 'to_close'
@@ -91,8 +92,8 @@ export async function readAccruals(
       )
       select standing, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency, sum(orders)::integer as orders,
         case when standing <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
-      from counted group by 1, 2, 3, 4`.execute(trx);
-    const { rows: closed } = await sql<Accrual>`${closedAccruals({ from, month })}`.execute(trx);
+      from counted group by 1, 2, 3, 4`;
+    const closed = await rowsOf<Accrual>(trx)`${closedAccruals({ from, month })}`;
     const held = (await listHeld(trx)).map(
       ({ currency, orders }): Accrual => ({
         ...{ standing: 'held', month: null, brandId: null, currency, orders, amount: null },
@@ -110,14 +111,19 @@ export async function readAccruals(
 /** SQL: what closed statements owe at the end of the month, in the columns of `Accrual`. */
 function closedAccruals({ from, month }: { readonly from: string | null; readonly month: string }) {
   const end = lastDay(month);
-  return sql<Accrual>`
+  return sql`
     with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
     paid as (
       select p.payment_id, case when p.exported_at is null then case when p.paid_on <= ${end} then p.paid_amount else 0 end
-        else coalesce((
-          select sum(case b.kind when 'paid' then b.amount else -b.amount end) from ops.bank_entries b
-          where b.payment_id = p.payment_id and b.outcome = 'counted' and b.booked_on <= ${end}), 0) end as amount
-      from ops.payments p where p.is_live and p.paid_amount > 0
+        -- A person paid the rest of one that is settled, beside what the bank has booked.
+        else b.until + case when p.settled_by is not null and p.paid_on <= ${end} then p.amount - b.ever else 0 end end as amount
+      from ops.payments p
+      cross join lateral (
+        select coalesce(sum(e.amount) filter (where e.booked_on <= ${end}), 0) as until, coalesce(sum(e.amount), 0) as ever
+        from (
+          select booked_on, case kind when 'paid' then amount else -amount end as amount from ops.bank_entries
+          where payment_id = p.payment_id and outcome = 'counted') e) b
+      where p.is_live and p.paid_amount > 0
     ),
     standings as (
       select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month, l.brand_id, l.currency, l.amount

@@ -17,6 +17,10 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
       title: 'No bank data, carried forward',
       help: 'Add a row with this creator and currency to statements.payments.payees. A handle with deals on several platforms may be several people: each of its deals needs a row. If you paid it in another way, record that: npx influencer-sync payments settle --help',
     },
+    no_deal: {
+      title: 'Not payable, because the orders name no deal; carried forward',
+      help: 'No deal says whose they are, and no statement goes to their creator. If you paid them in another way, record that: npx influencer-sync payments settle --help',
+    },
     below_minimum: {
       title: 'Below the minimum, carried forward',
       help: 'statements.payments.minimum has the amounts.',
@@ -130,7 +134,7 @@ const HOLDS: Readonly<Record<HoldReason, string>> = {
   unknown_reference: 'a payment that this database does not know: was it restored?',
   other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
   too_much: 'more than the payment: if it is right, confirm it; what is too much stays with the creator',
-  not_exported: 'no file that is in force has the payment; it may be paid twice',
+  not_exported: 'no file that is in force has the payment, or you paid the rest; it may be paid twice',
   nothing_to_return: 'more came back than was paid: read the files before, too',
 };
 

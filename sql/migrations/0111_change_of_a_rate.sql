@@ -1,0 +1,2 @@
+-- An event may say when a commission of the service changed. Where it disagrees with the mirror, the rate is unknown.
+comment on column reporting.order_earnings.standing is 'new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency, unknown_change: why it is unknown.';
