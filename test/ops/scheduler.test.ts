@@ -375,6 +375,27 @@ it('a process that is stopped waits for the slot that it is just claiming, repor
   expect(await db.selectFrom('ops.leases').select('name').execute()).toEqual([]);
 });
 
+it('a poll follows the one that is in progress, which may have looked too early, also if that fails', async () => {
+  const { db } = await setup();
+  const begun: PromiseWithResolvers<Date>[] = [];
+  const scheduler = createScheduler({
+    ...{ db, owner: randomUUID(), jobs: [job()], leaseMs: 60_000, onEvent: () => {} },
+    now: () => {
+      const poll = Promise.withResolvers<Date>();
+      begun.push(poll);
+      return poll.promise;
+    },
+    work: async () => ({ kind: 'done' }),
+  });
+  const [first, second, third] = [scheduler.look(), scheduler.look(), scheduler.look()];
+  begun[0]?.reject(new Error('no clock'));
+  await expect(first).rejects.toThrow('no clock');
+  await waitFor(() => begun.length > 1);
+  begun[1]?.resolve(new Date('2026-05-01T09:30Z'));
+  await Promise.all([second, third]);
+  expect(begun, 'one poll is enough for both').toHaveLength(2);
+});
+
 it('an unavailable database makes a poll fail, and afterwards no slot is lost or repeated', async () => {
   const { db, databaseUrl } = await setup();
   const wire = await startDatabaseProxy(databaseUrl);

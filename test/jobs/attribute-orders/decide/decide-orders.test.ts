@@ -434,6 +434,27 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     ]);
   });
 
+  test('leaves an order from before the start date to the job only if a credit of the job may have been sent for it', async () => {
+    const context = await newContext();
+    const sent = ['sent', 'sent for another job', 'sent for another order', 'sent, but a note'];
+    await context.read({ orders: sent.map((id) => order(id, { codes: ['MIRA'] })) });
+    await context.attribute({ codes: CODES });
+    await context.prepare();
+    await sql`
+      update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1',
+        job = case order_id when 'sent for another job' then 'another' else job end,
+        order_id = case order_id when 'sent for another order' then 'other' else order_id end,
+        effect = case order_id when 'sent, but a note' then 'note' else effect end
+      where job = ${context.job}`.execute(context.db);
+    await context.attribute({ start: { day: '2026-04-11', timeZone: 'UTC' } });
+    expect(await decisions(context)).toEqual([
+      'sent: attributed code MIRA → deal:D1',
+      'sent for another job: excluded before_start',
+      'sent for another order: excluded before_start',
+      'sent, but a note: excluded before_start',
+    ]);
+  });
+
   test('runs as a preview inside a transaction that is rolled back', async () => {
     const context = await newContext();
     await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
