@@ -315,7 +315,9 @@ describe('a process that dies', () => {
     await at(station, '2026-05-01T10:05Z', paused);
     await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
     const claimed = await db.selectFrom('ops.slots').selectAll().executeTakeFirstOrThrow();
-    await paused.die();
+    await sql`update ops.leases set expires_at = clock_timestamp() where owner = ${paused.owner}::uuid`.execute(
+      db,
+    );
     await other.look();
     const { settleSlot, noteRun } = await import('../../src/ops/schedule/slots.ts');
     const stale = { job: 'orders', slot: claimed.slot, owner: paused.owner, attempt: claimed.attempts };
@@ -327,6 +329,10 @@ describe('a process that dies', () => {
     expect(ended.map(({ status }) => status)).toEqual(['interrupted', 'ok']);
     await settleSlot(db, stale, { kind: 'failed', reason: 'too late' }, station.now);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+    // Nor does it begin the next one while its own work goes on.
+    station.now = new Date('2026-05-01T11:05Z');
+    await paused.scheduler.look();
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 done', '2026-05-01T11:05 due']);
   });
 });
 

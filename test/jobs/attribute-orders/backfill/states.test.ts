@@ -357,11 +357,16 @@ describe('a backfill that is started', () => {
     expect(await decisions(shop)).toEqual(
       ['1', '2', 'july', 'nobody'].map((id) => `${id}: excluded before_start`),
     );
+    // As if no run of the job had decided anything yet.
+    await sql`delete from intake.revenue_rules where job = ${shop.job}`.execute(shop.db);
     const changedFiles = await watchFiles(shop);
     const { id } = await shop.plan();
     expect(await shop.start(id)).toEqual({ kind: 'started' });
     // Reports compare the files of these orders again.
     expect(await changedFiles()).toEqual(['file:///1.csv']);
+    expect(
+      (await sql`select revenue from intake.revenue_rules where job = ${shop.job}`.execute(shop.db)).rows,
+    ).toEqual([{ revenue: 'total' }]);
     expect((await entries(shop)).map(({ order_id, state }) => [order_id, state])).toEqual([
       ['1', 'ready'],
       ['2', 'ready'],
@@ -571,12 +576,19 @@ describe('a backfill that ends', () => {
         doubtful_attempt = case order_id when '5' then 1 end,
         state_reason = case order_id when '3' then 'no such deal' when '5' then 'timeout' end
       where job = ${job} and order_id in ('1', '2', '3', '5')`.execute(db);
+    // Another process had sent that order before, and a person approved the second attempt.
+    await sql`update ledger.entries set attempt = 2, doubtful_attempt = 2, resends_approved = 1 where job = ${job} and order_id = '5'`.execute(
+      db,
+    );
     const told = async (runId = shop.runId) => describeUnposted(db, runId);
     expect(await told(), 'this process sent none of them').toBeNull();
     await sql`
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
       select entry_id, attempt, gen_random_uuid(), gen_random_uuid(), ${runId}::bigint, body_hash from ledger.entries
-      where job = ${job} and attempt = 1`.execute(db);
+      where job = ${job} and attempt > 0
+      union all
+      select entry_id, 1, gen_random_uuid(), gen_random_uuid(), ${shop.runId}::bigint, body_hash from ledger.entries
+      where job = ${job} and attempt = 2`.execute(db);
     expect([await told(), await told(runId)]).toEqual([null, 'An order is in doubt: timeout.']);
     expect(await reportBackfill(db, runId)).toEqual({
       counts: {
@@ -586,7 +598,7 @@ describe('a backfill that ends', () => {
       amounts: [{ currency: 'EUR', accepted: '10.0000' }],
     });
     expect(await reportBackfill(db, shop.runId)).toMatchObject({
-      counts: { files: 1, rows: 5, planned: 5, entries: { accepted: 0 } },
+      counts: { files: 1, rows: 5, planned: 5, entries: { accepted: 0, in_doubt: 0 } },
       amounts: [],
     });
     const backfill = { backfillId: id, job, plan: plan.plan };
@@ -612,6 +624,10 @@ describe('a backfill that ends', () => {
       summary: `Backfill ${id} is cancelled: 1 order posted. 1 order was not posted and returns to its earlier state. 1 order is being sent, and the answers count.`,
     });
     expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
+    expect(await readBackfillProgress(db, backfill), 'what it gave back counts too').toMatchObject({
+      ...{ ...parts, toPost: 1, held: 1 },
+      amounts,
+    });
     expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
     const { id: unstarted } = await shop.plan();
     expect(
