@@ -54,9 +54,17 @@ describe('a slot', () => {
     worker.next = 'failed';
     await at(station, '2026-05-01T10:05Z', worker);
     await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 failed');
-    worker.next = 'done';
+    worker.next = 'bug';
     await at(station, '2026-05-01T11:05Z', worker);
-    expect(await station.slots()).toEqual(['2026-05-01T10:05 failed', '2026-05-01T11:05 done']);
+    worker.next = 'done';
+    await at(station, '2026-05-01T12:05Z', worker);
+    expect(await station.slots()).toEqual(
+      ['10:05 failed', '11:05 failed', '12:05 done'].map((slot) => `2026-05-01T${slot}`),
+    );
+    expect(station.told).toEqual([
+      'orders 2026-05-01T10:05 failed: as the test wished',
+      'orders 2026-05-01T11:05 failed: TypeError',
+    ]);
   });
 });
 
