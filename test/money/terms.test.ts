@@ -239,6 +239,10 @@ describe('terms.csv', () => {
       ['deal_id or code', 'The column is missing.'],
       ['deal', 'The column is unknown and not used.'],
     ]);
+    // A condition whose name is misspelt would apply to every order.
+    expect(parseTerms('deal_id,rate,custmer\nD1,10,new').problems).toMatchObject([
+      { line: 1, column: 'custmer', help: expect.stringContaining('Did you mean "customer"?') },
+    ]);
     expect(parseTerms('').problems.length).toBeGreaterThan(0);
   });
 });
