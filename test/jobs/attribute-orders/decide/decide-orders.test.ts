@@ -250,6 +250,11 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['nothing at all', {}, 'organic'],
 ];
 
+/** The rules that hold for the same settings of a job, which are tried together: each order is called by the title of its rule. */
+const RULES_BY_SETTINGS = [...Map.groupBy(RULES, ([, , , how = {}]) => JSON.stringify(how))].map(
+  ([settings, rules]) => ({ settings, how: rules[0]?.[3] ?? {}, rules }),
+);
+
 const CLAIMED: readonly Given[] = [
   { links: ['mira'], codes: ['NOOR'] },
   { codes: ['NOOR', 'MIRA'] },
@@ -279,13 +284,17 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
   };
 
-  const rules = RULES.map(([title, given, expected, how]) => ({ title, given, expected, how }));
-  test.each(rules)('$title', async ({ given, expected, how = {} }) => {
-    const context = await newContext();
-    await context.read({ orders: [order('1', given)] });
-    await context.attribute({ ...how, codes: CODES });
-    expect(await decisions(context)).toEqual([`1: ${expected}`]);
-  });
+  test.each(RULES_BY_SETTINGS)(
+    'decides by the first rule that applies, with $settings',
+    async ({ how, rules }) => {
+      const context = await newContext();
+      await context.read({ orders: rules.map(([title, given]) => order(title, given)) });
+      await context.attribute({ ...how, codes: CODES });
+      expect((await decisions(context)).toSorted()).toEqual(
+        rules.map(([title, , expected]) => `${title}: ${expected}`).toSorted(),
+      );
+    },
+  );
 
   test('credits an order that several owners claim by the rule of the job, and decides again when it changes', async () => {
     const context = await newContext();
