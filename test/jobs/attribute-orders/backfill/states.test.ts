@@ -470,7 +470,7 @@ describe('a backfill that is started', () => {
 describe('a backfill that ends', () => {
   test('gives back what it has not posted: the job leaves these orders to backfills again', async () => {
     const shop = await open();
-    await shop.read({ orders: [mira('1'), mira('2'), mira('3'), mira('4')] }, { uri: 'file:///1.csv' });
+    await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) }, { uri: 'file:///1.csv' });
     await shop.read(
       { orders: [mira('july', { placedAt: '2025-07-07T00:00:00Z' })] },
       { uri: 'file:///2.csv' },
@@ -482,6 +482,13 @@ describe('a backfill that ends', () => {
       update ledger.entries set attempt = 1, state = case order_id when '1' then 'accepted' else 'sending' end,
         deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end
       where job = ${shop.job} and order_id in ('1', '2')`.execute(shop.db);
+    const evident = { state: 'held', state_reason: 'evidence_of_another_poster' };
+    await shop.db
+      .updateTable('ledger.entries')
+      .set(evident)
+      .where('job', '=', shop.job)
+      .where('order_id', '=', '5')
+      .execute();
     const changedFiles = await watchFiles(shop);
     const end = (from: 'running' | 'paused') =>
       endBackfill(shop.db, id, { job: shop.job, start: START, from: [from], to: 'cancelled' });
@@ -503,9 +510,11 @@ describe('a backfill that ends', () => {
       { state: 'sending', is_of_backfill: true, outcome: 'attributed' },
       left,
       left,
+      // What it was held for is what a person decides.
+      { ...evident, is_of_backfill: false, outcome: 'attributed' },
     ]);
     await releaseEnded(shop.db, { job: shop.job, start: START });
-    expect(await of()).toMatchObject([{}, { state: 'sending', is_of_backfill: true }, left, left]);
+    expect(await of()).toMatchObject([{}, { state: 'sending', is_of_backfill: true }, left, left, {}]);
     await sql`update ledger.entries set state = 'in_doubt', owner = null, doubtful_attempt = 1, state_reason = 'timeout'
       where job = ${shop.job} and state = 'sending'`.execute(shop.db);
     await releaseEnded(shop.db, { job: shop.job, start: START });
@@ -514,6 +523,7 @@ describe('a backfill that ends', () => {
       { state: 'in_doubt', is_of_backfill: false, outcome: 'attributed' },
       left,
       left,
+      {},
     ]);
     // A plan may take them again.
     expect(await shop.groups()).toContain('2025-05 to_post -: 2, 20 EUR');
