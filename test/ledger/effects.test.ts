@@ -58,11 +58,11 @@ it('what is sent is exactly what the contract says: numbers, texts, lists, words
 it('each entry is called by what it is about', async () => {
   const named = async (
     effect: Effect,
-    { body = {}, details = {}, platform = 'shopify' as string | null },
+    { body = {}, details = {}, platform = 'shopify' as string | null, id = '1001' as string | null },
   ) => {
     const { rows } = await sql<{ subject: string }>`
       select ${effects[effect].subject} as subject
-      from (select ${platform}::text as order_platform, '1001'::text as order_id, ${JSON.stringify(body)}::text as body,
+      from (select ${platform}::text as order_platform, ${id}::text as order_id, ${JSON.stringify(body)}::text as body,
         ${JSON.stringify(details)}::jsonb as details) e`.execute(database());
     return rows[0]?.subject;
   };
@@ -70,6 +70,7 @@ it('each entry is called by what it is about', async () => {
   expect([
     await named('referral', {}),
     await named('referral', { platform: null }),
+    await named('referral', { id: null }),
     await named('click', { details: { ...clicks, country: 'NL' } }),
     await named('click', { details: { ...clicks, country: '' } }),
     await named('create_deal', { details: { handle: 'mira', platform: 'instagram' } }),
@@ -80,6 +81,7 @@ it('each entry is called by what it is about', async () => {
   ]).toEqual([
     'shopify order 1001',
     'order 1001',
+    'shopify order ?',
     '3 clicks of deal:D1 on 2026-04-01 from NL',
     '3 clicks of deal:D1 on 2026-04-01',
     'deal of mira on instagram',

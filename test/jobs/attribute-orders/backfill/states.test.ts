@@ -489,6 +489,10 @@ describe('a backfill that ends', () => {
       .where('job', '=', shop.job)
       .where('order_id', '=', '5')
       .execute();
+    // As if a run had decided about it meanwhile, and had not proposed it yet.
+    await sql`update intake.attributions set is_pending = true where job = ${shop.job} and order_id = '3'`.execute(
+      shop.db,
+    );
     const changedFiles = await watchFiles(shop);
     const end = (from: 'running' | 'paused') =>
       endBackfill(shop.db, id, { job: shop.job, start: START, from: [from], to: 'cancelled' });
@@ -497,13 +501,19 @@ describe('a backfill that ends', () => {
     const held = { state: 'held', state_reason: 'backfill_cancelled' };
     const of = async () => {
       const { rows } = await sql`
-        select e.order_id, e.state, e.state_reason, e.backfill_id is not null as is_of_backfill, a.outcome, a.reason
+        select e.order_id, e.state, e.state_reason, e.backfill_id is not null as is_of_backfill, a.outcome, a.reason, a.is_pending
         from ledger.entries e join intake.attributions a using (entry_id) where e.job = ${shop.job} order by 1`.execute(
         shop.db,
       );
       return rows;
     };
-    const left = { ...held, is_of_backfill: false, outcome: 'excluded', reason: 'before_start' };
+    const left = {
+      ...held,
+      is_of_backfill: false,
+      outcome: 'excluded',
+      reason: 'before_start',
+      is_pending: false,
+    };
     expect(await of()).toMatchObject([
       { state: 'accepted', is_of_backfill: false, outcome: 'attributed' },
       // Its answer is still to come.
@@ -532,12 +542,12 @@ describe('a backfill that ends', () => {
   test('is paused, continued and cancelled by people only in the states that allow it, and says what becomes of its orders', async () => {
     const shop = await open();
     const { db, job } = shop;
-    await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) });
+    await shop.read({ orders: ['1', '2', '3', '4', '5', '6'].map((id) => mira(id)) });
     await shop.attribute({ codes: MIRA, start: START });
     const plan = await shop.plan();
     const { id } = plan;
     expect(await readBackfillProgress(db, { backfillId: id, job, plan: plan.plan })).toEqual({
-      ...{ planned: 5, accepted: 0, toPost: 5, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
+      ...{ planned: 6, accepted: 0, toPost: 6, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
       ...{ answersLastMinute: 0, process: null },
     });
     const records: unknown[] = [];
@@ -574,7 +584,8 @@ describe('a backfill that ends', () => {
     expect(await pause()).toMatchObject({ kind: 'does_not_apply' });
     expect(await resume(), 'nobody would post').toMatchObject({ kind: 'no_process' });
     await sql`insert into ops.leases (name, owner, expires_at, host, pid)
-      values (${`job:backfill:${job}`}, gen_random_uuid(), clock_timestamp() + interval '1 hour', 'here', 7)`.execute(
+      values ('job:backfill:another', gen_random_uuid(), clock_timestamp() + interval '1 hour', 'there', 6),
+        (${`job:backfill:${job}`}, gen_random_uuid(), clock_timestamp() + interval '1 hour', 'here', 7)`.execute(
       db,
     );
     expect(await resume()).toMatchObject({ summary: `Backfill ${id} continues in process 7 on here.` });
@@ -588,6 +599,9 @@ describe('a backfill that ends', () => {
       where job = ${job} and order_id in ('1', '2', '3', '5')`.execute(db);
     // Another process had sent that order before, and a person approved the second attempt.
     await sql`update ledger.entries set attempt = 2, doubtful_attempt = 2, resends_approved = 1 where job = ${job} and order_id = '5'`.execute(
+      db,
+    );
+    await sql`update ledger.entries set state = 'held', state_reason = 'evidence_of_another_poster' where job = ${job} and order_id = '6'`.execute(
       db,
     );
     const told = async (runId = shop.runId) => describeUnposted(db, runId);
@@ -608,11 +622,11 @@ describe('a backfill that ends', () => {
       amounts: [{ currency: 'EUR', accepted: '10.0000' }],
     });
     expect(await reportBackfill(db, shop.runId)).toMatchObject({
-      counts: { files: 1, rows: 5, planned: 5, entries: { accepted: 0, in_doubt: 0 } },
+      counts: { files: 1, rows: 6, planned: 6, entries: { accepted: 0, in_doubt: 0 } },
       amounts: [],
     });
     const backfill = { backfillId: id, job, plan: plan.plan };
-    const parts = { planned: 5, accepted: 1, toPost: 2, rejected: 1, inDoubt: 1, held: 0 };
+    const parts = { planned: 6, accepted: 1, toPost: 2, rejected: 1, inDoubt: 1, held: 1 };
     const amounts = [{ currency: 'EUR', accepted: '10.0000' }];
     const process = { host: 'here', pid: 7 };
     expect(await readBackfillProgress(db, backfill)).toEqual({
@@ -631,11 +645,11 @@ describe('a backfill that ends', () => {
         amounts: shown,
       });
     expect(await cancel()).toMatchObject({
-      summary: `Backfill ${id} is cancelled: 1 order posted. 1 order was not posted and returns to its earlier state. 1 order is being sent, and the answers count.`,
+      summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
     });
     expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
     expect(await readBackfillProgress(db, backfill), 'what it gave back counts too').toMatchObject({
-      ...{ ...parts, toPost: 1, held: 1 },
+      ...{ ...parts, toPost: 1, held: 2 },
       amounts,
     });
     expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
@@ -652,7 +666,7 @@ describe('a backfill that ends', () => {
     expect(records).toMatchObject([
       {
         ...{ ...said, ...move('planned', 'running'), action: 'approve_backfill' },
-        summary: `The plan of backfill ${id} is executed: 5 orders to post.`,
+        summary: `The plan of backfill ${id} is executed: 6 orders to post.`,
       },
       { ...said, ...move('running', 'paused'), action: 'pause_backfill', summary },
       { ...said, ...move('paused', 'running'), action: 'resume_backfill' },
