@@ -16,6 +16,7 @@ it('a statement goes to the row of its deal, else to that of its creator, else t
     'D1,,Mia GmbH,A; B;,mia@example.com,DE',
     ',@Mia.test,Mia,,,',
     ',ben,,,ben@example.com,',
+    'D3,,Zoe,,,',
   );
   const to = (dealId: string, influencerHandle: string | null) =>
     findAddressee(creators, { dealId, influencerHandle });
@@ -28,6 +29,7 @@ it('a statement goes to the row of its deal, else to that of its creator, else t
     ...{ email: null, language: null },
   });
   expect(to('D2', 'ben')).toMatchObject({ name: null, email: 'ben@example.com' });
+  expect(to('D3', 'ben')).toMatchObject({ name: 'Zoe' });
   expect([to('D2', null), to('D2', 'zoe')]).toEqual([null, null]);
   expect(loadCreators({ creators: null })).toEqual([]);
 });

@@ -243,6 +243,7 @@ describe('terms.csv', () => {
     expect(parseTerms('deal_id,rate,custmer\nD1,10,new').problems).toMatchObject([
       { line: 1, column: 'custmer', help: expect.stringContaining('Did you mean "customer"?') },
     ]);
+    expect(parseTerms('deal_id,rate,remark\nD1,10,x').problems).toMatchObject([{ column: 'remark' }]);
     expect(parseTerms('').problems.length).toBeGreaterThan(0);
   });
 });
