@@ -87,10 +87,10 @@ export async function keepLease(
   db: Database,
   options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
 ): Promise<void> {
-  const { name, owner, ttlMs } = options;
+  const { name, ttlMs } = options;
   const kept = await execute(db)`
     update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-    where name = ${name} and owner = ${owner}::uuid`;
+    where name = ${name}`;
   if (kept > 0) return;
   await execute(db)`
     delete from ops.leases

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
 import {
@@ -168,10 +168,11 @@ describe('an entry that was not sent', () => {
   it('is left to the job that stated it first', async () => {
     const { db, runId, entryId, first } = await openLedger();
     for (const body of [OTHER, null])
-      expect(await proposeBody(db, { runId, entryId, body, job: 'other' })).toMatchObject({
-        replaced: 0,
-        withdrawn: 0,
-      });
+      for (const more of [{}, { source: 'new', sourcesOfJob: ['new'] }])
+        expect(await proposeBody(db, { runId, entryId, body, job: 'other', ...more })).toMatchObject({
+          replaced: 0,
+          withdrawn: 0,
+        });
     expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: first });
   });
 
@@ -528,4 +529,18 @@ describe('an entry that was sent, or perhaps sent', () => {
       ]);
     });
   });
+});
+
+it('an adjustment is of the source that is responsible, if it is not said to be of another; earlier versions said so in words, and less counts all the same', async () => {
+  const { db } = await setup();
+  const { rows } = await sql<{ title: string }>`
+    select title from (values
+      ('own', false, null, 5, 10), ('own, with a reason', false, 'No longer credited: test.', null, 10),
+      ('elsewhere', true, null, 5, 10), ('elsewhere, in words', false, 'Source other states the order otherwise.', 12, 10),
+      ('elsewhere, in words, and gone', false, 'Source other states the order otherwise.', null, 10),
+      ('elsewhere, in words, and less', false, 'Source other states the order otherwise.', 5, 10)
+    ) as d(title, is_elsewhere, detail, new_amount, old_amount) where ${isOwnAdjustment('d')}`.execute(db);
+  expect(rows.map(({ title }) => title)).toEqual([
+    ...['own', 'own, with a reason', 'elsewhere, in words, and less'],
+  ]);
 });

@@ -156,13 +156,21 @@ describe('a claim that an order was not credited', () => {
         'mia.test,,45.00,EUR,12.04.2026,',
         'mia.test,,,,,MIA10',
         'jane@example.com,1001,,,,',
+        'N/A,1001,,,,',
         '"=cmd|\' /C calc\'!A0",1001,,,,',
       ]),
     );
     const again = await shop.cli('claims', 'add', 'again.csv');
     expect(again.exitCode).toBe(3);
     expect(again.stdout).toMatch(/^Added 1 claim\. 2 lines known already/);
-    for (const bad of ['4 creator', '5 currency', '6 day: "12.04.2026"', '7 order_id', '8 creator'])
+    for (const bad of [
+      '4 creator',
+      '5 currency',
+      '6 day: "12.04.2026"',
+      '7 order_id',
+      '8 creator',
+      '9 creator',
+    ])
       expect(again.stdout).toContain(`again.csv:${bad}`);
     expect(again.stdout).not.toContain('jane');
 

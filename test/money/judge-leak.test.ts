@@ -20,6 +20,17 @@ describe('the recent orders of a code', () => {
     expect([flag?.usualWithoutLink, flag?.usualShare]).toEqual([2, 1 / 3]);
   });
 
+  it.each([
+    [2, 'one day', 1, 9],
+    [4, 'three days', 3, 4],
+    [7, 'six days', 6, 2],
+  ])('are judged by %i days if those without a link come on %s', (days, _on, length, withoutLink) => {
+    const burst = QUIET.map((one) =>
+      one.day >= QUIET.length - length ? { ...one, orders: withoutLink, withoutLink } : one,
+    );
+    expect(judgeCode(burst, { firstDay: 0, day: 79 })?.days).toBe(days);
+  });
+
   it('are not flagged if there are many more of them, with links as often as before', () => {
     expect(judgeCode([...QUIET, { day: 80, orders: 60, withoutLink: 20 }], FROM)).toBeNull();
   });

@@ -209,6 +209,12 @@ describe('the sums of a month', () => {
       ),
     ).toEqual(['unknown_lines D4: 1, 1000, null', 'unknown_rate null: 1, 1000, null']);
     expect(unknownFees).toEqual([]);
+    // What may still be returned when the month ends is not counted in it, and is said.
+    await happens(order({ dayNo: 27, amount: 70 }), keep);
+    const january = await sumStatement(db, { month: MONTHS[0] ?? '', rules: RULES, limit: 9 });
+    const pending = { why: 'pending', orders: 1, currency: 'EUR', netAmount: '70.0000' };
+    expect(january.uncountedSums).toContainEqual(pending);
+    expect(january.uncounted).toContainEqual(expect.objectContaining({ ...pending, dealId: 'D1' }));
   });
 
   it('have no exchange rates once it is closed, if no currency was configured for its total', async () => {

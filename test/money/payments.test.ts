@@ -331,6 +331,9 @@ ${mia};ten;EUR;2026-05-07;returned
     const [first, second] = keys([one, one]);
     expect(keys([one])).toEqual([first]);
     expect(second).not.toBe(first);
+    // What banks write in place of a reference is none.
+    const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), 'a.xml').bookings;
+    expect(without.map(({ endToEndId }) => endToEndId)).toEqual(['R', null]);
     // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
     const odd = [
       one.replace('<CdtDbtInd>DBIT</CdtDbtInd>', ''),

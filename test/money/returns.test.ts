@@ -131,6 +131,15 @@ describe('a customer is won by an order of a deal', () => {
       { month: '2025-03', orders: 1, new: 0, returning: 0, unknown: 1, last_won: null },
       { month: '2025-04', orders: 6, new: 2, returning: 2, unknown: 1, last_won: '04-03' },
     ]);
+    // A month that changes leaves the others of its deal as they are.
+    await add({ ...D1, at: '2025-04-06T00:00:00Z', customer: null });
+    await sql`insert into reporting.changed_deals (deal_id, month_utc) values ('D1', '2025-04-01')`.execute(
+      db,
+    );
+    expect(await monthsOf(db)).toMatchObject([
+      { month: '2025-03', orders: 1 },
+      { month: '2025-04', orders: 7, unknown: 2 },
+    ]);
   });
 
   it('and what the customer orders within 30, 90 and 365 days in its currency, less refunds, is counted with it', async () => {

@@ -210,6 +210,10 @@ describe('terms.csv', () => {
     const tiers = ['D1,,10,,,,,,', 'D1,,11,,5,,all,,', 'D1,,12,,9,,all,,', 'D1,,13,EUR,,90,month,,'] as const;
     expect(problemsOf(...tiers)).toEqual([]);
     expect(problemsOf(tiers[2], tiers[1])).toEqual(['3: The row applies whenever the one on line 2 does, o']);
+    const of = (revenue: number, currency = 'EUR') => `D1,,14,${currency},,${revenue},all,,`;
+    expect(problemsOf(of(90), of(200))).toEqual([]);
+    expect(problemsOf(of(200), of(90))).toHaveLength(1);
+    expect(problemsOf(of(200), of(90, 'USD')), 'another currency').toEqual([]);
     // The fifth order of a month is at least the fifth in all.
     expect(problemsOf('D1,,9,,5,,month,,', tiers[1])).toHaveLength(1);
     expect(problemsOf(tiers[1], 'D1,,9,,5,,month,,')).toEqual([]);
@@ -253,6 +257,11 @@ describe('terms.csv', () => {
       ['deal_id or code', 'The column is missing.'],
       ['deal', 'The column is unknown and not used.'],
     ]);
+    // A condition whose name is misspelt would apply to every order.
+    expect(parseTerms('deal_id,rate,custmer\nD1,10,new').problems).toMatchObject([
+      { line: 1, column: 'custmer', help: expect.stringContaining('Did you mean "customer"?') },
+    ]);
+    expect(parseTerms('deal_id,rate,remark\nD1,10,x').problems).toMatchObject([{ column: 'remark' }]);
     expect(parseTerms('').problems.length).toBeGreaterThan(0);
   });
 });

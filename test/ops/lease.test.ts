@@ -293,6 +293,22 @@ it('the wait for a lease ends when the process is told to stop', async () => {
   await expect(next()).rejects.toMatchObject({ details: { exitCode: 130 } });
 });
 
+it('a run asks again for a source that a backfill holds briefly, until it is told to stop', async () => {
+  const { db } = await setup();
+  const backfill = holder();
+  for (const name of ['job:backfill:orders', 'source:shop'])
+    await acquireLease(db, { ...backfill, name, ttlMs: 60_000 });
+  const stop = new AbortController();
+  const next = () =>
+    withLeases(db, { names: ['source:shop'], ttlMs: 60_000, draining: stop.signal }, async () => 'read');
+  const waiting = next();
+  await releaseLease(db, { owner: backfill.owner, name: 'source:shop' });
+  expect(await waiting).toBe('read');
+  await acquireLease(db, { ...backfill, name: 'source:shop', ttlMs: 60_000 });
+  setImmediate(() => stop.abort());
+  await expect(next()).rejects.toMatchObject({ details: { code: 'already_running' } });
+});
+
 it('a run that may not wait ends at once, and names the option', async () => {
   const { next } = await afterKill({ waits: false, ttlMs: 60_000 });
   await expect(next()).rejects.toMatchObject({

@@ -54,9 +54,17 @@ describe('a slot', () => {
     worker.next = 'failed';
     await at(station, '2026-05-01T10:05Z', worker);
     await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 failed');
-    worker.next = 'done';
+    worker.next = 'bug';
     await at(station, '2026-05-01T11:05Z', worker);
-    expect(await station.slots()).toEqual(['2026-05-01T10:05 failed', '2026-05-01T11:05 done']);
+    worker.next = 'done';
+    await at(station, '2026-05-01T12:05Z', worker);
+    expect(await station.slots()).toEqual(
+      ['10:05 failed', '11:05 failed', '12:05 done'].map((slot) => `2026-05-01T${slot}`),
+    );
+    expect(station.told).toEqual([
+      'orders 2026-05-01T10:05 failed: as the test wished',
+      'orders 2026-05-01T11:05 failed: TypeError',
+    ]);
   });
 });
 
@@ -315,7 +323,9 @@ describe('a process that dies', () => {
     await at(station, '2026-05-01T10:05Z', paused);
     await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
     const claimed = await db.selectFrom('ops.slots').selectAll().executeTakeFirstOrThrow();
-    await paused.die();
+    await sql`update ops.leases set expires_at = clock_timestamp() where owner = ${paused.owner}::uuid`.execute(
+      db,
+    );
     await other.look();
     const { settleSlot, noteRun } = await import('../../src/ops/schedule/slots.ts');
     const stale = { job: 'orders', slot: claimed.slot, owner: paused.owner, attempt: claimed.attempts };
@@ -327,6 +337,10 @@ describe('a process that dies', () => {
     expect(ended.map(({ status }) => status)).toEqual(['interrupted', 'ok']);
     await settleSlot(db, stale, { kind: 'failed', reason: 'too late' }, station.now);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+    // Nor does it begin the next one while its own work goes on.
+    station.now = new Date('2026-05-01T11:05Z');
+    await paused.scheduler.look();
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 done', '2026-05-01T11:05 due']);
   });
 });
 
@@ -373,6 +387,27 @@ it('a process that is stopped waits for the slot that it is just claiming, repor
   ]);
   expect(events.slice(-2)).toEqual(['running null', 'failed as the test wished']);
   expect(await db.selectFrom('ops.leases').select('name').execute()).toEqual([]);
+});
+
+it('a poll follows the one that is in progress, which may have looked too early, also if that fails', async () => {
+  const { db } = await setup();
+  const begun: PromiseWithResolvers<Date>[] = [];
+  const scheduler = createScheduler({
+    ...{ db, owner: randomUUID(), jobs: [job()], leaseMs: 60_000, onEvent: () => {} },
+    now: () => {
+      const poll = Promise.withResolvers<Date>();
+      begun.push(poll);
+      return poll.promise;
+    },
+    work: async () => ({ kind: 'done' }),
+  });
+  const [first, second, third] = [scheduler.look(), scheduler.look(), scheduler.look()];
+  begun[0]?.reject(new Error('no clock'));
+  await expect(first).rejects.toThrow('no clock');
+  await waitFor(() => begun.length > 1);
+  begun[1]?.resolve(new Date('2026-05-01T09:30Z'));
+  await Promise.all([second, third]);
+  expect(begun, 'one poll is enough for both').toHaveLength(2);
 });
 
 it('an unavailable database makes a poll fail, and afterwards no slot is lost or repeated', async () => {

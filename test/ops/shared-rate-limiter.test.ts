@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
 import { createBackfillRateLimiter, createSharedRateLimiter } from '../../src/ops/shared-rate-limiter.ts';
 import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 async function nextTurnAt(db: Database): Promise<number> {
   const { next_turn_at: at } = await db
@@ -55,13 +56,14 @@ describe('the turns of a rate limit', () => {
   it('are taken for the requests that wait, and for no others', async () => {
     const { db } = await setup();
     // A batch of 50 ms has ten of them.
-    const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 200, priority: 'run' });
-    const taken = async (requests: number): Promise<number> => {
+    const open = () => createSharedRateLimiter(db, { requestsPerSecond: 200, priority: 'run' });
+    const takeTurn = open();
+    const taken = async (requests: number, of = takeTurn): Promise<number> => {
       await sql`insert into ops.request_turns (next_turn_at) select clock_timestamp() + interval '30 seconds'
         on conflict (only_row) do update set next_turn_at = excluded.next_turn_at`.execute(db);
       const giveUp = new AbortController();
       const before = await nextTurnAt(db);
-      const turns = Array.from({ length: requests }, () => takeTurn(giveUp.signal));
+      const turns = Array.from({ length: requests }, () => of(giveUp.signal));
       await turns[0];
       giveUp.abort();
       await Promise.all(turns);
@@ -69,6 +71,7 @@ describe('the turns of a rate limit', () => {
     };
     expect(await taken(1)).toBe(1);
     expect(await taken(3)).toBe(3);
+    expect(await taken(30, open()), 'a batch at a time').toBe(10);
   });
 
   it('are given to a run without delay while a backfill waits', async () => {
@@ -201,11 +204,22 @@ describe('the turns of a backfill', () => {
     const backfillId = await addBackfill(db);
     const limits = { backfillId, requestsPerSecond: 0.01, accountRequestsPerSecond: 1_000 };
     expect(await createBackfillRateLimiter(db, limits)(never)).toBe(0);
-    const { rows } = await sql<{ seconds: string }>`
-      select extract(epoch from next_turn_at - clock_timestamp()) as seconds from ops.backfill_turns`.execute(
-      db,
-    );
-    expect(Number(rows[0]?.seconds)).toBeGreaterThan(50);
+    const seconds = async (): Promise<number> => {
+      const { rows } = await sql<{ seconds: string }>`
+        select extract(epoch from next_turn_at - clock_timestamp()) as seconds from ops.backfill_turns`.execute(
+        db,
+      );
+      return Number(rows[0]?.seconds);
+    };
+    expect(await seconds()).toBeGreaterThan(50);
+    // The next one waits for its own turn, and takes none of the account before.
+    const before = await line(db);
+    const giveUp = new AbortController();
+    const next = createBackfillRateLimiter(db, limits)(giveUp.signal);
+    await waitFor(async () => (await seconds()) > 150);
+    giveUp.abort();
+    await next;
+    expect((await line(db)).backfillAt).toEqual(before.backfillAt);
   });
 
   it('need no row of its own without a limit of its own', async () => {

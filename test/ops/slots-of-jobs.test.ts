@@ -278,7 +278,7 @@ describe('a poll', () => {
     // Removed for some hours, and added again: what came meanwhile is not run one after the other.
     for (const minutes of [120, 180, 240]) await pollSchedule(db, head(), later(minutes));
     await sql`insert into ops.schedules (job, looked_until) values ('other', ${later(0)})`.execute(db);
-    await pollSchedule(db, head(['report']), later(270));
+    await pollSchedule(db, head(['report']), later(299));
     expect(await slotsOf('report')).toEqual([later(60)]);
     const { rows: others } = await sql`select looked_until from ops.schedules where job = 'other'`.execute(
       db,

@@ -15,8 +15,8 @@ export type Worker = {
   readonly owner: string;
   /** Checks the schedule once and waits until everything it started has ended and is settled, or hangs. */
   look(): Promise<void>;
-  /** What its next runs do: succeed, fail, or hang. */
-  next: 'done' | 'failed' | HangsAt;
+  /** What its next runs do: succeed, fail, end by a bug, or hang. */
+  next: 'done' | 'failed' | 'bug' | HangsAt;
   /** Expires its lease, as if the process were gone. */
   die(): Promise<void>;
 };
@@ -67,6 +67,7 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
   }
   async function work(claimed: ClaimedSlot): Promise<SlotEnd> {
     if (worker.next === 'claimed') return hang();
+    if (worker.next === 'bug') throw new TypeError('of nothing');
     const runId = await beginRun(db, { job: claimed.job, kind: 'test' });
     if (!(await noteRun(db, claimed, runId))) throw new Error('the slot was taken over');
     if (worker.next === 'begun') return hang();

@@ -57,26 +57,6 @@ function loseLines(shop: Workshop): void {
 }
 
 describe('a database that was restored from an older backup', () => {
-  it('makes run and plan exit with 7 and state the missing orders, their amount and the command to run, and is reported by status and doctor', async () => {
-    const shop = await restoreOldBackup();
-    for (const command of ['run', 'plan']) {
-      const refused = await shop.cli(command, 'orders');
-      expect(refused.exitCode).toBe(7);
-      expect(refused.stderr).toContain('The ledger lost claims');
-      expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/10 orders \([\d.]+ EUR\)/);
-      expect(refused.stderr).toContain('ledger recover');
-    }
-    expect(await shop.posted()).toHaveLength(20);
-    const status = await shop.cli('status', '--json');
-    expect(status.exitCode).toBe(7);
-    expect(JSON.parse(status.stdout.trim().split('\n').at(0) ?? '')).toMatchObject({
-      ledger: { is_continuous: false, code: 'ledger_went_back' },
-    });
-    const doctor = await shop.cli('doctor');
-    expect(doctor.exitCode).not.toBe(0);
-    expect(doctor.stdout + doctor.stderr).toContain('The ledger lost claims');
-  });
-
   it('is usable after `ledger recover`: orders that the service accepted count as accepted, and none is posted twice', async () => {
     const shop = await restoreOldBackup();
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
@@ -207,9 +187,28 @@ const READING = [
   "query 'select 1'",
 ];
 
+/** Starts `serve`, and waits until it says that the database went back, where probes and metrics look. */
+async function expectNotReady(shop: Workshop): Promise<void> {
+  const port = await findFreePort();
+  const serving = shop.start('serve', '--port', String(port));
+  const ask = async (path: string): Promise<string> =>
+    fetch(`http://127.0.0.1:${port}${path}`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+  await waitFor(async () => (await ask('/readyz')).includes('ledger_went_back'));
+  expect(JSON.parse(await ask('/readyz'))).toMatchObject({
+    ready: false,
+    checks: { ledger: { ok: false, code: 'ledger_went_back' } },
+  });
+  expect(await ask('/metrics')).toMatch(/^influencer_sync_ledger_continuous 0$/m);
+  serving.kill('SIGTERM');
+  await serving.ended;
+}
+
 describe('a ledger that lost claims', () => {
-  it('is refused by every command that decides, with the text of a run, and every command that reads says it', async () => {
-    const shop = await restoreOldBackup();
+  it('is refused by every command that decides, with the text of a run; every command that reads says it, and a serving process is not ready', async () => {
+    const shop = await restoreOldBackup({ schedule: '0 4 1 1 *' });
     shop.write('service.csv', 'order_platform,order_id\nshopify,a1\n');
     const text = (result: { readonly stdout: string; readonly stderr: string }) =>
       `${result.stdout} ${result.stderr}`.replace(/\s+/g, ' ');
@@ -239,6 +238,16 @@ describe('a ledger that lost claims', () => {
         text: expect.stringMatching(/Warning: The ledger lost claims\..*may be incomplete.*ledger recover/),
       });
     }
+    const status = await shop.cli('status', '--json');
+    expect(status.exitCode).toBe(7);
+    expect(JSON.parse(status.stdout.trim().split('\n').at(0) ?? '')).toMatchObject({
+      ledger: { is_continuous: false, code: 'ledger_went_back' },
+    });
+    const doctor = await shop.cli('doctor');
+    expect(doctor.exitCode).not.toBe(0);
+    expect(doctor.stdout + doctor.stderr).toContain('The ledger lost claims');
+    await expectNotReady(shop);
+    expect(await shop.posted()).toHaveLength(20);
   });
 
   it('is reported wherever a run would end with exit 7, also if the database is missing or has no tables', async () => {
@@ -261,6 +270,11 @@ describe('a ledger that lost claims', () => {
     onTestFinished(() => runStatement(serverUrl, `drop database if exists ${name} with (force)`));
     shop.env.DATABASE_URL = urlOf(serverUrl, name);
     await everywhere();
+    // A run makes the tables first.
+    const refused = await shop.cli('run', 'orders');
+    expect(refused.exitCode).toBe(7);
+    expect(refused.stderr).toContain('This is another ledger');
+    expect(await shop.posted()).toHaveLength(2);
     delete shop.env.DATABASE_URL;
     await everywhere();
     expect(existsSync(join(shop.folder, '.data', 'postgres')), 'nobody has made one').toBe(false);
@@ -307,31 +321,27 @@ describe('a list of the orders that the service has', () => {
 });
 
 describe('another database than before', () => {
-  it('is rejected if DATABASE_URL is not set, and nothing is posted from a new embedded ledger', async () => {
+  it('is rejected if DATABASE_URL is not set, until an operator starts a new ledger and gives a reason', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     expect((await shop.run()).exitCode).toBe(0);
-    await useEmbedded(shop, 'empty');
+    await useEmbedded(shop);
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
       expect(refused.exitCode).toBe(7);
       expect(refused.stderr).toContain('This is another ledger');
       expect(refused.stderr).toContain('DATABASE_URL');
     }
-    expect(await shop.posted()).toHaveLength(5);
-  });
-
-  it('is used only if an operator starts a new ledger and gives a reason', async () => {
-    const shop = await openReplaceable();
-    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
-    await shop.run();
-    await useEmbedded(shop);
     expect((await shop.run('--new-ledger')).exitCode).toBe(2);
-    expect(await shop.posted()).toHaveLength(2);
+    expect(await shop.posted()).toHaveLength(5);
     const begun = await shop.run('--new-ledger', '--reason', 'the old one was a trial');
     expect(begun.exitCode).toBe(0);
-    expect(await shop.posted()).toHaveLength(4);
+    expect(await shop.posted()).toHaveLength(10);
     expect((await shop.run()).exitCode).toBe(0);
+    const audit = await shop.cli('query', 'select action, reason, after from ops.audit', '--json');
+    expect(audit.stdout).toContain(
+      '{"action":"begin_new_ledger","reason":"the old one was a trial","after":{"disregarded_claims": 5}}',
+    );
   });
 
   it('takes over the orders of a lost ledger from the journals (`ledger recover`)', async () => {
@@ -503,28 +513,6 @@ describe('two accepted answers for one order', () => {
     expect((await shop.cli('review')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
     expect(await shop.posted()).toHaveLength(4);
-  });
-});
-
-describe('a serving process', () => {
-  it('is not ready on a database that went back, and reports it in its metrics', async () => {
-    const shop = await restoreOldBackup({ schedule: '0 4 1 1 *' });
-    const port = await findFreePort();
-    const serving = shop.start('serve', '--port', String(port));
-    const ask = async (path: string): Promise<string> =>
-      fetch(`http://127.0.0.1:${port}${path}`).then(
-        (answer) => answer.text(),
-        () => '',
-      );
-    await waitFor(async () => (await ask('/readyz')).includes('ledger_went_back'));
-    expect(JSON.parse(await ask('/readyz'))).toMatchObject({
-      ready: false,
-      checks: { ledger: { ok: false, code: 'ledger_went_back' } },
-    });
-    expect(await ask('/metrics')).toMatch(/^influencer_sync_ledger_continuous 0$/m);
-    serving.kill('SIGTERM');
-    await serving.ended;
-    expect(await shop.posted()).toHaveLength(20);
   });
 });
 

@@ -52,6 +52,12 @@ describe('the faults of TypeScript', () => {
     ]);
   });
 
+  it('leave statements alone that only make others quicker', () => {
+    const source =
+      'async function f() { await execute(trx)`analyze t`; await suitLargeStatements(trx); g(); }';
+    expect(faultsOf(source)).toEqual([source.replace('g();', ';')]);
+  });
+
   it('leave types, imports, names and messages alone', () => {
     const source =
       "import a from 'a';\ntype T = 1 | true;\nconst b = (c: Array<0>) => `no ${c} + 1`;\nb.toString();";

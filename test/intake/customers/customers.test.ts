@@ -259,6 +259,27 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect((await calls(store, 2)).map((list) => list.length)).toEqual([2, 2]);
   });
 
+  it('are joined with others that wait for the same brand and call; a full batch stays as it is', async () => {
+    const [store, other] = [await openStore(database()), await openStore(database())];
+    await read(other, ['z@x.example']);
+    await read(store, ['a@x.example', 'b@x.example', 'c@x.example']);
+    const ids = async () =>
+      (await Array.fromAsync(waitingBatches(store.db, store.brandId))).map(({ batchId }) => batchId);
+    const [full] = await ids();
+    await read(store, ['d@x.example']);
+    await read(store, ['e@x.example']);
+    await sql`
+      insert into intake.waiting_batches (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
+      select job, brand_id, source_file_id, 'lookup', influencer_list, customer_hashes, key_no
+      from intake.waiting_batches where batch_id = ${full}`.execute(store.db);
+    expect(await calls(store)).toEqual([
+      ['a@x.example', 'b@x.example', 'c@x.example'],
+      ['d@x.example', 'e@x.example'],
+    ]);
+    expect((await ids())[0]).toBe(full);
+    expect(await calls(other)).toEqual([['z@x.example']]);
+  });
+
   it('are counted in the right batch, however batches are split or joined', async () => {
     const store = await openStore(database());
     const many = Array.from({ length: 12_000 }, (_, index) => `${index}@x.example`);

@@ -89,6 +89,8 @@ it('unverified bodies share bounded memory, and the largest is dropped first', a
   expect(await reads[2]).toBe('x'.repeat(100));
   small.write('x'.repeat(250));
   expect(await reads[1]).toMatchObject({ statusCode: 413 });
+  const isPaused = [large, small, genuine].map((stream) => stream.isPaused());
+  expect(isPaused, 'nothing more is read of what was refused').toEqual([true, true, false]);
 });
 
 it('a body is abandoned if it is not complete in time or its sender disconnects', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookEvent } from '../../../src/core/http/webhook-event.ts';
 import { readEvent } from '../../../src/ledger/receiver/read-event.ts';
 import { createEventStore, receiveEvents } from '../../../src/ledger/receiver/receive-event.ts';
+import { specifiedService } from '../../../src/service/description/schema.ts';
 import { ENGINES, useDatabase } from '../../intake/story.ts';
 import { insertEntry, readFacts, startWorker } from '../entries.ts';
 import { orderEvent } from './deliver.ts';
@@ -14,6 +15,21 @@ function read(text: string): WebhookEvent {
 function codeEvent(deal: string, code: string): WebhookEvent {
   return read(JSON.stringify({ deal_id: deal, code_information: { new_discount_code: code } }));
 }
+
+it('an event is read in the words of the service: its members, its kind and its envelope', () => {
+  const text = JSON.stringify({ type: 'sale', data: { campaign: 'D1', order_information: { order_id: 1 } } });
+  const { kind, dealId, order } = readEvent({
+    ...{ body: Buffer.from(text), addressKind: null, timestamp: undefined },
+    events: {
+      ...specifiedService.events,
+      ...{ envelope: 'data', kind: 'type', kinds: { new_influencer_order: 'sale' } },
+      members: { deal_id: 'campaign' },
+    },
+  });
+  expect({ kind, dealId, orderId: order?.orderId }).toEqual({
+    ...{ kind: 'new_influencer_order', dealId: 'D1', orderId: '1' },
+  });
+});
 
 describe.each(ENGINES)('concurrent events, on %s', (engine) => {
   const database = useDatabase(engine);
@@ -27,7 +43,8 @@ describe.each(ENGINES)('concurrent events, on %s', (engine) => {
     const { rows } = await sql<{ new_value: string }>`
       select new_value from intake.code_changes where deal_id = 'D-order' order by event_id`.execute(db);
     expect(rows.map(({ new_value }) => new_value)).toEqual(codes);
-    expect(await receiveEvents(db, events.slice(0, 1))).toEqual([false]);
+    const one = [...events.slice(0, 1), codeEvent('D-other', 'new')];
+    expect(await receiveEvents(db, one), 'a known one beside a new one').toEqual([false, true]);
   });
 
   it('share one commit', async () => {

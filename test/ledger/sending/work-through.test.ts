@@ -48,15 +48,25 @@ it('there can be more places than requests in flight', async () => {
   await done;
 });
 
-it('a stopped gate leaves the other items untouched, and waits for those that were begun', async () => {
+it('a stopped gate leaves the other items untouched, asks for no more, and waits for those that were begun', async () => {
   const { gate, begun, work, end } = openWork();
-  const done = workThrough([1, 2, 3], { gate, work });
+  const asked: number[] = [];
+  function* items() {
+    for (const item of [1, 2, 3, 4]) {
+      asked.push(item);
+      yield item;
+    }
+  }
+  const done = workThrough(items(), { gate, work });
   await expect.poll(() => begun).toEqual([1, 2]);
   gate.stop({ kind: 'drained' });
   end(1);
   end(2);
   await done;
-  expect(begun).toEqual([1, 2]);
+  expect([begun, asked], 'the third has waited for a place').toEqual([
+    [1, 2],
+    [1, 2, 3],
+  ]);
 });
 
 it('an error of one item stops the gate, and is thrown after the items that were begun have ended', async () => {

@@ -91,6 +91,9 @@ describe('the plan of a backfill', () => {
       'unattributed unknown_code': 8,
     });
     expect(plan.of_the_runs).toBe(1);
+    expect(ended.events).toContainEqual(
+      expect.objectContaining({ event: 'step_ended', step: 'plan', unit: 'orders', done: 100 }),
+    );
     expect(plan.files).toHaveLength(1);
     expect(new Set(plan.groups.map(({ month }) => month)).size).toBe(24);
     expect(await workshop.posted()).toEqual(['new']);

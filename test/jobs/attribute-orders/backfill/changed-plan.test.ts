@@ -99,8 +99,12 @@ it('an order that changes while its plan is executed is not posted with another 
   // One request every 100 seconds, so the second order waits.
   const first = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01', '--json');
   await waitFor(async () => (await workshop.posted()).length === 1);
+  expect((await workshop.cli('backfill', 'pause')).exitCode).toBe(0);
+  await waitFor(() => first.stdout().includes('Paused.'));
   first.kill('SIGTERM');
-  expect((await ended(first)).exitCode).toBe(130);
+  const stopped = await ended(first);
+  expect(stopped.exitCode).toBe(130);
+  expect(stopped.stdout.match(/Paused\./g), 'it waits, and says so once').toHaveLength(1);
   workshop.drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }, NEW]));
   await workshop.run();
   const done = await backfill(workshop, 'resume', '--yes');

@@ -19,6 +19,10 @@ const text = (blocks: readonly Block[]) =>
     .map((line) => line.trim().replaceAll(/ {2,}/g, '  '))
     .filter((line) => line !== '');
 
+/** The colours in which parts of it are shown, in their order. */
+const tones = (blocks: readonly Block[]) =>
+  [...JSON.stringify(blocks).matchAll(/"tone":"(\w+)"/g)].map(([, tone]) => tone);
+
 const group = (change: Partial<PlanGroup> = {}): PlanGroup => ({
   ...{ month: '2025-05', standing: 'to_post', reason: null, currency: 'EUR', orders: 1, amount: '10.0000' },
   ...change,
@@ -100,6 +104,7 @@ it('the changes since a plan name three orders and three files, and say if there
     '- 1 order no longer to post (d)',
     '- other files: 1.csv, 2.csv, 3.csv, …',
   ]);
+  expect(tones(describeChanges({ more, fewer, other: none, files }))).toEqual(['yellow']);
   const other = { orders: 3, examples: ['d', 'e', 'f'] };
   expect(text(describeChanges({ more: none, fewer: none, other, files: files.slice(1) })).slice(1)).toEqual([
     '- 3 orders with another amount or influencer (d, e, f)',
@@ -123,6 +128,9 @@ it('the end of a backfill says what was posted, why it stopped, and what to do',
     `${posted}.`,
     'npx influencer-sync backfill resume 7',
   ]);
+  const shown = (end: 'done' | 'stopped', problem: string | null) =>
+    tones(describeBackfillEnd({ backfill: BACKFILL, end, problem, progress: PROGRESS }));
+  expect([shown('done', null), shown('stopped', 'No key.')]).toEqual([['green'], ['yellow', 'yellow']]);
   const did = (planned: number | null, accepted = 0, rejected = 0, doubts = 0) =>
     backfillDid({
       ...{ files: 0, rows: 0, rejected_rows: 0, planned },

@@ -357,11 +357,16 @@ describe('a backfill that is started', () => {
     expect(await decisions(shop)).toEqual(
       ['1', '2', 'july', 'nobody'].map((id) => `${id}: excluded before_start`),
     );
+    // As if no run of the job had decided anything yet.
+    await sql`delete from intake.revenue_rules where job = ${shop.job}`.execute(shop.db);
     const changedFiles = await watchFiles(shop);
     const { id } = await shop.plan();
     expect(await shop.start(id)).toEqual({ kind: 'started' });
     // Reports compare the files of these orders again.
     expect(await changedFiles()).toEqual(['file:///1.csv']);
+    expect(
+      (await sql`select revenue from intake.revenue_rules where job = ${shop.job}`.execute(shop.db)).rows,
+    ).toEqual([{ revenue: 'total' }]);
     expect((await entries(shop)).map(({ order_id, state }) => [order_id, state])).toEqual([
       ['1', 'ready'],
       ['2', 'ready'],
@@ -465,7 +470,7 @@ describe('a backfill that is started', () => {
 describe('a backfill that ends', () => {
   test('gives back what it has not posted: the job leaves these orders to backfills again', async () => {
     const shop = await open();
-    await shop.read({ orders: [mira('1'), mira('2'), mira('3'), mira('4')] }, { uri: 'file:///1.csv' });
+    await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) }, { uri: 'file:///1.csv' });
     await shop.read(
       { orders: [mira('july', { placedAt: '2025-07-07T00:00:00Z' })] },
       { uri: 'file:///2.csv' },
@@ -477,6 +482,17 @@ describe('a backfill that ends', () => {
       update ledger.entries set attempt = 1, state = case order_id when '1' then 'accepted' else 'sending' end,
         deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end
       where job = ${shop.job} and order_id in ('1', '2')`.execute(shop.db);
+    const evident = { state: 'held', state_reason: 'evidence_of_another_poster' };
+    await shop.db
+      .updateTable('ledger.entries')
+      .set(evident)
+      .where('job', '=', shop.job)
+      .where('order_id', '=', '5')
+      .execute();
+    // As if a run had decided about it meanwhile, and had not proposed it yet.
+    await sql`update intake.attributions set is_pending = true where job = ${shop.job} and order_id = '3'`.execute(
+      shop.db,
+    );
     const changedFiles = await watchFiles(shop);
     const end = (from: 'running' | 'paused') =>
       endBackfill(shop.db, id, { job: shop.job, start: START, from: [from], to: 'cancelled' });
@@ -485,22 +501,30 @@ describe('a backfill that ends', () => {
     const held = { state: 'held', state_reason: 'backfill_cancelled' };
     const of = async () => {
       const { rows } = await sql`
-        select e.order_id, e.state, e.state_reason, e.backfill_id is not null as is_of_backfill, a.outcome, a.reason
+        select e.order_id, e.state, e.state_reason, e.backfill_id is not null as is_of_backfill, a.outcome, a.reason, a.is_pending
         from ledger.entries e join intake.attributions a using (entry_id) where e.job = ${shop.job} order by 1`.execute(
         shop.db,
       );
       return rows;
     };
-    const left = { ...held, is_of_backfill: false, outcome: 'excluded', reason: 'before_start' };
+    const left = {
+      ...held,
+      is_of_backfill: false,
+      outcome: 'excluded',
+      reason: 'before_start',
+      is_pending: false,
+    };
     expect(await of()).toMatchObject([
       { state: 'accepted', is_of_backfill: false, outcome: 'attributed' },
       // Its answer is still to come.
       { state: 'sending', is_of_backfill: true, outcome: 'attributed' },
       left,
       left,
+      // What it was held for is what a person decides.
+      { ...evident, is_of_backfill: false, outcome: 'attributed' },
     ]);
     await releaseEnded(shop.db, { job: shop.job, start: START });
-    expect(await of()).toMatchObject([{}, { state: 'sending', is_of_backfill: true }, left, left]);
+    expect(await of()).toMatchObject([{}, { state: 'sending', is_of_backfill: true }, left, left, {}]);
     await sql`update ledger.entries set state = 'in_doubt', owner = null, doubtful_attempt = 1, state_reason = 'timeout'
       where job = ${shop.job} and state = 'sending'`.execute(shop.db);
     await releaseEnded(shop.db, { job: shop.job, start: START });
@@ -509,6 +533,7 @@ describe('a backfill that ends', () => {
       { state: 'in_doubt', is_of_backfill: false, outcome: 'attributed' },
       left,
       left,
+      {},
     ]);
     // A plan may take them again.
     expect(await shop.groups()).toContain('2025-05 to_post -: 2, 20 EUR');
@@ -517,12 +542,12 @@ describe('a backfill that ends', () => {
   test('is paused, continued and cancelled by people only in the states that allow it, and says what becomes of its orders', async () => {
     const shop = await open();
     const { db, job } = shop;
-    await shop.read({ orders: ['1', '2', '3', '4', '5'].map((id) => mira(id)) });
+    await shop.read({ orders: ['1', '2', '3', '4', '5', '6'].map((id) => mira(id)) });
     await shop.attribute({ codes: MIRA, start: START });
     const plan = await shop.plan();
     const { id } = plan;
     expect(await readBackfillProgress(db, { backfillId: id, job, plan: plan.plan })).toEqual({
-      ...{ planned: 5, accepted: 0, toPost: 5, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
+      ...{ planned: 6, accepted: 0, toPost: 6, rejected: 0, inDoubt: 0, held: 0, amounts: [] },
       ...{ answersLastMinute: 0, process: null },
     });
     const records: unknown[] = [];
@@ -559,7 +584,8 @@ describe('a backfill that ends', () => {
     expect(await pause()).toMatchObject({ kind: 'does_not_apply' });
     expect(await resume(), 'nobody would post').toMatchObject({ kind: 'no_process' });
     await sql`insert into ops.leases (name, owner, expires_at, host, pid)
-      values (${`job:backfill:${job}`}, gen_random_uuid(), clock_timestamp() + interval '1 hour', 'here', 7)`.execute(
+      values ('job:backfill:another', gen_random_uuid(), clock_timestamp() + interval '1 hour', 'there', 6),
+        (${`job:backfill:${job}`}, gen_random_uuid(), clock_timestamp() + interval '1 hour', 'here', 7)`.execute(
       db,
     );
     expect(await resume()).toMatchObject({ summary: `Backfill ${id} continues in process 7 on here.` });
@@ -571,12 +597,22 @@ describe('a backfill that ends', () => {
         doubtful_attempt = case order_id when '5' then 1 end,
         state_reason = case order_id when '3' then 'no such deal' when '5' then 'timeout' end
       where job = ${job} and order_id in ('1', '2', '3', '5')`.execute(db);
+    // Another process had sent that order before, and a person approved the second attempt.
+    await sql`update ledger.entries set attempt = 2, doubtful_attempt = 2, resends_approved = 1 where job = ${job} and order_id = '5'`.execute(
+      db,
+    );
+    await sql`update ledger.entries set state = 'held', state_reason = 'evidence_of_another_poster' where job = ${job} and order_id = '6'`.execute(
+      db,
+    );
     const told = async (runId = shop.runId) => describeUnposted(db, runId);
     expect(await told(), 'this process sent none of them').toBeNull();
     await sql`
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
       select entry_id, attempt, gen_random_uuid(), gen_random_uuid(), ${runId}::bigint, body_hash from ledger.entries
-      where job = ${job} and attempt = 1`.execute(db);
+      where job = ${job} and attempt > 0
+      union all
+      select entry_id, 1, gen_random_uuid(), gen_random_uuid(), ${shop.runId}::bigint, body_hash from ledger.entries
+      where job = ${job} and attempt = 2`.execute(db);
     expect([await told(), await told(runId)]).toEqual([null, 'An order is in doubt: timeout.']);
     expect(await reportBackfill(db, runId)).toEqual({
       counts: {
@@ -586,11 +622,11 @@ describe('a backfill that ends', () => {
       amounts: [{ currency: 'EUR', accepted: '10.0000' }],
     });
     expect(await reportBackfill(db, shop.runId)).toMatchObject({
-      counts: { files: 1, rows: 5, planned: 5, entries: { accepted: 0 } },
+      counts: { files: 1, rows: 6, planned: 6, entries: { accepted: 0, in_doubt: 0 } },
       amounts: [],
     });
     const backfill = { backfillId: id, job, plan: plan.plan };
-    const parts = { planned: 5, accepted: 1, toPost: 2, rejected: 1, inDoubt: 1, held: 0 };
+    const parts = { planned: 6, accepted: 1, toPost: 2, rejected: 1, inDoubt: 1, held: 1 };
     const amounts = [{ currency: 'EUR', accepted: '10.0000' }];
     const process = { host: 'here', pid: 7 };
     expect(await readBackfillProgress(db, backfill)).toEqual({
@@ -609,13 +645,19 @@ describe('a backfill that ends', () => {
         amounts: shown,
       });
     expect(await cancel()).toMatchObject({
-      summary: `Backfill ${id} is cancelled: 1 order posted. 1 order was not posted and returns to its earlier state. 1 order is being sent, and the answers count.`,
+      summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
     });
     expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
+    expect(await readBackfillProgress(db, backfill), 'what it gave back counts too').toMatchObject({
+      ...{ ...parts, toPost: 1, held: 2 },
+      amounts,
+    });
     expect(await cancel()).toMatchObject({ kind: 'does_not_apply' });
     const { id: unstarted } = await shop.plan();
+    // Also of a job that the configuration does not have any more.
+    const without = { ...config, jobs: {} };
     expect(
-      await does((trx) => cancelBackfill(trx, { ...change, backfillId: unstarted, config })),
+      await does((trx) => cancelBackfill(trx, { ...change, backfillId: unstarted, config: without })),
     ).toMatchObject({
       summary: `Backfill ${unstarted} is cancelled: 0 orders posted. 1 order was not posted and returns to its earlier state.`,
     });
@@ -624,7 +666,7 @@ describe('a backfill that ends', () => {
     expect(records).toMatchObject([
       {
         ...{ ...said, ...move('planned', 'running'), action: 'approve_backfill' },
-        summary: `The plan of backfill ${id} is executed: 5 orders to post.`,
+        summary: `The plan of backfill ${id} is executed: 6 orders to post.`,
       },
       { ...said, ...move('running', 'paused'), action: 'pause_backfill', summary },
       { ...said, ...move('paused', 'running'), action: 'resume_backfill' },

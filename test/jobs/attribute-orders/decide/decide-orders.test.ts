@@ -250,6 +250,11 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['nothing at all', {}, 'organic'],
 ];
 
+/** The rules that hold for the same settings of a job, which are tried together: each order is called by the title of its rule. */
+const RULES_BY_SETTINGS = [...Map.groupBy(RULES, ([, , , how = {}]) => JSON.stringify(how))].map(
+  ([settings, rules]) => ({ settings, how: rules[0]?.[3] ?? {}, rules }),
+);
+
 const CLAIMED: readonly Given[] = [
   { links: ['mira'], codes: ['NOOR'] },
   { codes: ['NOOR', 'MIRA'] },
@@ -279,13 +284,17 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
   };
 
-  const rules = RULES.map(([title, given, expected, how]) => ({ title, given, expected, how }));
-  test.each(rules)('$title', async ({ given, expected, how = {} }) => {
-    const context = await newContext();
-    await context.read({ orders: [order('1', given)] });
-    await context.attribute({ ...how, codes: CODES });
-    expect(await decisions(context)).toEqual([`1: ${expected}`]);
-  });
+  test.each(RULES_BY_SETTINGS)(
+    'decides by the first rule that applies, with $settings',
+    async ({ how, rules }) => {
+      const context = await newContext();
+      await context.read({ orders: rules.map(([title, given]) => order(title, given)) });
+      await context.attribute({ ...how, codes: CODES });
+      expect((await decisions(context)).toSorted()).toEqual(
+        rules.map(([title, , expected]) => `${title}: ${expected}`).toSorted(),
+      );
+    },
+  );
 
   test('credits an order that several owners claim by the rule of the job, and decides again when it changes', async () => {
     const context = await newContext();
@@ -431,6 +440,27 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       { ...moved, currency: 'USD', amount: '7.0000', isSent: false },
       { ...moved, after: 'held: unknown amount', amount: null, withoutAmount: 1, isSent: false },
       { ...moved, amount: '7.0000', isSent: true },
+    ]);
+  });
+
+  test('leaves an order from before the start date to the job only if a credit of the job may have been sent for it', async () => {
+    const context = await newContext();
+    const sent = ['sent', 'sent for another job', 'sent for another order', 'sent, but a note'];
+    await context.read({ orders: sent.map((id) => order(id, { codes: ['MIRA'] })) });
+    await context.attribute({ codes: CODES });
+    await context.prepare();
+    await sql`
+      update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1',
+        job = case order_id when 'sent for another job' then 'another' else job end,
+        order_id = case order_id when 'sent for another order' then 'other' else order_id end,
+        effect = case order_id when 'sent, but a note' then 'note' else effect end
+      where job = ${context.job}`.execute(context.db);
+    await context.attribute({ start: { day: '2026-04-11', timeZone: 'UTC' } });
+    expect(await decisions(context)).toEqual([
+      'sent: attributed code MIRA → deal:D1',
+      'sent for another job: excluded before_start',
+      'sent for another order: excluded before_start',
+      'sent, but a note: excluded before_start',
     ]);
   });
 

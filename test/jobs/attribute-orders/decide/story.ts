@@ -162,12 +162,15 @@ const STATES: Record<string, string> = {
   'approved for a re-send': `state = 'ready', attempt = 1, doubtful_attempt = 1, resends_approved = 1`,
 };
 
-/** Puts all entries of the job into a state, as if they had been sent. */
+/** Puts all entries of the job, or that of one order, into a state, as if they had been sent. */
 export async function bring(
   { db, job }: Pick<Context, 'db' | 'job'>,
   state: keyof typeof STATES,
+  orderId: string | null = null,
 ): Promise<void> {
-  await sql`update ledger.entries set ${sql.raw(STATES[state] ?? '')} where job = ${job}`.execute(db);
+  await sql`
+    update ledger.entries set ${sql.raw(STATES[state] ?? '')}
+    where job = ${job} and (${orderId}::text is null or order_id = ${orderId})`.execute(db);
 }
 
 export type Given = Partial<StagedOrder>;

@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Effect } from '../../src/core/ledger.ts';
+import { clickBody } from '../../src/ledger/effects/click.ts';
+import { dealBody } from '../../src/ledger/effects/deal.ts';
+import { effects } from '../../src/ledger/effects/index.ts';
+import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
+import { outreachBody } from '../../src/ledger/effects/outreach.ts';
+import { referralBody } from '../../src/ledger/effects/referral.ts';
+import { useDatabase } from '../intake/story.ts';
+
+const database = useDatabase('a Postgres server');
+
+const row = sql`(select 'D1' as deal_id, 'C1' as collab_id, 'mira' as influencer_handle, '4819' as brand_id, '0012' as order_id,
+  1200.5000::numeric as amount, null as order_platform, array['A', 'B'] as codes, 'EUR' as currency, 3 as clicks, 'NL' as country_code,
+  'ig' as platform, 'F-1' as dealflow_id, 2 as stage, 'MIRA' as code, 10.0::numeric as code_percent, null as custom_link, null as custom_link_target,
+  null::numeric as commission_percent, false as create_affiliate_details, 'a "note"' as note, 'Call' as title, '01-05-2026' as deadline, null as assigned_to,
+  7 as outreach_id, array['8', '9'] as ids) r`;
+
+const BODIES: readonly (readonly [string, RawBuilder<string>, string])[] = [
+  [
+    'an amount has its digits without trailing zeros, an id of digits stays text if the contract says so, and what is null is left out',
+    referralBody('r'),
+    '{"deal_id":"D1","collab_id":"C1","brand_id":4819,"order_id":"0012","order_revenue":1200.5,"order_discount_codes_used":"A, B","currency":"EUR"}',
+  ],
+  [
+    'clicks name the deal instead of the handle',
+    clickBody('r'),
+    '{"deal_id":"D1","collab_id":"C1","brand_id":4819,"increase_clicks":3,"country_code":"NL"}',
+  ],
+  [
+    'a boolean is a word, also if it is false',
+    dealBody('r'),
+    '{"influencer_handle":"mira","platform":"ig","brand_id":4819,"dealflow_id":"F-1","funnel_step":2,"code":"MIRA","code_perc":10,"create_affiliate_details":false}',
+  ],
+  ['text is escaped', noteBody('r'), '{"deal_id":"D1","note_description":"a \\"note\\""}'],
+  [
+    'a member that the contract requires is null if nobody is assigned',
+    taskBody('r'),
+    '{"deal_id":"D1","tasktype":"todo_task","task_title":"Call","task_description":"a \\"note\\"","deadline":"01-05-2026","assigned_to":null}',
+  ],
+  [
+    'a list is a list of texts',
+    outreachBody('r'),
+    '{"outreach_id":7,"influencer_ids":["8","9"],"platform":"ig"}',
+  ],
+];
+
+it('what is sent is exactly what the contract says: numbers, texts, lists, words and nulls', async () => {
+  const said: [string, string | undefined][] = [];
+  for (const [title, body] of BODIES) {
+    const { rows } = await sql<{ body: string }>`select ${body} as body from ${row}`.execute(database());
+    said.push([title, rows[0]?.body]);
+  }
+  expect(said).toEqual(BODIES.map(([title, , expected]) => [title, expected]));
+});
+
+it('each entry is called by what it is about', async () => {
+  const named = async (
+    effect: Effect,
+    { body = {}, details = {}, platform = 'shopify' as string | null, id = '1001' as string | null },
+  ) => {
+    const { rows } = await sql<{ subject: string }>`
+      select ${effects[effect].subject} as subject
+      from (select ${platform}::text as order_platform, ${id}::text as order_id, ${JSON.stringify(body)}::text as body,
+        ${JSON.stringify(details)}::jsonb as details) e`.execute(database());
+    return rows[0]?.subject;
+  };
+  const clicks = { clicks: '3', target: 'deal:D1', day: '2026-04-01' };
+  expect([
+    await named('referral', {}),
+    await named('referral', { platform: null }),
+    await named('referral', { id: null }),
+    await named('click', { details: { ...clicks, country: 'NL' } }),
+    await named('click', { details: { ...clicks, country: '' } }),
+    await named('create_deal', { details: { handle: 'mira', platform: 'instagram' } }),
+    await named('note', { body: { deal_id: 'D1' } }),
+    await named('task', { body: { deal_id: 'D1' } }),
+    await named('outreach', { body: { influencer_ids: ['8'], outreach_id: 7 } }),
+    await named('outreach', { body: { influencer_ids: ['8', '9'], outreach_id: 7 } }),
+  ]).toEqual([
+    'shopify order 1001',
+    'order 1001',
+    'shopify order ?',
+    '3 clicks of deal:D1 on 2026-04-01 from NL',
+    '3 clicks of deal:D1 on 2026-04-01',
+    'deal of mira on instagram',
+    'note at deal D1',
+    'task at deal D1',
+    '1 influencer for outreach 7',
+    '2 influencers for outreach 7',
+  ]);
+});
+
+it('an answer confirms an effect only by what its contract names', () => {
+  const read = (effect: Effect, answer: object) => effects[effect].readAcceptance({ ...answer });
+  const none = { dealId: null, collabId: null };
+  expect(read('referral', { deal_id: 12, collab_id: '' })).toEqual({ dealId: '12', collabId: null });
+  for (const deal_id of ['', 'D\0', 'x'.repeat(201), '\ud800', 1.5, 2 ** 60, null, ['D1']])
+    expect(read('referral', { deal_id }), String(deal_id)).toBeNull();
+  expect(read('referral', { deal_id: 'x'.repeat(200) })).toMatchObject({ dealId: 'x'.repeat(200) });
+  expect(read('note', { message: 'Noted.' })).toEqual({ ...none, message: 'Noted.' });
+  expect(read('note', { message: ' ' })).toBeNull();
+  expect(read('outreach', { total_added: 2, duplicates_ignored: 1 })).toEqual({
+    ...none,
+    message: '2 added, 1 already in the account',
+  });
+  expect(read('outreach', { total_added: 2 })).toEqual({ ...none, message: '2 added' });
+  expect(read('outreach', { total_added: '2' })).toBeNull();
+});
