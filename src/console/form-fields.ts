@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
 
 /**
@@ -27,6 +28,11 @@ export function idField(what: string): z.ZodType<string> {
 export const monthField = z
   .string({ error: 'The form does not name a month.' })
   .refine(isMonth, 'The form does not name a month.');
+
+/** A day of the calendar such as 2026-10-31. */
+export const dayField = z
+  .string({ error: 'The form does not name a day.' })
+  .refine(isDay, 'The form does not name a day.');
 
 /** What a person ticks before something that nobody can undo (`actionForm`, `confirm`). */
 export const understood = z.literal('yes', { error: 'Tick the box: nobody can undo this.' });

@@ -352,7 +352,7 @@ export async function completePayment(
     reason,
     audit,
   }: By & { readonly paymentId: string; readonly paidOn: string },
-): Promise<{ readonly payment: Payment; readonly rest: DecimalText }> {
+): Promise<{ readonly payment: Payment; readonly rest: DecimalText; readonly auditId: string }> {
   const { where, payment } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
   if (state !== 'partly_paid')
@@ -364,12 +364,12 @@ export async function completePayment(
     });
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
-  await audit({
+  const auditId = await audit({
     ...{ action: 'record_payment', subjectKind: 'payment', subject: paymentId, reason },
     summary: `${formatMoney(rest, currency)}, the rest of payment ${paymentId}, was paid elsewhere on ${paidOn}.`,
     ...{ before: { state }, after: { state: 'paid' } },
   });
-  return { payment, rest };
+  return { payment, rest, auditId };
 }
 
 /**

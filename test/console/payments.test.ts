@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { IBANS, openPaymentShop, PAYEES } from '../money/payment-shop.ts';
 import { hiddenFields } from './bulk-shop.ts';
@@ -53,6 +54,20 @@ it('the console proposes what the page showed, exports it, gives the file again,
     'Payment exported as pain.001',
   );
   expect(textOf((await get('/statements/2026-04?deal=DEALBEN')).text)).toContain('Payment in no payment');
+  // The bank paid a part of payment 2, and a person paid the rest.
+  const rest = { payment: '2', on: '2026-07-04', reason: 'in cash' };
+  expect((await post(`${PATH}/complete`, rest)).status).toBe(409);
+  const { rows } = await sql<{ reference: string }>`
+    select reference from ops.payments where payment_id = 2`.execute(shop.db);
+  shop.write(
+    'part.csv',
+    `reference;amount;currency;day;type\n${rows[0]?.reference};4.00;EUR;2026-07-01;paid\n`,
+  );
+  await shop.cli('payments', 'read', 'part.csv');
+  expect(textOf((await get(PATH)).text)).toContain('Day on which you paid the rest, 6.00 EUR');
+  expect((await post(`${PATH}/complete`, { ...rest, on: '2026-06-31' })).status).toBe(400);
+  expect((await post(`${PATH}/complete`, rest)).status).toBe(200);
+  expect((await post(`${PATH}/complete`, rest)).status).toBe(409);
   const accruals = textOf((await get('/money/accruals?month=2026-04')).text);
   expect(accruals).toMatch(
     /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,

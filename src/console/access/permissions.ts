@@ -71,6 +71,7 @@ const LEAST = {
   'POST /money/payments/propose': 'marketing',
   'POST /money/payments/export': 'operator',
   'POST /money/payments/cancel': 'operator',
+  'POST /money/payments/complete': 'operator',
   'POST /money/payments/settle-booking': 'operator',
   'POST /held/decide': 'marketing',
   'POST /doubts/settle': 'marketing',

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../codes/assign-code.ts';
 import { foldCode } from '../../core/text/fold.ts';
-import { isDay } from '../../core/time/day.ts';
 import { acknowledgeLeak } from '../../decisions/acknowledge-leak.ts';
 import { voidCode } from '../../decisions/void-code.ts';
 import { findUnknownOwner } from '../../reports/codes/list-codes.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { reason, text } from '../form-fields.ts';
+import { dayField, reason, text } from '../form-fields.ts';
 
 export const codeActions: readonly ConsoleAction[] = [
   /** Assigns an owner to a code that codes.csv does not contain. */
@@ -86,9 +85,7 @@ export const codeActions: readonly ConsoleAction[] = [
     path: '/codes/void',
     form: z.object({
       code: text.min(1, 'The form does not name a code.'),
-      day: z
-        .string({ error: 'The form does not name a day.' })
-        .refine(isDay, 'The form does not name a day.'),
+      day: dayField,
       shown: text.min(1, 'The form does not say what it showed.'),
       reason,
     }),

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { FILE_KINDS } from '../../core/money/payments.ts';
-import { cancelPayment, exportPayments, proposePayments, settleBooking } from '../../decisions/pay.ts';
+import {
+  cancelPayment,
+  completePayment,
+  exportPayments,
+  proposePayments,
+  settleBooking,
+} from '../../decisions/pay.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, monthField, reason, text } from '../form-fields.ts';
+import { dayField, idField, monthField, reason, text } from '../form-fields.ts';
 
 export const paymentActions: readonly ConsoleAction[] = [
   /** Proposes what the page showed. */
@@ -50,6 +56,21 @@ export const paymentActions: readonly ConsoleAction[] = [
       const { auditId } = await cancelPayment(trx, {
         paymentId: payment,
         isNotAtBank: understood === 'yes',
+        reason: why,
+        decidedBy,
+        audit,
+      });
+      return auditId;
+    },
+  }),
+  /** Records that the rest of a partly paid payment was paid in another way. */
+  defineAction({
+    path: '/money/payments/complete',
+    form: z.object({ payment: idField('payment'), on: dayField, reason }),
+    async perform({ trx, decidedBy, audit }, { payment, on, reason: why }) {
+      const { auditId } = await completePayment(trx, {
+        paymentId: payment,
+        paidOn: on,
         reason: why,
         decidedBy,
         audit,

@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../core/money.ts';
+import { formatMoney, subtractMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { readExportedAgain, readUnpaid } from '../../../decisions/pay.ts';
@@ -41,7 +41,7 @@ ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed ye
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Account', accountOf),
   column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
-  column('Cancel', (payment) => cancelForm(visit, payment)),
+  column('Decide', (payment) => html`${cancelForm(visit, payment)}${completeForm(visit, payment)}`),
 ])}`,
   };
 });
@@ -117,6 +117,20 @@ function cancelForm(visit: Visit, { paymentId, state }: Payment): Html | null {
     ...(state === 'exported'
       ? { confirm: 'No bank has its file, or will pay it. Otherwise it is paid twice.' }
       : {}),
+  })}</details>`;
+}
+
+function completeForm(
+  visit: Visit,
+  { paymentId, state, amount, paidAmount, currency }: Payment,
+): Html | null {
+  if (state !== 'partly_paid') return null;
+  const rest = formatMoney(subtractMoney(amount, paidAmount), currency);
+  return html`<details><summary>Paid in another way</summary>${actionForm(visit, `${PATH}/complete`, {
+    hidden: { payment: paymentId },
+    fields: html`<label>Day on which you paid the rest, ${rest}, or agreed that it is not owed <input type="date" name="on" required></label>`,
+    reasonLabel: 'How',
+    button: `Payment ${paymentId} is complete`,
   })}</details>`;
 }
 
