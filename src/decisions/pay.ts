@@ -8,6 +8,7 @@ import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { finds } from '../db/statement.ts';
 import { digestOf, findUnpaid, requireProposable, type Unpaid } from '../money/payments/find-unpaid.ts';
 import {
   insertProposal,
@@ -112,6 +113,7 @@ export async function recordPaidElsewhere(
     readonly paidOn: string;
   },
 ): Promise<{ readonly proposalId: string; readonly paid: Unpaid }> {
+  await requirePast(trx, paidOn);
   await lockProposals(trx);
   const unpaid = await readUnpaid(trx, { month, statements });
   const paid = unpaid.find(
@@ -362,6 +364,7 @@ export async function completePayment(
       message: `It is ${state.replace('_', ' ')}.`,
       help: 'Only a partly paid payment has a rest. If you paid all of it in another way, cancel it and use payments settle.',
     });
+  await requirePast(trx, paidOn);
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
   const auditId = await audit({
@@ -370,6 +373,20 @@ export async function completePayment(
     ...{ before: { state }, after: { state: 'paid' } },
   });
   return { payment, rest, auditId };
+}
+
+/** @throws KnownError `payment_not_settled` (exit 2) if a day has begun nowhere yet: what will be paid is not paid. */
+async function requirePast(trx: DatabaseTransaction, day: string): Promise<void> {
+  const isToCome = await finds(trx)`
+    select where ${day}::date > (clock_timestamp() at time zone 'UTC' + interval '14 hours')::date`;
+  if (isToCome)
+    throw configurationError({
+      code: 'payment_not_settled',
+      where: day,
+      message: 'This day is yet to come.',
+      help: 'Record a payment once it was made, with its day.',
+      safe: SAFE,
+    });
 }
 
 /**

@@ -66,6 +66,8 @@ it('the console proposes what the page showed, exports it, gives the file again,
   await shop.cli('payments', 'read', 'part.csv');
   expect(textOf((await get(PATH)).text)).toContain('Day on which you paid the rest, 6.00 EUR');
   expect((await post(`${PATH}/complete`, { ...rest, on: '2026-06-31' })).status).toBe(400);
+  const early = await post(`${PATH}/complete`, { ...rest, on: '2999-01-01' });
+  expect(textOf(early.text)).toContain('This day is yet to come.');
   expect((await post(`${PATH}/complete`, rest)).status).toBe(200);
   expect((await post(`${PATH}/complete`, rest)).status).toBe(409);
   const accruals = textOf((await get('/money/accruals?month=2026-04')).text);
