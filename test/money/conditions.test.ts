@@ -220,46 +220,82 @@ describe('the rate of the service', () => {
       );
     };
     const served = rules([CUSTOMERS[0] ?? '', 'D2,,10,,,,,,']);
-    const forget = () => sql`delete from ops.webhook_events`.execute(db);
     const amounts = async (of = served) =>
       (await earned(db, of)).map((line) => line.replace(' by undefined', ''));
+    const readAgain = (at: string) =>
+      sql`
+      insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'list', '{list}', ${at})
+      on conflict (deal_id) do update set read_at = excluded.read_at`.execute(db);
+    const told = async (...events: readonly Readonly<Parameters<typeof tell>>[]) => {
+      await sql`delete from ops.webhook_events`.execute(db);
+      for (const event of events) await tell(...event);
+      return amounts();
+    };
     await read('2025-01-05', 10);
     await read('2025-01-20', 12);
     // The mirror alone: the rate is in force until another one was read.
-    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
-    // The exact time. An event of what the mirror has read already counts from then on.
-    await tell('2025-01-10T12:00:00Z', 10, 12);
-    expect(await amounts()).toEqual(['1: 10', '2: 12', '3: 12', '4: 12', '5: 12']);
-    await forget();
-    await tell('2025-01-20T00:10:00Z', 10, 12, null);
-    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', '5: 12']);
-    // The event was of another rate before, or after, than the mirror read; and the terms of the deal settle it.
-    await forget();
-    await tell('2025-01-10T12:00:00Z', 11, 12);
-    await tell('2025-01-30T12:00:00Z', 12, 14);
-    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', '5: 14', 'unknown_change: 1']);
-    await sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'list', '{list}', '2025-01-31')`.execute(
-      db,
-    );
-    expect(await amounts()).toEqual(['2: 12', '3: 12', '4: 12', 'unknown_change: 2']);
+    const byMirror = ['1: 10', '2: 10', '3: 10', '4: 12', '5: 12'];
+    expect(await amounts()).toEqual(byMirror);
+    // The exact time; of a day alone, it is unknown whether the order came before. Several changes, one after the other.
+    expect(await told(['2025-01-10T12:00:00Z', 10, 12])).toEqual([
+      '1: 10',
+      '2: 12',
+      '3: 12',
+      '4: 12',
+      '5: 12',
+    ]);
+    expect(await told(['2025-01-11T12:00:00Z', 10, 12])).toEqual([
+      ...['1: 10', '3: 12', '4: 12', '5: 12', 'unknown_change: 1'],
+    ]);
+    expect(await told(['2025-01-15T12:00:00Z', 11, 12], ['2025-01-08T12:00:00Z', 10, 11])).toEqual([
+      ...['1: 10', '2: 11', '3: 12', '4: 12', '5: 12'],
+    ]);
+    // What the mirror had just read, what has no time, and what may be about another collaboration changes nothing.
+    expect(await told(['2025-01-20T00:10:00Z', 10, 12])).toEqual(byMirror);
+    expect(await told([null, 10, 12], ['2025-01-10T12:00:00Z', 10, 12, null])).toEqual(byMirror);
+    // An event of another rate before, of another one after, of none, and two at once.
+    expect(await told(['2025-01-10T12:00:00Z', 11, 12])).toEqual(['4: 12', '5: 12', 'unknown_change: 3']);
+    for (const events of [
+      [['2025-01-10T12:00:00Z', 10, 14]],
+      [['2025-01-10T12:00:00Z', 10, 'a lot']],
+      [
+        ['2025-01-10T12:00:00Z', 10, 11],
+        ['2025-01-10T12:00:00Z', 11, 12],
+      ],
+    ] as const)
+      expect(await told(...events)).toEqual(['1: 10', '4: 12', '5: 12', 'unknown_change: 2']);
+    // Until the mirror has read the deal again, the rate after an event is unknown; and for good if it reads another one.
+    const late = ['2025-01-30T12:00:00Z', 12, 14] as const;
+    const unsure = ['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1'];
+    expect(await told(late)).toEqual(unsure);
+    expect(await told([...late, null])).toEqual(unsure);
+    await readAgain('2025-02-01');
+    expect(await told(late)).toEqual(unsure);
+    expect(await told([...late, null])).toEqual(byMirror);
+    expect(await told(late, ['2025-01-30T13:00:00Z', 14, 12])).toEqual(byMirror);
+    // The same change again, right after the mirror has read it: the events between them tell the rest.
+    const [back, again] = [
+      ['2025-01-20T00:05:00Z', 12, 10] as const,
+      ['2025-01-20T00:40:00Z', 10, 12] as const,
+    ];
+    expect(await told(['2025-01-18T23:59:50Z', 10, 12], back, again)).toEqual([
+      ...['1: 10', '2: 10', '3: 12', '4: 12', '5: 12'],
+    ]);
+    // A reading that differs in something else is no other rate.
+    await read('2025-01-31T01:00:00Z', 12);
+    expect(await told(late)).toEqual(unsure);
     expect(await amounts(rules([CUSTOMERS[0] ?? '', 'D1,,20,,,,,,']))).toHaveLength(5);
-    await forget();
-    await tell('2025-01-10T12:00:00Z', 10, 'a lot');
-    expect(await amounts()).toEqual(['1: 10', '4: 12', '5: 12', 'unknown_change: 2']);
-    // The mirror does not see the change.
-    await forget();
-    await tell('2025-01-21T12:00:00Z', 12, 14);
-    await read('2025-01-25', 12);
-    expect(await amounts()).toEqual(['1: 10', '2: 10', '3: 10', '4: 12', 'unknown_change: 1']);
-    await sql`delete from mirror.collaboration_versions where not is_latest and valid_from > '2025-01-20'`.execute(
-      db,
-    );
-    // Without a time of its own, it came at any time before it was received. It came before the mirror knew of the deal.
-    await forget();
-    await tell(null, 10, 12);
-    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+    // Before the first reading, and without any.
+    await sql`delete from mirror.collaboration_versions where valid_from < '2025-01-20'`.execute(db);
+    expect(await told(['2025-01-10T12:00:00Z', 10, 12])).toEqual([
+      '1: 10',
+      '2: 12',
+      '3: 12',
+      '4: 12',
+      '5: 12',
+    ]);
     await sql`delete from mirror.collaboration_versions`.execute(db);
-    expect(await amounts()).toEqual(['3: 12', '4: 12', '5: 12', 'unknown_change: 2']);
+    expect(await amounts()).toEqual(['unknown_rate: 5']);
   });
 });
 

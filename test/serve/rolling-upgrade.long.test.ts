@@ -44,11 +44,9 @@ type Older = {
  * newest migration; or why there is none.
  */
 function findOlder(): Older | { readonly missing: string } {
-  const newest = readdirSync(join(ROOT, 'sql/migrations')).sort().at(-1) ?? '';
+  const migrations = readdirSync(join(ROOT, 'sql/migrations')).sort();
+  const newest = migrations.at(-1) ?? '';
   const named = process.env.UPGRADE_FROM || null;
-  const text = readFileSync(join(ROOT, 'sql/migrations', newest), 'utf8');
-  if (named === null && text.startsWith('-- contract: '))
-    return { missing: `${newest} says that no older version runs beside it` };
   try {
     const [added = ''] = git('log', '--diff-filter=A', '--format=%H', '--', `sql/migrations/${newest}`).split(
       '\n',
@@ -56,8 +54,15 @@ function findOlder(): Older | { readonly missing: string } {
     const before = added === '' ? 'HEAD' : `${added}^`;
     const commit = git('rev-parse', '--verify', `${named ?? before}^{commit}`);
     const known = git('ls-tree', '--name-only', commit, 'sql/migrations/').split('\n');
-    const isKnown = newest === `${BASELINE}.sql` || known.includes(`sql/migrations/${newest}`);
-    return { commit, isOutdated: !isKnown };
+    const unknown = migrations.filter(
+      (name) => name !== `${BASELINE}.sql` && !known.includes(`sql/migrations/${name}`),
+    );
+    const contract = unknown.find((name) =>
+      readFileSync(join(ROOT, 'sql/migrations', name), 'utf8').startsWith('-- contract: '),
+    );
+    if (named === null && contract !== undefined)
+      return { missing: `${contract} says that no older version runs beside it` };
+    return { commit, isOutdated: unknown.length > 0 };
   } catch {
     return { missing: 'there is no git history to take an older version from, as in a shallow clone' };
   }

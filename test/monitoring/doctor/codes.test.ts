@@ -135,7 +135,7 @@ describe('an owner that the mirror does not contain', () => {
       what: '2 codes; their owners were not checked.',
     });
     expect((await shop.cli('plan', 'orders')).stdout).toMatch(
-      /would be posted +1 .*; their owners are not\s+checked/,
+      /would be posted +1 .*; `npx influencer-sync codes` checks that\s+the service knows their owners/,
     );
     const first = await shop.run();
     expect(first.exitCode, first.stderr).toBe(0);
