@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { foldHeader } from '../../core/text/fold.ts';
+import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { ResolvedHeader } from './resolve-header.ts';
 import type { Layout } from './to-layout.ts';
 
@@ -56,18 +57,31 @@ export function mayLackStatus(
   return reasonFor(layout, status) !== null || reasonIn(source.missingColumns ?? {}, status) !== null;
 }
 
-/** Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused. */
+/** What headers of refunds and of cancellations contain, in the languages of most exports. */
+const LOWERING_WORDS = [
+  /refund|chargeback|rembours|reembols|rimbors|erstatt|terugbet|zwrot/i,
+  /cancel|storn|annul|anulow|anulad/i,
+];
+
+/**
+ * Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused.
+ * The layout excuses a column that an export does not have. If the file has one of the same meaning that the layout does not
+ * read, it was renamed: then only the source can excuse it.
+ */
 export function missingColumns(
   header: ResolvedHeader,
   layout: Layout,
   source: Partial<Pick<SourceSettings, 'missingColumns'>>,
-): readonly LoweringColumn[] {
-  return loweringColumns(layout).filter(
-    ({ columns, mayBeMissing }) =>
-      mayBeMissing === null &&
-      header.find(columns) === null &&
-      reasonIn(source.missingColumns ?? {}, columns) === null,
-  );
+): readonly (LoweringColumn & {
+  /** A header that the layout does not read, and that may be the column. */ readonly renamed: string | null;
+})[] {
+  return loweringColumns(layout).flatMap((column) => {
+    const { columns, mayBeMissing } = column;
+    if (header.find(columns) !== null || reasonIn(source.missingColumns ?? {}, columns) !== null) return [];
+    const word = LOWERING_WORDS.find((one) => columns.some((name) => one.test(name)));
+    const renamed = header.unread.find((name) => word?.test(name)) ?? null;
+    return mayBeMissing !== null && renamed === null ? [] : [{ ...column, renamed }];
+  });
 }
 
 /**
@@ -85,10 +99,13 @@ export function requireLoweringColumns(
   if (missing.length === 0) return;
   const named = missing.map(({ columns, says }) => `"${columns[0]}" (${says})`);
   const setting = missing.map(({ columns }) => `"${columns[0]}": "…"`);
+  const renamed = [...new Set(missing.flatMap((column) => column.renamed ?? []))].map(
+    (name) => ` It has "${maskAddresses(name.trim().slice(0, 40))}", which the layout does not read.`,
+  );
   throw new FileHeld({
     code: 'column_missing',
-    message: `The file lacks ${named.join(', ')}. Without ${missing.length === 1 ? 'it' : 'them'}, orders that do not count, or amounts that are too high, would be credited.`,
-    help: `Export the file again with ${missing.length === 1 ? 'this column' : 'these columns'}. If the exports of this source never have ${missing.length === 1 ? 'it' : 'them'}, and every order counts in full, say so with the reason under the source: missing_columns: { ${setting.join(', ')} }`,
+    message: `The file lacks ${named.join(', ')}. Without ${missing.length === 1 ? 'it' : 'them'}, orders that do not count, or amounts that are too high, would be credited.${renamed.join('')}`,
+    help: `${renamed.length === 0 ? '' : 'If the column was renamed, add its name to the layout. '}Export the file again with ${missing.length === 1 ? 'this column' : 'these columns'}. If the exports of this source never have ${missing.length === 1 ? 'it' : 'them'}, and every order counts in full, say so with the reason under the source: missing_columns: { ${setting.join(', ')} }`,
   });
 }
 

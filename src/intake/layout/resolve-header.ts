@@ -17,6 +17,8 @@ export type ResolvedHeader = {
   readonly find: (spellings: readonly string[]) => Column | null;
   /** Columns that may identify the rows of an order, and the order, in order of preference. */
   readonly ids: { readonly group: readonly Column[]; readonly orderId: readonly Column[] };
+  /** Headers that the layout does not name. */
+  readonly unread: readonly string[];
   /** Adds the layout's conditional columns to the cells of a row. Null if the file has none of them. */
   readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
@@ -70,7 +72,9 @@ export function resolveHeader(
   ) as Record<LayoutField, Column[]>;
   findAll(listSpellings(layout));
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
-  return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') } };
+  const read = new Set(listSpellings(layout).map(foldHeader));
+  const unread = header.filter((name) => !read.has(foldHeader(name)));
+  return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') }, unread };
 }
 
 /** Returns every header that a layout refers to: for fields, sums and tests. */

@@ -6,7 +6,9 @@ import { type Fault, missingValue } from '../map/fault.ts';
 
 /** Matches ids that need no further checks. Digits with a point or an exponent are checked for damage. */
 const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
-const DAMAGED = /^[+-]?\d+(?:[.,]\d+)?E\+\d+$|^\d+[.,]0+$|^#{3,}$/i;
+const DAMAGED = /^[+-]?(?:\d+[.,]\d+E[+-]?\d+|\d+E\+\d+)$|^#{3,}$/i;
+/** An id that a spreadsheet took for an amount. */
+const AS_NUMBER = /^\d+[.,]0+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 /** Blanks and quotes before and after an id, which folding removes. */
@@ -24,6 +26,10 @@ const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
   reason: 'A spreadsheet has rounded this id, so digits are lost.',
   help: 'Use the file as it was exported, without saving it in a spreadsheet. Or format the column as text first.',
+};
+const TURNED_INTO_NUMBER: Fault = {
+  ...SPREADSHEET_DAMAGE,
+  reason: 'A spreadsheet has turned this id into a number with decimals.',
 };
 const CONTROL_CHARACTER: Fault = {
   code: 'control_character',
@@ -75,6 +81,7 @@ export function parseId(text: string): string | Fault {
   // Folding turns a line break inside an id into a blank, which would hide that the cell is damaged.
   if (CONTROL.test(text.replace(OUTER, ''))) return CONTROL_CHARACTER;
   if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;
+  if (AS_NUMBER.test(id)) return TURNED_INTO_NUMBER;
   if (saysNoValue(id)) return NO_VALUE;
   return id.length > MAX_CHARS ? TOO_LONG : (findAddress(id) ?? id);
 }

@@ -23,9 +23,9 @@ const UNKNOWN = ['wahr', 'yes please', '-', 'n/a'];
  */
 const FREE_TEXT: Readonly<Record<string, readonly string[]>> = {
   'magento-orders': ['Grand Total (Purchased)'],
-  'matrixify-orders': ['Source'],
+  'matrixify-orders': ['Source', 'Tags'],
   'shopify-bulk-orders': ['sourceName'],
-  'shopify-orders': ['Name', 'Payment Method', 'Source'],
+  'shopify-orders': ['Name', 'Payment Method', 'Source', 'Tags'],
   'stripe-payments': ['Description'],
   'woocommerce-orders': ['created_via', '_subscription_renewal'],
 };
@@ -293,3 +293,19 @@ test('may_be_missing names only columns that can lower an amount or exclude an o
 function layoutOf(yaml: string): Layout {
   return toLayout('own', layoutSchema.parse(parse(yaml)));
 }
+
+test('a column that was renamed holds the file, although its layout says that files may lack it', async () => {
+  const read = (column: string, missingColumns = {}) =>
+    mapText(`order_id,order_revenue,currency,status,${column}\n1,100.00,EUR,paid,40.00\n`, {
+      layout: 'generic',
+      source: { currency: null, timeZone: null, missingColumns },
+    });
+  await expect(read('refunds')).rejects.toMatchObject({
+    reason: {
+      code: 'column_missing',
+      message: expect.stringContaining('It has "refunds", which the layout'),
+    },
+  });
+  const excused = await read('refunds', { refunded_amount: 'r', refunded: 'r' });
+  expect([excused.orders.length, (await read('weight')).orders.length]).toEqual([1, 1]);
+});

@@ -22,6 +22,18 @@ test.each([
   expect(orders[0]?.exclusion).toBe(exclusion);
 });
 
+test('a tag marks a test order of Shopify, among other tags', async () => {
+  const tagged = async (tags: string) => {
+    const { orders } = await mapText(
+      `${HEADER},Tags\n#1,7,paid,EUR,5.00,,2026-04-10 11:00:00 +0000,,Example Payments,web,"${tags}"\n`,
+      { layout: 'shopify-orders', reduced: true },
+    );
+    return orders[0]?.exclusion;
+  };
+  const tags = ['TEST', 'vip, Test', 'test order,x', 'tested, testimonial'];
+  expect(await Promise.all(tags.map(tagged))).toEqual(['test', 'test', 'test', null]);
+});
+
 const WOOCOMMERCE = 'order_id,order_status,order_total,order_currency,order_date';
 const STRIPE = 'id,Status,Amount,Currency,Created date (UTC),Amount Refunded';
 
