@@ -116,6 +116,14 @@ describe('rejected rows', () => {
       (await fetch(new URL(href.replaceAll('&amp;', '&'), url))).text(),
     );
     expect(await Promise.all(files)).toEqual([saved, june.replaceAll('\n', '\r\n')]);
+    // A link never brings the rows of another form, although they are the only ones that are left.
+    const [, ofJune = ''] = links.map(([, href = '']) => new URL(href.replaceAll('&amp;', '&'), url).href);
+    const named = await fetch(ofJune);
+    expect(named.headers.get('content-disposition')).toMatch(/"rejected-rows-[0-9a-f]{10}\.csv"/);
+    const left = await (await fetch(`${ofJune}&file=april`)).text();
+    expect(textOf(left)).toContain(
+      'The rows that you chose are not rejected any more. These are: 1 row of april.csv',
+    );
   });
 });
 

@@ -119,10 +119,14 @@ it('an order with a status that nobody knows is held with its amount, and one de
     toCsv([
       { id: '201', status: 'wc-shipped' },
       { id: '202', status: '' },
+      { id: '203', status: 'none', code: '' },
     ]),
   );
   await shop.run();
   expect(await shop.posted()).toEqual(['101', '102', '103', '201']);
+  // What a file states is shown, even if the word is the one for nothing.
+  const { stdout } = await shop.cli('explain', 'order', '203');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/status none.*no code/);
 });
 
 it('an id that looks like one that was posted is held, until a person says that it is another order', async () => {
