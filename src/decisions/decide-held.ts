@@ -1,9 +1,8 @@
 import { type RuledSubject, type Ruling, storeRulings } from '../../jobs/attribute-orders/decide/rulings.ts';
 import { heldReason } from '../core/held/held-order.ts';
-import { plural } from '../core/text/plural.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { WriteAudit } from '../ops/record-audit.ts';
-import { formatHeld } from '../reports/held/describe-held-orders.ts';
+import { sayHeld } from '../reports/held/describe-held-orders.ts';
 import {
   countHeld,
   digestHeld,
@@ -47,20 +46,18 @@ export async function decideHeld(
 ): Promise<DecidedHeld> {
   const groups = await listHeldGroups(trx, filter);
   if (groups.length === 0) return { kind: 'none' };
+  const subjects = await subjectsOf(trx, { filter, groups, decision });
+  // Last: what a run commits while they are listed makes the digest another one.
   if (shown !== undefined && shown !== (await digestHeld(trx, filter))) return { kind: 'changed', groups };
   const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
   if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
-  await storeRulings(trx, {
-    subjects: await subjectsOf(trx, { filter, groups, decision }),
-    decision,
-    decidedBy,
-  });
+  await storeRulings(trx, { subjects, decision, decidedBy });
   const orders = countHeld(groups);
   const auditId = await audit({
     action: 'decide_held_orders',
     subjectKind: 'order',
     subject: filter.orderIds?.length === 1 ? (filter.orderIds[0] ?? null) : null,
-    summary: describeDecision({ decision, orders, groups }),
+    summary: describeDecision({ decision, groups }),
     reason,
     filter,
     after: { decision, orders, groups },
@@ -71,17 +68,17 @@ export async function decideHeld(
 /** Says in a sentence what a decision about held orders does. */
 export function describeDecision({
   decision,
-  orders,
   groups,
 }: {
   readonly decision: Ruling;
-  readonly orders: number;
   readonly groups: readonly HeldGroup[];
 }): string {
-  const what = `${plural(orders, 'held order')} (${formatHeld(groups)})`;
+  const isOne = countHeld(groups) === 1;
+  const what = sayHeld(groups);
+  const posted = groups.some(({ sent }) => sent > 0) ? ' What was posted stays posted.' : '';
   return decision === 'credit'
-    ? `${what} may be credited. The next run decides about ${orders === 1 ? 'it' : 'them'} again.`
-    : `${what} ${orders === 1 ? 'is' : 'are'} never credited.`;
+    ? `${what} may be credited. The next run decides about ${isOne ? 'it' : 'them'} again.${posted}`
+    : `${what} ${isOne ? 'is' : 'are'} never credited.${posted}`;
 }
 
 async function subjectsOf(

@@ -68,8 +68,7 @@ function asList(
   const width = Math.max(MIN_WIDTH, total - titled - GAP.length);
   const listed = rows.map((row) =>
     columns.flatMap(({ title }, index) => {
-      const wrapped = wrap(row[index] ?? '', { width, indent: '' }).split('\n');
-      const [first = '', ...others] = wrapped.flatMap((line) => fold(line, width));
+      const [first = '', ...others] = wrapCell(row[index] ?? '', width);
       if (first === '') return [];
       const named = terminal.style('bold', title) + ' '.repeat(titled - cellWidth(title));
       return [`${named}${GAP}${first}`, ...others.map((other) => `${' '.repeat(titled)}${GAP}${other}`)];
@@ -117,9 +116,18 @@ function wordsOf(cell: string): readonly string[] {
 function foldCell(cell: string, column: Column, width: number): readonly string[] {
   if (cellWidth(cell) <= width || cutOf(column) === 'never') return [cell];
   if (cutOf(column) === 'front') return [cutFront(cell, width)];
-  return wrap(cell, { width, indent: '' })
-    .split('\n')
-    .flatMap((line) => fold(line, width));
+  return wrapCell(cell, width);
+}
+
+/** Wraps text by the cells of the terminal between its words, and breaks a word only if it is too long for a line. */
+function wrapCell(cell: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of wordsOf(cell)) {
+    const joined = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && cellWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(word);
+  }
+  return lines.flatMap((line) => fold(line, width));
 }
 
 function place(shown: string, { align }: Column, width: number): string {

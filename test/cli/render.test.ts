@@ -67,6 +67,11 @@ describe('tables', () => {
       '  why    The customer',
     ]);
     expect(widestLine(narrower)).toBeLessThanOrEqual(22);
+    // Each Japanese letter takes two cells.
+    const japanese = renderTable(columns.slice(0, 2), [['1', '夏休み 割引 コード SOMMER10']], {
+      terminal: plainTerminal(23),
+    });
+    expect(japanese.split('\n').slice(1)).toEqual(['1      夏休み 割引', '       コード SOMMER10']);
   });
 });
 

@@ -116,6 +116,14 @@ describe('rejected rows', () => {
       (await fetch(new URL(href.replaceAll('&amp;', '&'), url))).text(),
     );
     expect(await Promise.all(files)).toEqual([saved, june.replaceAll('\n', '\r\n')]);
+    // A link never brings the rows of another form, although they are the only ones that are left.
+    const [, ofJune = ''] = links.map(([, href = '']) => new URL(href.replaceAll('&amp;', '&'), url).href);
+    const named = await fetch(ofJune);
+    expect(named.headers.get('content-disposition')).toMatch(/"rejected-rows-[0-9a-f]{10}\.csv"/);
+    const left = await (await fetch(`${ofJune}&file=april`)).text();
+    expect(textOf(left)).toContain(
+      'The rows that you chose are not rejected any more. These are: 1 row of april.csv',
+    );
   });
 });
 
@@ -140,8 +148,9 @@ describe('files', () => {
       expect((await get(nothing)).status).toBe(404);
     // What ends the hold is said, or done, on the page.
     const file = await fileId(shop, 'held');
-    const newest = { file, state: 'held', reason: 'exported at noon' };
-    expect((await post('/files/newest', newest)).status).toBe(409);
+    const newest = { file, state: 'held', reason: 'exported at noon', shown: '2' };
+    const other = await post('/files/newest', newest);
+    expect([other.status, other.text]).toEqual([409, expect.stringContaining('Its page says which.')]);
     const hold = async (code: string, help: string) =>
       await sql`update intake.source_files set hold_code = ${code}, hold_help = ${help} where state = 'held'`.execute(
         shop.db,
@@ -151,10 +160,21 @@ describe('files', () => {
       /First change sources\.shop\.limits\.max_rejected_share in the configuration, which is 0\.\d+ now/,
     );
     await hold('conflicting_states', 'If this file is the newer one, say so.');
-    expect((await get(`/files/${file}`)).text).toContain('It is the newest</button>');
+    const offered = await get(`/files/${file}`);
+    expect(offered.text).toMatch(/name="shown" value="2"[\s\S]*It is the newest<\/button>/);
+    // It is not known to be newer than a file that was read after its page was shown.
+    const stale = await post('/files/newest', { ...newest, shown: '1' });
+    expect([stale.status, textOf(stale.text)]).toEqual([
+      409,
+      expect.stringContaining('Another file of shop was read since the page was shown.'),
+    ]);
     expect(textOf((await post('/files/newest', newest)).text)).toContain(
       "<i>'held'.csv is newer than all files of its source so far. The next run reads it as such.",
     );
+    const decided = await get(`/files/${file}`);
+    expect(textOf(decided.text)).toContain('tester said that it is the newest.');
+    expect(decided.text).not.toContain('It is the newest</button>');
+    expect((await post('/files/newest', newest)).status).toBe(409);
   });
 
   it('are released and read again exactly like by the command, with a record for each', async () => {

@@ -34,7 +34,7 @@ it('held orders are decided about on their page, with a reason, exactly those th
   );
   const chosen = { source: 'shop', why: 'unknown_status', status: 'mystery' };
   const page = await get(`/held?${new URLSearchParams(chosen)}`);
-  expect(textOf(page.text)).toContain('Credit it');
+  expect(textOf(page.text)).toMatch(/1 held order \(10\.00 EUR\) Why .* Credit it/);
   const hidden = (text: string, name: string) =>
     new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 
@@ -51,12 +51,12 @@ it('held orders are decided about on their page, with a reason, exactly those th
     await sql`update intake.attributions set order_id = ${to} where order_id = ${from}`.execute(shop.db);
   await swap('1', '9');
   expect(textOf((await post('/held/decide', decision)).text)).toContain(
-    'nothing was decided. It showed 1 order, 10.00 EUR. As many are held now, but they are other orders',
+    'nothing was decided. It showed 1 held order (10.00 EUR). As many are held now, but they are other orders',
   );
   await swap('9', '1');
   const others = { ...decision, status: '(none)' };
   expect(textOf((await post('/held/decide', others)).text)).toContain(
-    'It showed 1 order, 10.00 EUR. Now: 1 order, 20.00 EUR.',
+    'It showed 1 held order (10.00 EUR). Now: 1 held order (20.00 EUR).',
   );
   expect(textOf((await post('/held/decide', { ...decision, reason: ' ' })).text)).not.toContain(
     'may be credited',
@@ -64,6 +64,11 @@ it('held orders are decided about on their page, with a reason, exactly those th
   expect(textOf((await post('/held/decide', decision)).text)).toContain(
     '1 held order (10.00 EUR) may be credited.',
   );
+  // A page from before that decision does not overturn it.
+  const late = await post('/held/decide', { ...decision, decision: 'exclude' });
+  expect(textOf(late.text)).toContain('or somebody has decided about them. Look at them again.');
+  const gone = await post('/held/decide', { ...decision, status: 'gone', said: '' });
+  expect(textOf(gone.text)).toContain('so nothing was decided. Now: none is held. Look at them again.');
   const blanks = await get(`/held?${new URLSearchParams({ ...chosen, status: '(none)' })}`);
   await post('/held/decide', {
     ...{ ...others, decision: 'exclude', reason: 'never paid' },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { decideHeld } from '../../src/decisions/decide-held.ts';
+import { decideHeld, describeDecision } from '../../src/decisions/decide-held.ts';
 import { digestHeld, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
 
@@ -72,6 +72,29 @@ it('an order with a status that nobody knows is held with its amount, and one de
   });
   await move(-10);
 
+  // An order that is held only after they were compared is not decided about.
+  const named = { orderIds: ['102', '104'] };
+  const hold = async (outcome: string) =>
+    await sql`update intake.attributions set outcome = ${outcome} where order_id = '104'`.execute(shop.db);
+  await hold('excluded');
+  const before = await digestHeld(shop.db, named);
+  const undo = new Error('undo');
+  const race = inTransaction(shop.db, async (trx) => {
+    const meanwhile = trx.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (result.rows.some((row) => 'digest' in row)) await hold('held');
+        return result;
+      },
+    });
+    await decideHeld(meanwhile, { filter: named, shown: before, ...late });
+    expect(await trx.selectFrom('intake.rulings').select('order_id').execute()).toEqual([
+      { order_id: '102' },
+    ]);
+    throw undo;
+  });
+  await expect(race).rejects.toBe(undo);
+
   const which = ['--source', 'shop', '--status', 'wc-shipped'];
   const unsure = await shop.cli('review', '--held', ...which, '--credit', '--yes');
   expect(unsure.exitCode).toBe(2);
@@ -96,10 +119,14 @@ it('an order with a status that nobody knows is held with its amount, and one de
     toCsv([
       { id: '201', status: 'wc-shipped' },
       { id: '202', status: '' },
+      { id: '203', status: 'none', code: '' },
     ]),
   );
   await shop.run();
   expect(await shop.posted()).toEqual(['101', '102', '103', '201']);
+  // What a file states is shown, even if the word is the one for nothing.
+  const { stdout } = await shop.cli('explain', 'order', '203');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/status none.*no code/);
 });
 
 it('an id that looks like one that was posted is held, until a person says that it is another order', async () => {
@@ -176,4 +203,7 @@ it('what was posted stays posted when its status is no longer known, and is said
   const adjustments = await shop.db.selectFrom('ledger.adjustments').select('kind').execute();
   expect(adjustments).toEqual([{ kind: 'held' }]);
   expect((await shop.cli('status')).stdout).toContain('Posted, and held by the rules of today (1)');
+  expect(describeDecision({ decision: 'exclude', groups: await listHeldGroups(shop.db) })).toBe(
+    '1 order posted before (10.00 EUR) is never credited. What was posted stays posted.',
+  );
 });

@@ -177,7 +177,7 @@ async function takeNewest(
   const taken = await inTransaction(db, (trx) => takeAsNewest(trx, { files, reason, ...decidedHere(trx) }));
   if (taken.length === 0)
     throw usageError(
-      `${name} is not held because it contradicts another file.`,
+      `${name} is not held because it contradicts another file, or somebody has said that it is the newest.`,
       'npx influencer-sync files says why it is held, and what ends the hold.',
     );
   for (const { source, uri } of files) output.emit({ event: 'file_is_newest', source, uri, reason });

@@ -6,7 +6,6 @@ import { decideHeld, describeDecision } from '../../decisions/decide-held.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { describeHeldOrders } from '../../reports/held/describe-held-orders.ts';
 import {
-  countHeld,
   digestHeld,
   type HeldFilter,
   listHeldGroups,
@@ -50,12 +49,11 @@ export async function reviewHeld(
     return groups.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   }
   const reason = requireReason(options.reason);
-  const orders = countHeld(groups);
   output.show(describeHeldOrders({ groups }));
   if (
     !options.yes &&
     !options.dryRun &&
-    !(await confirmByWord(decision, `${describeDecision({ decision, orders, groups })} `))
+    !(await confirmByWord(decision, `${describeDecision({ decision, groups })} `))
   ) {
     output.print('Nothing was changed.');
     return EXIT.ok;
@@ -66,11 +64,11 @@ export async function reviewHeld(
   if (decided.kind === 'cannot_be_credited') throw lacksData(decided.reason);
   if (decided.kind !== 'decided')
     throw usageError(
-      'The held orders have changed since they were shown.',
+      'The held orders have changed since they were shown, or somebody has decided about them.',
       'Look at them again: npx influencer-sync review --held',
     );
   output.emit({ event: 'decided_held', decision, orders: decided.orders });
-  output.print(describeDecision({ decision, orders: decided.orders, groups }));
+  output.print(describeDecision({ decision, groups }));
   return EXIT.ok;
 }
 

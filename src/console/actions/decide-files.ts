@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { acknowledgeChecks, expectDate } from '../../decisions/decide-checks.ts';
 import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../decisions/release-files.ts';
 import { plural } from '../../render/text.ts';
-import { findFileRead, type ListedFile } from '../../reports/files/list-files.ts';
+import { findFileRead, type ListedFile, lastReading } from '../../reports/files/list-files.ts';
 import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
@@ -33,16 +33,20 @@ export const fileActions: readonly ConsoleAction[] = [
     },
   }),
   /** Decides that one file is newer than those which it contradicts. */
-  defineAction<FileForm>({
+  defineAction({
     path: '/files/newest',
-    form: fileForm,
+    form: fileForm.extend({ shown: idField('last file that its page knew') }),
     async perform({ trx, decidedBy, audit }, form) {
-      const files = [await findShown(trx, form)];
+      const file = await findShown(trx, form);
+      const files = [file];
       const [auditId] = await takeAsNewest(trx, { files, reason: form.reason, decidedBy, audit });
       if (auditId === undefined)
         throw new Refused(
-          'The file is not held because it contradicts another one. Its page says why it is.',
+          'The file is not held because it contradicts another one, or somebody has said that it is the newest. Its page says which.',
         );
+      // Last: it is not known to be newer than a file that nobody had seen.
+      if ((await lastReading(trx, form.file)) !== form.shown)
+        throw new Refused(`Another file of ${file.source} was read since the page was shown.`);
       return auditId;
     },
   }),

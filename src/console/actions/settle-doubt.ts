@@ -3,10 +3,11 @@ import { heldReason } from '../../core/held/held-order.ts';
 import { ENTRY_STATES } from '../../core/ledger.ts';
 import { decideHeld } from '../../decisions/decide-held.ts';
 import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-doubt.ts';
+import { sayHeld } from '../../reports/held/describe-held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
-import { readStatus, sayHeld } from '../pages/held.ts';
+import { readStatus } from '../pages/held.ts';
 
 const UNSHOWN = { error: 'The form does not say which state it showed.' };
 
@@ -96,9 +97,10 @@ export const orderActions: readonly ConsoleAction[] = [
       if (decided.kind === 'decided') return decided.auditId;
       if (decided.kind === 'cannot_be_credited')
         throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
-      const now = decided.kind === 'none' ? 'none is' : sayHeld(decided.groups);
+      const now = decided.kind === 'none' ? 'none is held' : sayHeld(decided.groups);
+      const before = said === '' ? '' : `It showed ${said}. `;
       throw new Refused(
-        `The held orders have changed since the page was shown, so nothing was decided. It showed ${said}. ${now === said ? 'As many are held now, but they are other orders, or their state is another' : `Now: ${now}`}. Look at them again.`,
+        `The held orders have changed since the page was shown, so nothing was decided. ${before}${now === said ? 'As many are held now, but they are other orders, their state is another, or somebody has decided about them' : `Now: ${now}`}. Look at them again.`,
       );
     },
   }),

@@ -11,6 +11,7 @@ import {
   type FileFilter,
   findFileRead,
   type ListedFile,
+  lastReading,
   listFilesRead,
 } from '../../reports/files/list-files.ts';
 import { sayFooterRow } from '../../reports/files/read-files.ts';
@@ -155,8 +156,11 @@ export function decideManyForm(
 /** One reading of a file, and the actions for it. */
 export const filePage = definePage('/files/:file', async (visit) => {
   const { file: id = '' } = visit.params;
-  const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
-  if (file === null) return missing(`File ${id}`, 'There is no file with this number.');
+  const isId = /^\d{1,18}$/.test(id);
+  // First: a file that is read while the rest is, is not among those that the page shows.
+  const shown = isId ? await lastReading(visit.db, id) : null;
+  const file = isId ? await findFileRead(visit.db, id) : null;
+  if (file === null || shown === null) return missing(`File ${id}`, 'There is no file with this number.');
   const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
   const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
   return {
@@ -174,22 +178,32 @@ ${factList([
   ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
   ['First seen', instant(file.firstSeenAt, visit)],
 ])}
-${asItIs(file, finding ?? null, visit)}
+${asItIs(visit, { file, finding: finding ?? null, shown })}
 ${forms(file, visit)}`,
   };
 });
 
 /** How a held file can be read without another version of it: by the check, the limit or the other file that holds it. */
-function asItIs(file: ListedFile, finding: CheckFinding | null, visit: Visit): Html | null {
+function asItIs(
+  visit: Visit,
+  {
+    file,
+    finding,
+    shown,
+  }: { readonly file: ListedFile; readonly finding: CheckFinding | null; readonly shown: string },
+): Html | null {
   const title = html`<h2>Read it as it is</h2>`;
   if (finding !== null)
     return html`${title}
 <p>A check holds it. ${anchor(visit.link(`/checks/${finding.findingId}`), 'Acknowledge what is unusual')}, and the next run reads it.</p>`;
   if (file.state !== 'held') return null;
+  if (file.newestBy !== null && file.isRereadWanted)
+    return html`${title}
+<p>${file.newestBy} said that it is the newest. The next run reads it as such.</p>`;
   if (file.holdCode === CONFLICTING_STATES)
     return html`${title}
 <p>It contradicts other files, and nothing says which of them is newer. If it is this one, the next run reads it as such.</p>
-${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state }, reasonLabel: 'How you know', button: 'It is the newest' })}`;
+${actionForm(visit, '/files/newest', { hidden: { file: file.sourceFileId, state: file.state, shown }, reasonLabel: 'How you know', button: 'It is the newest' })}`;
   const [, limit] = /\blimits\.(\w+)/.exec(file.holdHelp ?? '') ?? [];
   if (limit === undefined) return null;
   const [, current] =

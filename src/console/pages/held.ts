@@ -5,7 +5,12 @@ import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
-import { describeReason, formatHeld } from '../../reports/held/describe-held-orders.ts';
+import {
+  describeReason,
+  formatHeld,
+  formatPosted,
+  sayHeld,
+} from '../../reports/held/describe-held-orders.ts';
 import {
   countHeld,
   digestHeld,
@@ -27,8 +32,9 @@ const PATH = '/held';
  */
 export const heldPage = definePage(PATH, async (visit) => {
   const filter = filterOf(visit);
+  // First: what changes while the rest is read makes the forms those of other orders.
+  const forms = filter.source !== null && filter.reason !== null ? await heldForms(visit, filter) : null;
   const groups = await listHeldGroups(visit.db, filter);
-  const isChosen = filter.source !== null && filter.reason !== null;
   return {
     title: 'Held orders',
     content: html`<p>These orders name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.</p>
@@ -43,11 +49,13 @@ ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No or
   column('Held because', (group) => anchor(visit.link(PATH, heldQuery(group)), describeReason(group))),
   number('Orders', ({ orders }) => formatCount(orders)),
   number('Amount', (group) => formatHeld([group])),
-  number('Posted before', ({ sent }) => (sent === 0 ? '' : formatCount(sent))),
+  number('Posted before', (group) =>
+    group.sent === 0 ? '' : `${formatCount(group.sent)}, ${formatPosted([group])}`,
+  ),
   column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
   column('Job', ({ job }) => job),
 ])}
-${isChosen && groups.length > 0 ? await chosen(visit, filter, groups) : null}`,
+${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,
   };
 });
 
@@ -82,8 +90,14 @@ export function heldQuery({ job, source, reason, status }: HeldGroup): Readonly<
   };
 }
 
-async function chosen(visit: Visit, filter: HeldFilter, groups: readonly HeldGroup[]): Promise<Html> {
-  const forms = await heldForms(visit, filter);
+async function chosen(
+  visit: Visit,
+  {
+    filter,
+    groups,
+    forms,
+  }: { readonly filter: HeldFilter; readonly groups: readonly HeldGroup[]; readonly forms: Html },
+): Promise<Html> {
   const orders = await listHeldOrders(visit.db, { ...filter, limit: PAGE_ROWS });
   const all = countHeld(groups);
   return html`<h2>${plural(all, 'order')}</h2>
@@ -98,7 +112,7 @@ ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are show
 ${forms}`;
 }
 
-/** The two decisions about all orders of a filter, exactly as they are now. */
+/** The two decisions about all orders of a filter, exactly as they are now, and what these come to. */
 export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html> {
   const shown = await digestHeld(visit.db, filter);
   const groups = await listHeldGroups(visit.db, filter);
@@ -115,11 +129,7 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
   };
   const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
     actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
-  return html`${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
+  return html`<p>${sayHeld(groups)}</p>
+${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
 ${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
-}
-
-/** How many orders are held, with their amount: `3 orders, 30.00 EUR`. */
-export function sayHeld(groups: readonly HeldGroup[]): string {
-  return `${plural(countHeld(groups), 'order')}, ${formatHeld(groups)}`;
 }

@@ -190,12 +190,14 @@ async function download({ db, config, may, ...visit }: Visit, filter: RejectedFi
     );
   const kinds = Map.groupBy(found, digestOfForm);
   const wanted = visit.query.get('form');
-  const rows = kinds.size === 1 ? found : kinds.get(wanted ?? '');
-  if (rows === undefined) return chooseForm({ ...visit, db, config, may }, kinds);
+  // The rows of a form that was chosen, and never others because these are gone.
+  const rows = wanted === null && kinds.size === 1 ? found : kinds.get(wanted ?? '');
+  if (rows === undefined) return chooseForm({ ...visit, db, config, may }, kinds, wanted !== null);
   const content = encodeRows(rows, { escapeFormulas: true });
   if (content === null) throw new Error('rows of one form have several headers');
   // In the encoding of the files; the browser saves it without decoding.
-  return { download: { name: 'rejected-rows.csv', type: 'application/octet-stream', content } };
+  const name = wanted === null ? 'rejected-rows.csv' : `rejected-rows-${wanted}.csv`;
+  return { download: { name, type: 'application/octet-stream', content } };
 }
 
 /** What files must share so that their rows make one file that can be imported as it is. */
@@ -208,10 +210,10 @@ function digestOfForm({ header, delimiter, encoding }: RawRows): string {
  * Rows under a header that has more columns than their own would have blank cells, which say something else than a
  * column that is missing. So there is a download for each form.
  */
-function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[]>): Shown {
+function chooseForm(visit: Visit, forms: ReadonlyMap<string, readonly FoundRows[]>, isGone: boolean): Shown {
   return {
     title: 'Rejected rows: choose a file',
-    content: html`<p>The rows come from files with different headers, delimiters or encodings, so one file cannot hold them all. Download each:</p>
+    content: html`<p>${isGone ? 'The rows that you chose are not rejected any more. These are:' : 'The rows come from files with different headers, delimiters or encodings, so one file cannot hold them all. Download each:'}</p>
 <ul>${[...forms].map(([form, files]) => {
       const rows = files.reduce((sum, file) => sum + file.rows.length, 0);
       const names = [...new Set(files.map(({ uri }) => fileName(uri)))];

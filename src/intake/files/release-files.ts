@@ -45,9 +45,10 @@ export async function releaseFiles(
 
 /**
  * Notes that files which contradict others are newer than all that are there now, as a person says. The next run reads
- * them again, and what they state is then in force.
+ * them again, and what they state is then in force. A file that is read after the transaction began is not among those.
  *
- * @returns the number of files that were held for that reason.
+ * @returns the number of files that were held for that reason. Those of which it was said before are left out until a run
+ *   has read them.
  */
 export async function ruleNewest(
   db: Database,
@@ -55,8 +56,9 @@ export async function ruleNewest(
 ): Promise<number> {
   const rows = await rowsOf(db)`
     update intake.source_files
-    set newest_since = clock_timestamp(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
+    set newest_since = now(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held' and hold_code = ${CONFLICTING_STATES}
+      and not (newest_since is not null and reread_at is not null)
     returning source_file_id`;
   return rows.length;
 }

@@ -52,13 +52,14 @@ export function openSourceAges(
     ageOf,
   }: { readonly source: string; readonly readFor: ReadFor; readonly ageOf: SourceAges['ageOf'] },
 ): SourceAges {
-  let reading: Promise<Read[]> | null = null;
+  let loaded: Read[] | null = null;
   /** No file is newer than this one. A file that follows it needs no further comparison. */
   let newest: FileAge | null = null;
-  const heldHere: { readonly file: SourceFile; readonly age: FileAge; isSettled: boolean }[] = [];
+  const heldHere: { readonly file: SourceFile; readonly read: Read; isSettled: boolean }[] = [];
 
   async function read(): Promise<Read[]> {
-    // Of a file that was read before such times were stored, it is known when it was first seen.
+    // Of a file that was read before such times were stored, it is known when it was first seen. The one that is being
+    // read is among them: a person may have said that another one is newer.
     const rows = await rowsOf<{
       id: string;
       uri: string;
@@ -72,33 +73,31 @@ export function openSourceAges(
         first_seen_at as "seenAt", newest_since as "newestSince", state not in ('sealed', 'duplicate') as "isHeld"
       from intake.source_files
       where source = ${source} and read_for = ${readFor}
-        and (state in ('sealed', 'duplicate') or (state in ('held', 'reading') and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))`;
+        and (state in ('sealed', 'duplicate', 'reading') or (state = 'held' and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))
+      order by source_file_id`;
     return rows.map(({ id, version, seenAt, newestSince, isHeld, ...file }) => ({
       ...{ id, version, isHeld, age: ageOf(file) },
       ...{ seenMs: seenAt.getTime(), newestSinceMs: newestSince?.getTime() ?? null },
     }));
   }
 
-  function add(file: SourceFile, id: string, isHeld: boolean): FileAge {
+  function add(file: SourceFile, id: string, isHeld: boolean): Read {
     const age = ageOf(file);
+    const isSame = (other: Read): boolean => other.age.uri === file.uri && other.version === file.version;
     // If they have not been loaded, the database will return this one too.
-    void reading?.then((known) => {
-      const isSame = (other: Read): boolean => other.age.uri === file.uri && other.version === file.version;
-      const before = known.find(isSame);
-      const heldAt = known.findIndex((other) => isSame(other) && other.isHeld);
-      known.splice(heldAt === -1 ? known.length : heldAt, 1, {
-        ...{ id, version: file.version, age, isHeld },
-        ...{ seenMs: before?.seenMs ?? Date.now(), newestSinceMs: before?.newestSinceMs ?? null },
-      });
-    });
-    return age;
+    const known = loaded ?? [];
+    const { seenMs = Date.now(), newestSinceMs = null } = known.find(isSame) ?? {};
+    const read = { id, version: file.version, age, isHeld, seenMs, newestSinceMs };
+    const heldAt = known.findIndex((other) => isSame(other) && other.isHeld);
+    known.splice(heldAt === -1 ? known.length : heldAt, 1, read);
+    return read;
   }
 
   return {
     ageOf,
     async compare(file) {
-      reading ??= read();
-      const known = await reading;
+      loaded ??= await read();
+      const known = loaded;
       const age = ageOf(file);
       if (newest !== null && compareAges(age, newest) > 0 && !known.some(({ isHeld }) => isHeld)) {
         newest = age;
@@ -106,13 +105,14 @@ export function openSourceAges(
       }
       const own = known.find((other) => other.age.uri === age.uri && other.version === file.version);
       const { seenMs = Number.POSITIVE_INFINITY, newestSinceMs = null } = own ?? {};
+      const self = { age, seenMs, newestSinceMs };
       const newer: string[] = [];
       const unordered: string[] = [];
       for (const other of known) {
         const isSameName = other.age.uri === age.uri;
         // Another reading of the same version says nothing else about its age.
         if (isSameName && other.version === file.version) continue;
-        const order = compareRulings(other, { seenMs, newestSinceMs }) || compareAges(other.age, age);
+        const order = compareRead(other, self);
         if (order > 0) newer.push(other.id);
         if (order === 0 && !isSameName) unordered.push(other.id);
       }
@@ -120,15 +120,16 @@ export function openSourceAges(
       return { newer, unordered, isByRow: age.isByRow };
     },
     learn(file, sourceFileId) {
-      const age = add(file, sourceFileId, false);
-      for (const held of heldHere) held.isSettled ||= compareAges(age, held.age) > 0;
+      const read = add(file, sourceFileId, false);
+      for (const held of heldHere) held.isSettled ||= compareRead(read, held.read) > 0;
+      const { age } = read;
       if (newest === null) return;
       const order = compareAges(age, newest);
       if (order > 0) newest = age;
       if (order === 0 && age.uri !== newest.uri) newest = null;
     },
     learnHeld(file, sourceFileId) {
-      heldHere.push({ file, age: add(file, sourceFileId, true), isSettled: false });
+      heldHere.push({ file, read: add(file, sourceFileId, true), isSettled: false });
     },
     takeSettled() {
       const settled = heldHere.filter(({ isSettled }) => isSettled).map(({ file }) => file);
@@ -138,11 +139,11 @@ export function openSourceAges(
   };
 }
 
-type Ruled = Pick<Read, 'seenMs' | 'newestSinceMs'>;
+type Compared = Pick<Read, 'age' | 'seenMs' | 'newestSinceMs'>;
 
-/** Compares files by what a person said about them: above zero if the first one is newer, zero if nobody said so. */
-function compareRulings(one: Ruled, other: Ruled): number {
-  const isNewer = (a: Ruled, b: Ruled): boolean =>
+/** Compares files by what a person said, else by age: above zero if the first one is newer, zero if nothing says so. */
+function compareRead(one: Compared, other: Compared): number {
+  const isNewer = (a: Compared, b: Compared): boolean =>
     a.newestSinceMs !== null && a.newestSinceMs > Math.max(b.seenMs, b.newestSinceMs ?? 0);
-  return Number(isNewer(one, other)) - Number(isNewer(other, one));
+  return Number(isNewer(one, other)) - Number(isNewer(other, one)) || compareAges(one.age, other.age);
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FooterRow } from '../../core/record.ts';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { KnownFile } from '../../intake/files/list-known-files.ts';
 
 /** The last reading of a file name, with the run that read it. */
@@ -12,6 +12,8 @@ export type ListedFile = Omit<KnownFile, 'version' | 'state' | 'olderOrders' | '
   readonly firstSeenAt: Date;
   /** Why it is held, by its stable code. */
   readonly holdCode: string | null;
+  /** Who said that it is newer than the files that were there. Null: nobody did. */
+  readonly newestBy: string | null;
   /** Rows at its end that are no records of it. Null: none. */
   readonly footer: readonly FooterRow[] | null;
 };
@@ -50,6 +52,18 @@ export async function findFileRead(db: Database, sourceFileId: string): Promise<
   return file ?? null;
 }
 
+/**
+ * Finds the last file of the source of a file that was read for the same purpose.
+ * @returns its id, which grows with each new file. Null if there is no file `sourceFileId`.
+ */
+export async function lastReading(db: Database, sourceFileId: string): Promise<string | null> {
+  const row = await rowOf<{ id: string | null }>(db)`
+    select max(other.source_file_id) as id
+    from intake.source_files f join intake.source_files other using (source, read_for)
+    where f.source_file_id = ${sourceFileId}::bigint`;
+  return row?.id ?? null;
+}
+
 /** Counts the file names in each state. The filter's state is ignored. */
 export async function countFilesRead(
   db: Database,
@@ -80,7 +94,7 @@ async function select(db: Database, condition: RawBuilder<unknown>): Promise<rea
     select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
       f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.hold_code as "holdCode",
       f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
-      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.footer
+      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.newest_by as "newestBy", f.footer
     from intake.source_files f
     left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
     where ${condition}`;

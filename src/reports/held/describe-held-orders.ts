@@ -68,8 +68,7 @@ export function describeHeldOrders({
       count: sent.reduce((sum, group) => sum + group.sent, 0),
       why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
       parts: sent.slice(0, SHOWN_GROUPS).map((group) => {
-        const { sent: orders, sentAmount: amount, sentWithoutAmount: withoutAmount } = group;
-        return item(nameOf(group, orders, formatHeld([{ ...group, amount, withoutAmount }])));
+        return item(nameOf(group, group.sent, formatPosted([group])));
       }),
     }),
   ];
@@ -86,6 +85,23 @@ export function formatHeld(groups: readonly HeldAmount[]): string {
     formatAmounts(known),
     groups.reduce((sum, { withoutAmount }) => sum + withoutAmount, 0),
   );
+}
+
+/** Formats what those of them come to that were posted before, as `formatHeld`. */
+export function formatPosted(groups: readonly HeldGroup[]): string {
+  return formatHeld(
+    groups.map((group) => ({ ...group, amount: group.sentAmount, withoutAmount: group.sentWithoutAmount })),
+  );
+}
+
+/** Says how many orders are held, with their money: `3 held orders (30.00 EUR) and 1 order posted before (5.00 EUR)`. */
+export function sayHeld(groups: readonly HeldGroup[]): string {
+  const orders = groups.reduce((sum, group) => sum + group.orders, 0);
+  const sent = groups.reduce((sum, group) => sum + group.sent, 0);
+  return [
+    ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatHeld(groups)})`]),
+    ...(sent === 0 ? [] : [`${plural(sent, 'order')} posted before (${formatPosted(groups)})`]),
+  ].join(' and ');
 }
 
 type HeldAmount = Pick<HeldGroup, 'amount' | 'withoutAmount'> & { readonly currency: string | null };

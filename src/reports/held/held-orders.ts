@@ -98,6 +98,12 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
     group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`;
 }
 
+/** SQL for the decisions in force about decision `a` and order `o`, which the next run follows. */
+const rulings = sql`(
+  select array_agg(r.ruling_id order by r.ruling_id) from intake.rulings r
+  where r.withdrawn_at is null and r.source = a.source and r.reason = a.reason
+    and (r.order_id = a.order_id or r.status = coalesce(o.status, '')))`;
+
 /**
  * A digest of the held orders of a filter, each with its reason, amount and state, and whether it was posted before. It
  * tells whether what a person decides about is still what was shown. Ask for it before the orders that are shown.
@@ -105,7 +111,7 @@ export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Pro
 export async function digestHeld(db: Database, filter: HeldFilter): Promise<string> {
   const row = await rowOf<{ digest: string | null }>(db)`
     select encode(sha256(convert_to(string_agg(jsonb_build_array(a.job, a.source, a.order_id, a.reason, a.currency, a.amount,
-      ${isSent}, o.content_hash)::text, ',' order by a.source, a.order_id, a.job), 'UTF8')), 'hex') as digest
+      ${isSent}, o.content_hash, ${rulings})::text, ',' order by a.source, a.order_id, a.job), 'UTF8')), 'hex') as digest
     ${selectHeld(filter)}`;
   return row?.digest ?? '';
 }

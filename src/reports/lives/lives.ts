@@ -90,11 +90,11 @@ export function roleOf({ fileState, isCurrent, isOlder, ageBasis }: OrderVersion
 }
 
 function describeVersion(version: OrderVersion): Part {
+  const lacksCodes = version.codes.length === 0;
   const said = factsOfVersion(version).map(([name, value]) => {
     if (!value) return '';
-    return value === 'none'
-      ? `no ${name}`
-      : `${name} ${typeof value === 'string' ? value : formatInstant(value)}`;
+    if (name === 'code' && lacksCodes) return 'no code';
+    return `${name} ${typeof value === 'string' ? value : formatInstant(value)}`;
   });
   const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${roleOf(version)})`;
   return dated(version.firstSeenAt, place, joinFacts(said));
