@@ -116,6 +116,22 @@ describe('payments of closed statements', () => {
     expect((await shop.cli('payments', 'settle', '2026-05', ...noDeal, '--reason', 'cash')).stdout).toContain(
       '3.00 EUR to mia.test without a deal counts as paid on 2026-06-02.',
     );
+    // The order that was settled is cancelled, so Mia's deal earns that much less. Whose the next one is, nothing says.
+    shop.drop(
+      '3-june.csv',
+      `${MAY.split('\n')[0]}
+7,60.00,EUR,EVE5,2026-05-10T10:02:00Z,cancelled
+8,100.00,EUR,MIA10,2026-06-10T10:00:00Z,paid
+9,20.00,EUR,EVE5,2026-06-10T10:01:00Z,paid
+`,
+    );
+    await shop.run();
+    await sql`update ledger.entries set deal_id = null where order_id = '9'`.execute(shop.db);
+    await sql`update intake.attributions set influencer_handle = null where order_id = '9'`.execute(shop.db);
+    await closeMonth(shop, '2026-06');
+    const june = (await propose(shop, '2026-06', '--dry-run')).stdout;
+    expect(june).toMatch(/mia\.test +7\.00 EUR +…3000 +2026-06/);
+    expect(june).toMatch(/order:\d+ without a deal +1\.00 EUR/);
     // The index refuses what the code did not see: the amount of a live payment in another one.
     await expect(
       sql`update ops.payments set state = 'proposed', exported_as = null, exported_at = null, exported_by = null, account_mark = null,

@@ -27,7 +27,7 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
     },
     not_positive: {
       title: 'Nothing to pay, because corrections prevail; carried forward',
-      help: 'Later earnings are set off against it.',
+      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is: agree with the creator what becomes of it.',
     },
   };
 const KINDS = Object.keys(BECOMES) as readonly Unpaid['becomes'][];
