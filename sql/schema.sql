@@ -3742,12 +3742,15 @@ CREATE TABLE ops.payments (
     paid_on date,
     settled_by text,
     settle_reason text,
+    elsewhere_amount numeric(24,4) DEFAULT 0 NOT NULL,
+    elsewhere_on date,
     CONSTRAINT an_export_is_whole CHECK (((num_nulls(exported_as, exported_at, exported_by) = ANY (ARRAY[0, 3])) AND ((exported_at IS NULL) OR (account_mark IS NOT NULL)))),
     CONSTRAINT payments_account_mark_check CHECK ((account_mark ~ '^[A-Z]{2}[0-9]{2}[A-Z0-9]{4}$'::text)),
     CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
     CONSTRAINT payments_check CHECK (((paid_amount >= (0)::numeric) AND (paid_amount <= amount))),
     CONSTRAINT payments_creator_check CHECK ((creator <> ''::text)),
     CONSTRAINT payments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payments_elsewhere_amount_check CHECK ((elsewhere_amount >= (0)::numeric)),
     CONSTRAINT payments_exported_as_check CHECK ((exported_as = ANY (ARRAY['pain.001'::text, 'csv'::text]))),
     CONSTRAINT payments_exported_by_check CHECK ((exported_by <> ''::text)),
     CONSTRAINT payments_reference_check CHECK ((reference ~ '^[A-Z0-9-]{1,35}$'::text)),
@@ -3767,6 +3770,7 @@ CASE state
     WHEN 'partly_paid'::text THEN ((paid_amount > (0)::numeric) AND (paid_amount < amount))
     ELSE (paid_amount = (0)::numeric)
 END AND ((paid_on IS NULL) = (paid_amount = (0)::numeric)))),
+    CONSTRAINT who_paid_elsewhere_says_so CHECK ((((elsewhere_amount > (0)::numeric) = ((settled_by IS NOT NULL) AND (state <> 'cancelled'::text))) AND ((elsewhere_amount > (0)::numeric) = (elsewhere_on IS NOT NULL)) AND (elsewhere_amount <= paid_amount))),
     CONSTRAINT who_settles_it_says_why CHECK (((num_nulls(settled_by, settle_reason) = ANY (ARRAY[0, 2])) AND ((state <> 'cancelled'::text) OR (settled_by IS NOT NULL))))
 );
 
@@ -3796,13 +3800,17 @@ COMMENT ON COLUMN ops.payments.exported_by IS 'Who exported it.';
 
 COMMENT ON COLUMN ops.payments.account_mark IS 'Country, check digits and last four characters of the IBAN when it was proposed, by which a change is noticed. Not the IBAN. Null: paid elsewhere, or proposed by an earlier version and not exported.';
 
-COMMENT ON COLUMN ops.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency.';
+COMMENT ON COLUMN ops.payments.paid_amount IS 'What the bank says was paid, less what came back, and what a person paid elsewhere, in currency.';
 
 COMMENT ON COLUMN ops.payments.paid_on IS 'Day of the last booking that paid it.';
 
 COMMENT ON COLUMN ops.payments.settled_by IS 'Who cancelled it, or paid it elsewhere.';
 
 COMMENT ON COLUMN ops.payments.settle_reason IS 'Why, in the words of this person.';
+
+COMMENT ON COLUMN ops.payments.elsewhere_amount IS 'Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency.';
+
+COMMENT ON COLUMN ops.payments.elsewhere_on IS 'Day on which the person paid it, the last one if there were several. Null: nothing was paid elsewhere.';
 
 CREATE VIEW bi.payments AS
  SELECT (p.payment_id)::text AS payment_id,

@@ -4108,6 +4108,14 @@ export interface OpsPayments {
    */
   currency: string;
   /**
+   * Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency.
+   */
+  elsewhere_amount: Generated<Numeric>;
+  /**
+   * Day on which the person paid it, the last one if there were several. Null: nothing was paid elsewhere.
+   */
+  elsewhere_on: Timestamp | null;
+  /**
    * Kind of file: pain.001 or csv. It is in no file of the other kind, so that it is not sent twice. Null: not exported.
    */
   exported_as: string | null;
@@ -4124,7 +4132,7 @@ export interface OpsPayments {
    */
   is_live: Generated<boolean>;
   /**
-   * What the bank says was paid, less what came back, in currency.
+   * What the bank says was paid, less what came back, and what a person paid elsewhere, in currency.
    */
   paid_amount: Generated<Numeric>;
   /**

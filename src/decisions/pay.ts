@@ -2,7 +2,7 @@ import type { StatementSettings } from '../config/schema.ts';
 import { configurationError } from '../core/known-error.ts';
 import { accountMark } from '../core/money/iban.ts';
 import type { FileKind } from '../core/money/payments.ts';
-import { formatAmounts, formatMoney, subtractMoney } from '../core/money.ts';
+import { formatAmounts, formatMoney, isSameAmount, subtractMoney } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
 import { foldHandle } from '../core/text/fold.ts';
 import { plural } from '../core/text/plural.ts';
@@ -310,11 +310,12 @@ export async function cancelPayment(
   }: By & { readonly paymentId: string; readonly isNotAtBank: boolean },
 ): Promise<{ readonly payment: Payment; readonly auditId: string }> {
   const { where, payment, entries } = await lockPayment(trx, paymentId);
-  const { state, amount, paidAmount, currency } = payment;
+  const { state, amount, paidAmount, elsewhereAmount, currency } = payment;
   const counted = (kind: BankEntry['kind']) =>
     entries.filter((one) => one.outcome === 'counted' && one.kind === kind).length;
-  // The bank keeps its charges, so that the whole of such a payment never comes back.
-  const cameBack = state === 'partly_paid' && counted('returned') >= counted('paid');
+  // The bank keeps its charges, so that the whole of such a payment never comes back. What was paid elsewhere has not.
+  const cameBack =
+    state === 'partly_paid' && isSameAmount(elsewhereAmount, '0') && counted('returned') >= counted('paid');
   if (state !== 'proposed' && state !== 'exported' && !cameBack)
     throw configurationError({
       ...{ where, safe: SAFE },
@@ -341,7 +342,8 @@ export async function cancelPayment(
 
 /**
  * Records that a person paid the rest of a partly paid payment in another way, or agreed with the creator that it is not owed.
- * Then the payment is paid, and a later booking about it is held.
+ * Then the payment is paid, and what the bank pays after that is held. If the bank's part comes back, the payment is partly
+ * paid again.
  *
  * @throws KnownError `payment_not_settled` (exit 2).
  */
@@ -355,7 +357,7 @@ export async function completePayment(
     audit,
   }: By & { readonly paymentId: string; readonly paidOn: string },
 ): Promise<{ readonly payment: Payment; readonly rest: DecimalText; readonly auditId: string }> {
-  const { where, payment } = await lockPayment(trx, paymentId);
+  const { where, payment, entries } = await lockPayment(trx, paymentId);
   const { state, amount, paidAmount, currency } = payment;
   if (state !== 'partly_paid')
     throw configurationError({
@@ -365,6 +367,14 @@ export async function completePayment(
       help: 'Only a partly paid payment has a rest. If you paid all of it in another way, cancel it and use payments settle.',
     });
   await requirePast(trx, paidOn);
+  const first = entries.find(({ outcome }) => outcome === 'counted');
+  if (first !== undefined && paidOn < first.bookedOn)
+    throw configurationError({
+      ...{ where, safe: SAFE },
+      code: 'payment_not_settled',
+      message: `The bank first paid a part of it on ${first.bookedOn}, so there was no rest on ${paidOn}.`,
+      help: 'Write the day on which you paid the rest, or agreed that it is not owed.',
+    });
   const rest = subtractMoney(amount, paidAmount);
   await markRestPaid(trx, { paymentId, paidOn, by: decidedBy, reason });
   const auditId = await audit({

@@ -197,13 +197,21 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       );
   const [excludedSkus, onlySkus] = [skusOf(cell('excluded_skus')), skusOf(cell('only_skus'))];
   // What a star means elsewhere differs between tools.
-  for (const column of ['excluded_skus', 'only_skus'] as const)
+  for (const column of ['excluded_skus', 'only_skus'] as const) {
+    // Without its SKUs, the row would be about the whole order.
+    if (cell(column) !== '' && skusOf(cell(column)).length === 0)
+      return refuse(
+        column,
+        'This names no SKU.',
+        'Write SKUs with a semicolon between them: GIFT-50;GIFT-60',
+      );
     if (skusOf(cell(column)).some((sku) => sku === '*' || sku.slice(0, -1).includes('*')))
       return refuse(
         column,
         'A star may only be at the end of a SKU, after its beginning.',
         'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
       );
+  }
   const isForAll = dealId === '' && codeFolded === '';
   const hasOnlyMinimum = amounts.every((column) => column === 'min_payout');
   if (isForAll && (excludedSkus.length + amounts.length === 0 || rate !== '' || !hasOnlyMinimum))
@@ -384,8 +392,8 @@ function skusOf(cell: string): readonly string[] {
 }
 
 /**
- * Finds rows that leave it open what an order earns: of two rows for the same days, the lower one applies, so it must
- * have a condition that the upper one lacks.
+ * Finds rows that leave it open what an order earns, or are never used: of two rows for the same days, the lower one applies,
+ * so it must have a condition that the upper one lacks.
  */
 function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
   const bySubject = Map.groupBy(terms, (row) =>
@@ -412,7 +420,19 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
         rows.flatMap((row) => (row.line > upper.line && statesRate(row) ? [[upper, row] as const] : [])),
       ),
     ];
-    return pairs.flatMap(([upper, row]) =>
+    // A flat amount is for the whole order, so that a rate for some of its products would never be used.
+    const unused = flats.flatMap((flat) =>
+      conditional.flatMap((row) =>
+        row.onlySkus.length === 0 || row.line < flat.line || !sharesDays(flat, row)
+          ? []
+          : {
+              ...{ line: row.line, column: 'only_skus', value: row.onlySkus.join(';') },
+              reason: `The ${subject} has a flat amount on line ${flat.line} for some of these days, and then no product has a rate of its own.`,
+              help: 'Remove the row, or end one of the two the day before the other one begins.',
+            },
+      ),
+    );
+    const shadowed = pairs.flatMap(([upper, row]) =>
       !sharesDays(upper, row) || !includes(row, upper)
         ? []
         : {
@@ -425,6 +445,7 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
               : 'End the earlier row the day before the later one begins: both days of a row are included.',
           },
     );
+    return [...shadowed, ...unused];
   });
 }
 

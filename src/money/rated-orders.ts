@@ -126,8 +126,9 @@ export function ratedOrders(
       select r.*,
         -- Zero revenue earns zero at any rate. A cancelled order no longer tells which code it was credited for.
         case when r.net_amount = r.excluded_amount then 0
-          when r.flat is not null then case when r.excluded_amount is not null then r.flat end
-          else round(((r.net_amount - r.excluded_amount - r.product_amount) * r.order_rate + r.product_rates) / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
+          when r.excluded_amount is null then null
+          when r.flat is not null then r.flat
+          else round((coalesce(r.rest_amount, r.net_amount - r.excluded_amount) * r.order_rate + r.product_rates) / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
       from lined r
     ),
     ${caps.length > 0 ? sql`${cappedOrders(caps)},` : sql``}
@@ -223,7 +224,7 @@ const VERSION_BY_KEY = sql`cross join lateral (
 
 const NOTHING_LINED = sql`
   lined as (
-    select r.*, 0::numeric as excluded_amount, 0::numeric as product_amount, 0::numeric as product_rates, order_rate as rate_percent,
+    select r.*, 0::numeric as excluded_amount, null::numeric as rest_amount, 0::numeric as product_rates, order_rate as rate_percent,
       order_lines as rate_lines from rated r)`;
 
 /** Condition: a SKU of the terms stands for the one of an order line. */
@@ -238,7 +239,8 @@ const isSku = (sku: RawBuilder<unknown>) =>
  * unless all of them are excluded. Uses the lines of the version that its job decided about last, because
  * refunds do so too.
  *
- * `product_amount` is the part that has rates of its own, and `product_rates` the sum of these parts times their rates. Of the
+ * `product_rates` is the sum of the parts that have rates of their own, times these rates, and `rest_amount` what has neither: null
+ * if it is all that is not excluded. Neither is rounded, so that they fit together. Of the
  * rows for a product, those of the code come before those of the deal, and a lower line before a higher one, also before the
  * row of the whole order. Of a line without a SKU it is unknown which one applies. Such an order has no single rate.
  */
@@ -287,11 +289,12 @@ function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
   lined as (
     select r.*, case
         when r.net_amount = 0 or x.skus is null and p.rows is null then 0
-        when v.lines is null or p.rows is not null and l.has_unnamed then null
+        -- An order without a line is not one whose lines are zero.
+        when l.all_lines is null or p.rows is not null and l.has_unnamed then null
         when l.has_only_excluded then r.net_amount
         when l.all_lines = 0 then 0
         else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end as excluded_amount,
-      coalesce(r.net_amount * l.product_lines / nullif(l.all_lines, 0), 0) as product_amount,
+      case when l.product_rows is not null then r.net_amount * coalesce(l.rest_lines, 0) / nullif(l.all_lines, 0) end as rest_amount,
       coalesce(r.net_amount * l.product_rates / nullif(l.all_lines, 0), 0) as product_rates,
       case when l.product_rows is null then r.order_rate end as rate_percent, r.order_lines || l.product_rows as rate_lines
     from rated r
@@ -302,7 +305,7 @@ function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
       where (x.skus is not null or p.rows is not null) and o.order_version_id = r.order_version_id limit 1) v on true
     left join lateral (
       select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded,
-        bool_or(coalesce(sku, '') = '') as has_unnamed, sum(amount) filter (where product is not null) as product_lines,
+        bool_or(coalesce(sku, '') = '') as has_unnamed, sum(amount) filter (where product is null and not is_excluded) as rest_lines,
         sum(amount * (product ->> 1)::numeric) as product_rates, array_agg(distinct (product ->> 0)::integer) filter (where product is not null) as product_rows
       from (
         select e.*, case when not is_excluded then (

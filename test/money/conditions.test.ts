@@ -319,6 +319,16 @@ describe('a rate for products', () => {
       { at: '2025-01-01', total: 80, lines: [gift, ['box', '50']] },
       { at: '2025-01-01', total: 10, lines: [['gift-1', '0']] },
       { at: '2025-01-01', code: 'BEN', lines: [gift, shirt] },
+      { at: '2025-01-01', lines: [] },
+      {
+        at: '2025-01-01',
+        total: 0.03,
+        code: 'ZOE',
+        lines: [
+          ['box', '1'],
+          ['gift-1', '1'],
+        ],
+      },
     );
     const terms = [
       'deal_id,code,rate,only_skus,excluded_skus',
@@ -326,11 +336,12 @@ describe('a rate for products', () => {
       'D1,,20,GIFT-*;cap,',
       'D1,,30,gift-2,',
     ];
-    const all = rules([...terms, ',MIA,5,shirt,', ',BEN,8,,', ',,,,box']);
+    const all = rules([...terms, ',MIA,5,shirt,', ',BEN,8,,', ',,,,box', ',ZOE,100,,', ',ZOE,0,GIFT-*,']);
     expect(await earned(db, all)).toEqual([
       ...['1: 15 by 2, 3', '2: 17.5 by 2, 3, 4', '3: 5 by 2', '6: 12.5 by 2, 3, 5', '7: 8 by 2, 3'],
       // Nothing but shipping was paid. The rate of a code comes before all rates of its deal.
-      ...['8: 1 by 2, 3', '9: 8 by 6', 'unknown_lines: 2'],
+      // Of the last one, one and a half cents are excluded: rounded to two, they must not leave less than nothing to the rest.
+      ...['8: 1 by 2, 3', '9: 8 by 6', 'unknown_lines: 3'],
     ]);
   });
 });

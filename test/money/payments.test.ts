@@ -82,10 +82,13 @@ describe('payments of closed statements', () => {
     await sql`update ledger.entries set deal_id = null where order_id = '7'`.execute(shop.db);
     await closeMonth(shop, '2026-05');
     expect(said(await propose(shop, '2026-04'))).toMatch(/statement of 2026-05 is closed, too/);
-    const settled = await shop.cli(
-      ...['payments', 'settle', '2026-05', '--creator', '@MIA.test', '--currency', 'usd'],
-      ...['--on', '2026-06-02', '--reason', 'by card'],
-    );
+    const settle = (...more: string[]) =>
+      shop.cli(
+        ...['payments', 'settle', '2026-05', '--creator', '@MIA.test', '--currency', 'usd'],
+        ...['--on', '2026-06-02', '--reason', 'by card', ...more],
+      );
+    expect((await settle('--dry-run', '--json')).stdout).toContain('"proposal_id":null');
+    const settled = await settle();
     expect(settled.stdout).toContain('5.00 USD to mia.test counts as paid on 2026-06-02.');
     const may = await propose(shop, '2026-05');
     expect(may.exitCode).toBe(3);
@@ -113,6 +116,22 @@ describe('payments of closed statements', () => {
     expect((await shop.cli('payments', 'settle', '2026-05', ...noDeal, '--reason', 'cash')).stdout).toContain(
       '3.00 EUR to mia.test without a deal counts as paid on 2026-06-02.',
     );
+    // The order that was settled is cancelled, so Mia's deal earns that much less. Whose the next one is, nothing says.
+    shop.drop(
+      '3-june.csv',
+      `${MAY.split('\n')[0]}
+7,60.00,EUR,EVE5,2026-05-10T10:02:00Z,cancelled
+8,100.00,EUR,MIA10,2026-06-10T10:00:00Z,paid
+9,20.00,EUR,EVE5,2026-06-10T10:01:00Z,paid
+`,
+    );
+    await shop.run();
+    await sql`update ledger.entries set deal_id = null where order_id = '9'`.execute(shop.db);
+    await sql`update intake.attributions set influencer_handle = null where order_id = '9'`.execute(shop.db);
+    await closeMonth(shop, '2026-06');
+    const june = (await propose(shop, '2026-06', '--dry-run')).stdout;
+    expect(june).toMatch(/mia\.test +7\.00 EUR +…3000 +2026-06/);
+    expect(june).toMatch(/order:\d+ without a deal +1\.00 EUR/);
     // The index refuses what the code did not see: the amount of a live payment in another one.
     await expect(
       sql`update ops.payments set state = 'proposed', exported_as = null, exported_at = null, exported_by = null, account_mark = null,
@@ -292,19 +311,23 @@ ${mia};ten;EUR;2026-05-07;returned
     // What is really too much is confirmed, and comes back: Ben is paid, neither more nor less.
     shop.write('more.csv', `reference;amount;currency;day;type\n${ben};8.00;EUR;2026-07-01;paid\n`);
     await shop.cli('payments', 'read', 'more.csv');
-    const { rows: over } = await sql<{ id: string }>`
-      select bank_entry_id as id from ops.bank_entries where hold_reason = 'too_much'`.execute(shop.db);
-    await shop.cli('payments', 'confirm', over[0]?.id ?? '', '--reason', 'asked the bank');
+    const decideExcess = async (decision: string) => {
+      const { rows: over } = await sql<{ id: string }>`
+        select bank_entry_id as id from ops.bank_entries where hold_reason = 'too_much'`.execute(shop.db);
+      await shop.cli('payments', decision, over[0]?.id ?? '', '--reason', 'asked the bank');
+    };
+    await decideExcess('confirm');
     shop.write('back.csv', `reference;amount;currency;day;type\n${ben};2.00;EUR;2026-07-02;returned\n`);
     await shop.cli('payments', 'read', 'back.csv');
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
 
     // A part comes back, and a person pays it in another way: what the bank books after that is held.
-    const complete = () =>
-      shop.cli('payments', 'complete', '1', '--on', '2026-07-04', '--reason', 'by another bank');
+    const complete = (day = '2026-07-04') =>
+      shop.cli('payments', 'complete', '1', '--on', day, '--reason', 'by another bank');
     expect(said(await complete())).toMatch(/It is paid/);
     shop.write('part.csv', `reference;amount;currency;day;type\n${ben};5.00;EUR;2026-07-03;returned\n`);
     await shop.cli('payments', 'read', 'part.csv');
+    expect(said(await complete('2026-05-04'))).toMatch(/first paid a part of it on 2026-05-05/);
     expect((await complete()).stdout).toContain('Payment 1 counts as paid, with 5.00 EUR on 2026-07-04.');
     shop.write('late.csv', `reference;amount;currency;day;type\n${ben};5.00;EUR;2026-07-05;paid\n`);
     const late = await shop.cli('payments', 'read', 'late.csv');
@@ -313,6 +336,18 @@ ${mia};ten;EUR;2026-05-07;returned
     const july = (await shop.cli('accruals', '2026-07', '--format', 'csv')).stdout;
     expect(july).toContain('in_payment,2026-04,4819,EUR,0,10.0000');
     expect(july).not.toContain('paid_in_part');
+    // The bank's part comes back, too: what was paid elsewhere stays with Ben, and the rest can be completed again.
+    await decideExcess('dismiss');
+    shop.write('all.csv', `reference;amount;currency;day;type\n${ben};10.00;EUR;2026-08-01;returned\n`);
+    expect((await shop.cli('payments', 'read', 'all.csv')).stdout).toMatch(
+      /partly paid: 5\.00 EUR on 2026-08-01/,
+    );
+    expect(said(await shop.cli('payments', 'cancel', '1', '--reason', 'x'))).toMatch(/It is partly paid/);
+    const august = (await shop.cli('accruals', '2026-08', '--format', 'csv')).stdout;
+    expect(august).toContain('paid_in_part,,,EUR,0,-5.0000');
+    expect(await shop.cli('accruals', '2026-07', '--format', 'csv')).toMatchObject({ stdout: july });
+    expect((await complete('2026-08-02')).stdout).toContain('paid, with 10.00 EUR on 2026-08-02.');
+    expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
   });
 
   it.each([

@@ -145,6 +145,7 @@ describe('terms.csv', () => {
         reason: 'A star may only be at the end of a SKU, after its beginning.',
       },
     ]);
+    expect(ofSkus('D1,,10,;').problems).toMatchObject([{ reason: 'This names no SKU.' }]);
     expect(ofSkus(',,10,A').problems).toMatchObject([{ reason: 'The row names no deal and no code.' }]);
     expect(JSON.stringify(ofSkus('D1,,10,jane@shop.example').problems)).not.toContain('jane@');
     // Two rows for all deals, valid on the same days.
@@ -250,6 +251,12 @@ describe('terms.csv', () => {
     expect(problemsOf('D1,,5,EUR,,GIFT-*', 'D1,10,,,new,GIFT-*', 'D1,10,,,,G*FT', ',10,,,,GIFT-*')).toEqual([
       ...['2 only_skus', '3 only_skus', '4 only_skus', '5 deal_id'],
     ]);
+    // Without SKUs, it would be a rate for the whole order. Beside a flat amount of the same days, it would never be used.
+    expect(problemsOf('D1,20,,,,;')).toEqual(['2 only_skus']);
+    const flat = 'D1,,5,EUR,,';
+    expect(problemsOf(flat, gifts)).toEqual(['3 only_skus']);
+    expect(problemsOf(gifts, flat)).toEqual(['3 valid_from']);
+    expect(problemsOf(plain, 'D1,,5,EUR,new,', gifts)).toEqual([]);
   });
 
   it('is rejected as a whole if its header is invalid', () => {
@@ -298,5 +305,16 @@ describe('a void of a code', () => {
     expect(() => withVoid(edited, { ...VOID, day: '2026-10-30' })).toThrow(
       'what the code earns from 2026-10-31',
     );
+  });
+
+  it('is not there yet as long as a lower row of the code may count', () => {
+    const beside = (end: string) =>
+      withVoid(
+        `code,rate,customer,valid_from,valid_to\nMIA10,0,,2026-10-31,\nMIA10,20,returning,,${end}\n`,
+        VOID,
+      );
+    expect(() => beside('')).toThrow('but line 3 is valid then, too');
+    expect(() => beside('2026-10-31')).toThrow('but line 3 is valid then, too');
+    expect(beside('2026-10-30')).toMatchObject({ isWritten: true, ended: [3] });
   });
 });

@@ -340,7 +340,10 @@ async function performSettling(output: Output, month: string, options: SettleOpt
   const { proposalId, paid } = await decide((trx, here) =>
     recordPaidElsewhere(trx, { month, statements, creator, currency, paidOn, reason, ...here }),
   );
-  output.emit({ event: 'payment_settled', proposalId, creator: paid.creator, amount: paid.amount, currency });
+  output.emit({
+    ...{ event: 'payment_settled', proposalId: options.dryRun === true ? null : proposalId },
+    ...{ creator: paid.creator, amount: paid.amount, currency },
+  });
   output.print(`${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`);
   return EXIT.ok;
 }

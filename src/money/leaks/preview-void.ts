@@ -91,8 +91,8 @@ export async function previewVoid(
  * Adds a row with the rate 0 to the text of terms.csv, and ends the rows of the code that are valid on that day. If it has
  * that row, nothing is added.
  *
- * @throws KnownError `code_terms_in_the_way` (exit 2) if a row of the code begins later: what it means then is not
- *   for a program to say.
+ * @throws KnownError `code_terms_in_the_way` (exit 2) if a row of the code begins later, or is valid beside that row: what it
+ *   means then is not for a program to say.
  */
 export function withVoid(
   text: string,
@@ -106,21 +106,27 @@ export function withVoid(
       Number(row.ratePercent ?? 1) === 0 &&
       !isConditional(row),
   );
-  const later = rows.find((row) => row !== done && row.validFrom !== null && row.validFrom >= day);
+  const dayBefore = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+  const valid = rows.filter((row) => row !== done && (row.validTo === null || row.validTo >= day));
+  const later = valid.find(({ validFrom }) => done !== undefined || (validFrom !== null && validFrom >= day));
   if (later !== undefined)
     throw configurationError({
       code: 'code_terms_in_the_way',
-      message: `Line ${later.line} of the terms states what the code earns from ${later.validFrom}, which is not before ${day}.`,
+      message:
+        done === undefined
+          ? `Line ${later.line} of the terms states what the code earns from ${later.validFrom}, which is not before ${day}.`
+          : `Line ${done.line} of the terms has the rate 0 from ${day}, but line ${later.line} is valid then, too, and may count.`,
       where: code,
-      help: 'Choose a later day, or change that line yourself.',
+      help:
+        done === undefined
+          ? 'Choose a later day, or change that line yourself.'
+          : `Write valid_to=${dayBefore} into line ${later.line}, or remove it, and try again.`,
       safe: 'Nothing was changed.',
     });
-  const dayBefore = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
   if (done !== undefined) {
     const ended = rows.filter(({ validTo }) => validTo === dayBefore).map(({ line }) => line);
     return { text, row: done.text, ended, isWritten: true };
   }
-  const valid = rows.filter(({ validTo }) => validTo === null || validTo >= day);
   const why = maskAddresses(reason);
   const edited = editTerms(text, {
     cells: new Map(valid.map(({ line }) => [line, { valid_to: dayBefore }])),

@@ -22,8 +22,8 @@ export type UnpaidItem = {
   /** Deal that is paid: that of the lines, or the one that owns the code. */
   readonly paidDealId: string | null;
   /**
-   * Creator of the deal when the statement was closed, of the order without a deal, or owner of the code. Null: unknown, or the
-   * codes name several.
+   * Creator of the deal when the statement was closed, of the order without a deal (also if only closed lines before this one
+   * say so), or owner of the code. Null: unknown, or there are several.
    */
   readonly handle: string | null;
   readonly currency: string;
@@ -32,7 +32,7 @@ export type UnpaidItem = {
 
 /** What becomes of the unpaid amounts of a creator in one currency. */
 export type Unpaid = {
-  /** The row of payees.csv, else the handle, else the deal or the subject; `mia.test without a deal`. */
+  /** The row of payees.csv, else the handle, else the deal or the subject; `mia.test without a deal`, `order:7 without a deal`. */
   readonly creator: string;
   readonly currency: string;
   /** Sum of the items. */
@@ -69,6 +69,8 @@ export function closedAmounts({
 /**
  * Finds what closed statements owe and no live payment has claimed, by creator and currency. What an earlier proposal left,
  * such as an amount below the minimum, is in it again: that is how it is carried forward.
+ *
+ * Orders without a deal are not paid. If corrections of those of a creator prevail, they are set off against a deal of the creator.
  */
 export async function findUnpaid(
   db: Database,
@@ -94,7 +96,7 @@ export async function findUnpaid(
     owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
       coalesce(l.deal_id, o.deal_id) as "paidDealId",
-      case when l.deal_id is not null then h.influencer_handle when l.subject like 'order:%' then l.handle else o.handle end as handle,
+      case when l.deal_id is not null then h.influencer_handle when l.subject like 'order:%' then coalesce(nullif(l.handle, ''), e.handle) else o.handle end as handle,
       l.deal_id is null and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
     -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
@@ -103,37 +105,73 @@ export async function findUnpaid(
       select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes k
       where l.deal_id is null and k.code_folded = substring(l.subject from '^fee:code (.*):[^:]*$')
       having count(distinct coalesce(k.handle_folded, '')) = 1 and count(distinct coalesce(k.deal_id, '')) = 1) o on true
+    -- An order that is cancelled names nobody any more.
+    left join lateral (
+      select min(x.influencer_handle) as handle from ops.statement_lines x
+      where l.deal_id is null and l.subject like 'order:%' and x.subject = l.subject and x.influencer_handle <> ''
+      having count(distinct ledger.fold_handle(x.influencer_handle)) = 1) e on true
     where not exists (
       select from ops.payment_items i
       where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`;
   // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
-  const owed = rows.map(({ isOnSeveral, hasNoDeal, ...item }) => {
+  const owed = rows.map(({ isOnSeveral, hasNoDeal, ...item }): Owed => {
     const handle = isOnSeveral === true ? null : item.handle;
     const payee = hasNoDeal ? null : findPayee(payees, { ...item, dealId: item.paidDealId, handle });
     return { item, handle, payee, hasNoDeal };
   });
-  const nameOf = ({ item, handle, payee, hasNoDeal }: (typeof owed)[number]) =>
-    hasNoDeal
-      ? `${foldHandle(item.handle ?? '') || 'unknown'} without a deal`
-      : (payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject)));
-  const groups = Map.groupBy(owed, (one) => JSON.stringify([nameOf(one), one.item.currency]));
+  const [withoutDeal, ofDeals] = [
+    owed.filter(({ hasNoDeal }) => hasNoDeal),
+    owed.filter(({ hasNoDeal }) => !hasNoDeal),
+  ];
+  const creatorOf = ({ item, handle, payee }: Owed) =>
+    payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject));
+  const creators = new Map(ofDeals.map((one) => [keyOf(foldHandle(one.handle ?? ''), one), creatorOf(one)]));
+  const orders = Map.groupBy(withoutDeal, (one) =>
+    keyOf(foldHandle(one.item.handle ?? '') || one.item.subject, one),
+  );
+  const setOff = new Set([...orders.values()].filter((group) => isMore('0', sumOf(group))).flat());
+  const nameOf = (one: Owed) => {
+    const { item, handle, hasNoDeal } = one;
+    if (!hasNoDeal) return creatorOf(one);
+    const known = foldHandle(handle ?? '');
+    if (known !== '' && setOff.has(one)) return creators.get(keyOf(known, one)) ?? known;
+    return `${foldHandle(item.handle ?? '') || item.subject} without a deal`;
+  };
+  const groups = Map.groupBy([...ofDeals, ...withoutDeal], (one) => keyOf(nameOf(one), one));
   return [...groups.values()]
     .map((group): Unpaid => {
+      // One of a deal, if there is one.
       const [first] = group;
       if (first === undefined) throw new Error('a group of amounts is empty');
-      const items = group.map(({ item }) => item);
-      const amount = sumMoney(items.map((item) => item.amount));
+      const amount = sumOf(group);
       const { currency } = first.item;
       const { payee, hasNoDeal } = first;
       return {
-        ...{ creator: nameOf(first), currency, amount, items },
+        ...{ creator: nameOf(first), currency, amount, items: group.map(({ item }) => item) },
         becomes: becomesOf({ amount, payee, hasNoDeal, minimum: minimum[currency] ?? '0' }),
         accountMark: payee === null ? null : accountMark(payee.iban),
       };
     })
     .sort((one, other) => (`${one.creator} ${one.currency}` < `${other.creator} ${other.currency}` ? -1 : 1));
+}
+
+type Owed = {
+  readonly item: UnpaidItem;
+  /** Null: unknown, or a handle that may be of several people. */
+  readonly handle: string | null;
+  readonly payee: Payee | null;
+  readonly hasNoDeal: boolean;
+};
+
+/** What belongs together: of one name, in one currency. */
+function keyOf(name: string, { item }: Owed): string {
+  return JSON.stringify([name, item.currency]);
+}
+
+function sumOf(group: readonly Owed[]): DecimalText {
+  return sumMoney(group.map(({ item }) => item.amount));
 }
 
 function becomesOf({

@@ -33,9 +33,14 @@ export type Payment = {
   readonly exportedAt: Date | null;
   /** Of the account when it was proposed. Null: it was paid elsewhere, or is of an earlier version and not exported. */
   readonly accountMark: string | null;
+  /** What the bank paid, less what came back, and what was paid elsewhere. */
   readonly paidAmount: DecimalText;
-  /** Day of the last booking. */
+  /** Day on which the last of it was paid. */
   readonly paidOn: string | null;
+  /** Part of `paidAmount` that a person paid without the bank's file. */
+  readonly elsewhereAmount: DecimalText;
+  /** The last day on which that was. Null: nothing was paid elsewhere. */
+  readonly elsewhereOn: string | null;
   readonly proposedAt: Date;
   readonly settledBy: string | null;
   readonly settleReason: string | null;
@@ -66,7 +71,8 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
     select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
       p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
-      to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", r.proposed_at as "proposedAt", p.settled_by as "settledBy",
+      to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", p.elsewhere_amount::text as "elsewhereAmount",
+      to_char(p.elsewhere_on, 'YYYY-MM-DD') as "elsewhereOn", r.proposed_at as "proposedAt", p.settled_by as "settledBy",
       p.settle_reason as "settleReason"
     from ops.payments p join ops.payment_proposals r using (proposal_id)
     where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint) and (${state}::text is null or p.state = ${state})
@@ -116,12 +122,13 @@ export async function insertProposal(
       select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, "accountMark" text, items jsonb)
     ),
     made as (
-      insert into ops.payments (proposal_id, creator, currency, amount, reference, account_mark, state, paid_amount, paid_on, settled_by, settle_reason)
+      insert into ops.payments (proposal_id, creator, currency, amount, reference, account_mark, state, paid_amount, paid_on, elsewhere_amount,
+        elsewhere_on, settled_by, settle_reason)
       select ${proposalId}::bigint, creator, currency, amount, reference, case when d.day is null then "accountMark" end,
         case when d.day is null then 'proposed' else 'paid' end,
-        case when d.day is null then 0 else amount end, d.day, case when d.day is not null then ${maskAddresses(by)} end,
+        p.paid, d.day, p.paid, d.day, case when d.day is not null then ${maskAddresses(by)} end,
         case when d.day is not null then ${maskAddresses(reason)} end
-      from given, (select ${paidElsewhereOn}::date as day) d order by creator, currency
+      from given, (select ${paidElsewhereOn}::date as day) d, lateral (select case when d.day is null then 0 else amount end as paid) p order by creator, currency
       returning payment_id, reference
     )
     insert into ops.payment_items (payment_id, statement_id, subject, deal_id, currency, amount)
@@ -185,7 +192,7 @@ export async function markCancelled(
     where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported', 'partly_paid')`;
 }
 
-/** Records that a person paid the rest of a partly paid payment on a day. No booking changes it after that. */
+/** Records that a person paid the rest of a partly paid payment on a day, beside what was paid elsewhere before. */
 export async function markRestPaid(
   trx: DatabaseTransaction,
   {
@@ -201,6 +208,7 @@ export async function markRestPaid(
   },
 ): Promise<void> {
   await execute(trx)`
-    update ops.payments set state = 'paid', paid_amount = amount, paid_on = ${paidOn}::date, settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
+    update ops.payments set state = 'paid', elsewhere_amount = elsewhere_amount + amount - paid_amount, elsewhere_on = greatest(elsewhere_on, ${paidOn}::date),
+      paid_amount = amount, paid_on = greatest(paid_on, ${paidOn}::date), settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
     where payment_id = ${paymentId}::bigint and state = 'partly_paid'`;
 }

@@ -180,13 +180,20 @@ async function settlePayments(
 }
 
 /**
- * The state of a payment from its bookings in order: what each counts, or why it does not. A booking is never counted in
- * part, unless a person confirmed that it pays more than the payment.
+ * The state of a payment from its bookings in order, and from what a person paid elsewhere: what each booking counts, or why
+ * it does not. A booking is never counted in part, unless a person confirmed that it pays more than the payment.
  */
 function foldPayment(
   payment: Pick<
     Payment,
-    'state' | 'amount' | 'currency' | 'paidAmount' | 'paidOn' | 'exportedAs' | 'settledBy'
+    | 'state'
+    | 'amount'
+    | 'currency'
+    | 'paidAmount'
+    | 'paidOn'
+    | 'exportedAs'
+    | 'elsewhereAmount'
+    | 'elsewhereOn'
   >,
   entries: readonly BankEntry[],
 ): {
@@ -196,32 +203,46 @@ function foldPayment(
   readonly holds: ReadonlyMap<string, HoldReason | null>;
 } {
   const holds = new Map<string, HoldReason | null>();
-  const { state, amount, currency } = payment;
-  const isOpen = payment.exportedAs !== null && payment.settledBy === null && state !== 'returned';
-  if (!isOpen) {
-    // Its amounts may be in another payment by now, or a person paid the rest, so nothing more counts for it.
+  const { state, amount, currency, elsewhereAmount } = payment;
+  if (payment.exportedAs === null || state === 'returned' || state === 'cancelled') {
+    // Its amounts may be in another payment by now, so nothing more counts for it.
     for (const entry of entries) if (entry.outcome === 'held') holds.set(entry.bankEntryId, 'not_exported');
     return { state, paidAmount: payment.paidAmount, paidOn: payment.paidOn, holds };
   }
-  let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, null];
-  const count = (entry: BankEntry): HoldReason | null => {
+  // A person who paid the rest knew what counted, so that goes on counting. Of what the bank books after that, what comes back
+  // is subtracted first.
+  const isKept = ({ outcome }: BankEntry) => isMore(elsewhereAmount, '0') && outcome === 'counted';
+  const rankOf = (entry: BankEntry) => (isKept(entry) ? 0 : entry.kind === 'returned' ? 1 : 2);
+  const inTurn = isMore(elsewhereAmount, '0')
+    ? entries.toSorted((one, other) => rankOf(one) - rankOf(other))
+    : entries;
+  // What the bank paid, less what came back.
+  let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, payment.elsewhereOn];
+  const whyNot = (entry: BankEntry, after: DecimalText): HoldReason | null => {
+    if (isKept(entry)) return null;
     if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';
     if (entry.currency !== currency) return 'other_currency';
-    const after = entry.kind === 'paid' ? sumMoney([net, entry.amount]) : subtractMoney(net, entry.amount);
     if (after.startsWith('-')) return 'nothing_to_return';
-    if (isMore(after, amount) && entry.decidedBy === null) return 'too_much';
+    const isTooMuch = entry.kind === 'paid' && isMore(sumMoney([after, elsewhereAmount]), amount);
+    return isTooMuch && entry.decidedBy === null ? 'too_much' : null;
+  };
+  for (const entry of inTurn) {
+    if (entry.outcome === 'dismissed') continue;
+    const after = entry.kind === 'paid' ? sumMoney([net, entry.amount]) : subtractMoney(net, entry.amount);
+    const why = whyNot(entry, after);
+    holds.set(entry.bankEntryId, why);
+    if (why !== null) continue;
     net = after;
     if (entry.kind === 'returned') isReturned = true;
-    paidOn = entry.bookedOn;
-    return null;
-  };
-  for (const entry of entries) if (entry.outcome !== 'dismissed') holds.set(entry.bankEntryId, count(entry));
-  const isNothing = isSameAmount(net, '0');
-  const isWhole = !isMore(amount, net);
+    if (paidOn === null || paidOn < entry.bookedOn) paidOn = entry.bookedOn;
+  }
+  const paid = sumMoney([net, elsewhereAmount]);
+  const isNothing = isSameAmount(paid, '0');
+  const isWhole = !isMore(amount, paid);
   return {
     state: isNothing ? (isReturned ? 'returned' : 'exported') : isWhole ? 'paid' : 'partly_paid',
     // What is too much stays with the creator, until it comes back.
-    ...{ paidAmount: isWhole ? amount : net, paidOn: isNothing ? null : paidOn, holds },
+    ...{ paidAmount: isWhole ? amount : paid, paidOn: isNothing ? null : paidOn, holds },
   };
 }
 

@@ -114,15 +114,10 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
   return sql`
     with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
     paid as (
-      select p.payment_id, case when p.exported_at is null then case when p.paid_on <= ${end} then p.paid_amount else 0 end
-        -- A person paid the rest of one that is settled, beside what the bank has booked.
-        else b.until + case when p.settled_by is not null and p.paid_on <= ${end} then p.amount - b.ever else 0 end end as amount
+      select p.payment_id, case when p.elsewhere_on <= ${end} then p.elsewhere_amount else 0 end + (
+          select coalesce(sum(case kind when 'paid' then e.amount else -e.amount end), 0) from ops.bank_entries e
+          where e.payment_id = p.payment_id and e.outcome = 'counted' and e.booked_on <= ${end}) as amount
       from ops.payments p
-      cross join lateral (
-        select coalesce(sum(e.amount) filter (where e.booked_on <= ${end}), 0) as until, coalesce(sum(e.amount), 0) as ever
-        from (
-          select booked_on, case kind when 'paid' then amount else -amount end as amount from ops.bank_entries
-          where payment_id = p.payment_id and outcome = 'counted') e) b
       where p.is_live and p.paid_amount > 0
     ),
     standings as (

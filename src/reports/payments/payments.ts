@@ -27,7 +27,7 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
     },
     not_positive: {
       title: 'Nothing to pay, because corrections prevail; carried forward',
-      help: 'Later earnings are set off against it.',
+      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is: agree with the creator what becomes of it.',
     },
   };
 const KINDS = Object.keys(BECOMES) as readonly Unpaid['becomes'][];
@@ -133,8 +133,9 @@ const HOLDS: Readonly<Record<HoldReason, string>> = {
   to_confirm: 'same amount and account, and no reference: confirm or dismiss it',
   unknown_reference: 'a payment that this database does not know: was it restored?',
   other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
-  too_much: 'more than the payment: if it is right, confirm it; what is too much stays with the creator',
-  not_exported: 'no file that is in force has the payment, or you paid the rest; it may be paid twice',
+  too_much:
+    'more than the payment, or you paid the rest: if the bank did pay it, confirm it; what is too much stays with the creator',
+  not_exported: 'no file that is in force has the payment; it may be paid twice',
   nothing_to_return: 'more came back than was paid: read the files before, too',
 };
 
