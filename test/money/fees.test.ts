@@ -66,6 +66,7 @@ describe('a fixed fee', () => {
     expect(listed).toMatch(
       /Unknown deal: 2 fees[\s\S]*DEAL-MAI +2026-04-01 +200\.00 EUR\n.*code mia01 +2026-04-01 +200\.00 EUR[\s\S]*Correct the deal or the code/,
     );
+    expect(listed).toMatch(/fees of codes +.*200\.00 EUR/);
     const { get } = await startTestConsole(shop);
     const page = textOf((await get('/statements/2026-04')).text);
     expect(page).toContain('To pay at least 410.00 EUR, 2 fees unknown');

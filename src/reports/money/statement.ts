@@ -282,7 +282,10 @@ function dealsTable(lines: readonly StatementLine[]): Part {
       amount === null ? [] : [{ amount, currency }],
     );
   return table(groups, [
-    whole('deal', ([first]) => first?.dealId ?? null),
+    whole(
+      'deal',
+      (group) => group[0]?.dealId ?? (group.some((line) => feeCode(line) !== null) ? 'fees of codes' : null),
+    ),
     column(
       'influencer',
       (group) => group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? null,
@@ -317,8 +320,16 @@ function numberOf(amount: DecimalText | null, { currency }: StatementLine): stri
   return amount === null ? '' : formatNumber({ amount, currency });
 }
 
-function describeLine({ kind, orderId }: StatementLine): string {
-  const subject = orderId ?? 'fixed fee';
+/** The code that a fee is for. Null: the fee is of a deal, or the line is no fee. */
+function feeCode({ subject }: StatementLine): string | null {
+  const [before, after] = ['fee:code ', ':2026-10-31'];
+  return subject.startsWith(before) ? subject.slice(before.length, -after.length) : null;
+}
+
+function describeLine(line: StatementLine): string {
+  const { kind, orderId } = line;
+  const code = feeCode(line);
+  const subject = orderId ?? (code === null ? 'fixed fee' : `fee of code ${code}`);
   return kind === 'correction' ? `${subject}, corrected` : subject;
 }
 
