@@ -37,7 +37,10 @@ type Read = {
   readonly seenMs: number;
   /** When a person said that it is newer than all that were there by then. Null: nobody did. */
   readonly newestSinceMs: number | null;
+  /** It waits for a decision about its age, or had one. */
   readonly isHeld: boolean;
+  /** False for one that is held, or that is being read. */
+  readonly isRead: boolean;
 };
 
 /**
@@ -52,7 +55,10 @@ export function openSourceAges(
     ageOf,
   }: { readonly source: string; readonly readFor: ReadFor; readonly ageOf: SourceAges['ageOf'] },
 ): SourceAges {
+  let loading: Promise<Read[]> | null = null;
   let loaded: Read[] | null = null;
+  /** What was learned while the others were being loaded. */
+  const early: Read[] = [];
   /** No file is newer than this one. A file that follows it needs no further comparison. */
   let newest: FileAge | null = null;
   const heldHere: { readonly file: SourceFile; readonly read: Read; isSettled: boolean }[] = [];
@@ -68,36 +74,45 @@ export function openSourceAges(
       seenAt: Date;
       newestSince: Date | null;
       isHeld: boolean;
+      isRead: boolean;
     }>(db)`
       select coalesce(duplicate_of, source_file_id) as id, uri, version, coalesce(modified_at, first_seen_at) as "modifiedAt",
-        first_seen_at as "seenAt", newest_since as "newestSince", state not in ('sealed', 'duplicate') as "isHeld"
+        first_seen_at as "seenAt", newest_since as "newestSince", state in ('sealed', 'duplicate') as "isRead",
+        state in ('held', 'reading') and (coalesce(hold_code = ${CONFLICTING_STATES}, false) or newest_since is not null) as "isHeld"
       from intake.source_files
       where source = ${source} and read_for = ${readFor}
         and (state in ('sealed', 'duplicate', 'reading') or (state = 'held' and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))
       order by source_file_id`;
-    return rows.map(({ id, version, seenAt, newestSince, isHeld, ...file }) => ({
-      ...{ id, version, isHeld, age: ageOf(file) },
+    return rows.map(({ id, version, seenAt, newestSince, isHeld, isRead, ...file }) => ({
+      ...{ id, version, isHeld, isRead, age: ageOf(file) },
       ...{ seenMs: seenAt.getTime(), newestSinceMs: newestSince?.getTime() ?? null },
     }));
   }
 
+  function load(): Promise<Read[]> {
+    loading ??= read().then((known) => {
+      for (const one of early) put(known, one);
+      loaded = known;
+      return known;
+    });
+    return loading;
+  }
+
   function add(file: SourceFile, id: string, isHeld: boolean): Read {
-    const age = ageOf(file);
-    const isSame = (other: Read): boolean => other.age.uri === file.uri && other.version === file.version;
-    // If they have not been loaded, the database will return this one too.
-    const known = loaded ?? [];
-    const { seenMs = Date.now(), newestSinceMs = null } = known.find(isSame) ?? {};
-    const read = { id, version: file.version, age, isHeld, seenMs, newestSinceMs };
-    const heldAt = known.findIndex((other) => isSame(other) && other.isHeld);
-    known.splice(heldAt === -1 ? known.length : heldAt, 1, read);
+    const read = {
+      ...{ id, version: file.version, age: ageOf(file), isHeld, isRead: !isHeld },
+      ...{ seenMs: Date.now(), newestSinceMs: null },
+    };
+    if (loaded !== null) return put(loaded, read);
+    // If they are loaded later, the database will return this one too.
+    if (loading !== null) early.push(read);
     return read;
   }
 
   return {
     ageOf,
     async compare(file) {
-      loaded ??= await read();
-      const known = loaded;
+      const known = await load();
       const age = ageOf(file);
       if (newest !== null && compareAges(age, newest) > 0 && !known.some(({ isHeld }) => isHeld)) {
         newest = age;
@@ -109,6 +124,7 @@ export function openSourceAges(
       const newer: string[] = [];
       const unordered: string[] = [];
       for (const other of known) {
+        if (!other.isRead && !other.isHeld) continue;
         const isSameName = other.age.uri === age.uri;
         // Another reading of the same version says nothing else about its age.
         if (isSameName && other.version === file.version) continue;
@@ -137,6 +153,16 @@ export function openSourceAges(
       return settled;
     },
   };
+}
+
+/** Adds a file, in place of itself if it was not read yet. Its first sight, and what a person said, stay. */
+function put(known: Read[], read: Read): Read {
+  const isSame = (other: Read): boolean => other.age.uri === read.age.uri && other.version === read.version;
+  const { seenMs, newestSinceMs } = known.find(isSame) ?? read;
+  const added = { ...read, seenMs, newestSinceMs };
+  const at = known.findIndex((other) => isSame(other) && !other.isRead);
+  known.splice(at === -1 ? known.length : at, 1, added);
+  return added;
 }
 
 type Compared = Pick<Read, 'age' | 'seenMs' | 'newestSinceMs'>;
