@@ -109,8 +109,8 @@ const UNCOUNTED: readonly {
     why: 'unknown_change',
     title: 'Change of the rate unclear',
     text: () =>
-      'The rate is that of the service, and an event that says when it changed disagrees with what the mirror read before or after, so it is unknown which rate these orders have, and they are in no statement.',
-    help: 'Look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to. If the event is newer than the last run of the mirror, run it.',
+      'The rate is that of the service. An event says that it changed, but the mirror read another rate or has not read the deal since, or the order has no time on the day of the change. So it is unknown which rate these orders have. They are in no statement, or keep what a closed one has.',
+    help: 'Run the mirror, if it has not run since the change. Otherwise, look up in the service since when the deal has its commission, and write the rates into statements.terms, with valid_from and valid_to.',
   },
   {
     why: 'unknown_net',
