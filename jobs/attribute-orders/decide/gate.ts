@@ -95,6 +95,13 @@ export function revenueOf(order: StagedOrder, revenue: GateRules['revenue']): De
 
 const NO_STATUSES: StatusRules = { credited: [], notCredited: [], mayLackColumn: false };
 
+/**
+ * Of two states of unknown age, which one is in force is unknown. So it is held, also if one of them excludes the order, until a
+ * newer file states it, or a person confirms the one that was read last.
+ */
+const CONFLICTING = constant('conflicting_states');
+const isConflicting = equals(firstOf(ORDER.doubt, constant('')), CONFLICTING);
+
 /** The gate of a job. The rules that concern the job's period and seeds come before it (decisions.ts). */
 export function gateOf(rules: GateRules): Gate {
   const requirements = requirementsOf(rules);
@@ -102,6 +109,7 @@ export function gateOf(rules: GateRules): Gate {
   return {
     exclusion: sql`case
           when ${isRuledOut} then 'ruled_out'
+          when ${isConflicting.sql} and (${isConfirmed(CONFLICTING.sql)}) is not true then null
           ${sql.join(
             excluded.map(([when, reason]) => sql`when ${when.sql} then ${reason.sql}`),
             sql`
@@ -120,7 +128,9 @@ export function gateOf(rules: GateRules): Gate {
         end`,
     judge: (order, by) => {
       const about = { order, ...by };
-      const rule = excluded.find(([when]) => when.read(about) === true);
+      const rule = isConflicting.read(about)
+        ? undefined
+        : excluded.find(([when]) => when.read(about) === true);
       if (rule !== undefined) return { outcome: 'excluded', reason: rule[1].read(about) ?? '' };
       const missed = requirements.find(({ allowed }) => allowed.read(about) !== true);
       return missed === undefined ? null : { outcome: 'held', reason: missed.held.read(about) ?? '' };
