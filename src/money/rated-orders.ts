@@ -104,12 +104,12 @@ export function ratedOrders(
         select width_bucket(a.ordered_on, d.since) as part, s.rates[v.part] as by_service,
           true = any (s.unsure[v.first_part:v.last_part]) or true = any (s.told[v.first_part + 1:v.last_part]) as is_unsure
         from (
-          select width_bucket(a.ordered_at, s.since) as part,
-            case when a.is_timed then width_bucket(a.ordered_at, s.since) else 1 end as first_part,
+          select b.part, case when a.is_timed then b.part else 1 end as first_part,
             case when not a.is_timed then cardinality(s.since)
               -- A day alone: the order was placed before or after a change of that day.
               when (a.ordered_at at time zone ${timeZone})::time = '00:00' then width_bucket(a.ordered_at + interval '1 day', s.since)
-              else width_bucket(a.ordered_at, s.since) end as last_part) v) p
+              else b.part end as last_part
+          from (select width_bucket(a.ordered_at, s.since) as part) b) v) p
       cross join lateral (
         select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service) else x.rate end as rate,
           case when x.by_code or x.entry_id is null and c.rate is not null then 'code'

@@ -73,7 +73,8 @@ export function missingColumns(
   layout: Layout,
   source: Partial<Pick<SourceSettings, 'missingColumns'>>,
 ): readonly (LoweringColumn & {
-  /** A header that the layout does not read, and that may be the column. */ readonly renamed: string | null;
+  /** A header that the layout does not read, and that may be the column. */
+  readonly renamed: string | null;
 })[] {
   return loweringColumns(layout).flatMap((column) => {
     const { columns, mayBeMissing } = column;
