@@ -94,7 +94,6 @@ export function openJournal(options: JournalOptions): Journal {
   function write(lines: readonly string[]): void {
     if (failure !== null) throw failure;
     if (files.length === 0) throw new Error('the journal is closed');
-    if (lines.length === 0) return;
     try {
       const chained = chainLines(lines, end);
       for (const { file, path } of files) withPath(path, () => writeWhole(file, chained.bytes));

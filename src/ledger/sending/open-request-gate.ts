@@ -34,8 +34,8 @@ export type OpenRequestGate = {
  * @param backfill null for a run, which may use the whole limit.
  */
 export function openRequestGate(
-  run: Run,
-  client: Client,
+  run: Pick<Run, 'config' | 'db' | 'isLeaseHeld' | 'progress' | 'draining'>,
+  client: Pick<Client, 'exchange'>,
   backfill: BackfillShare | null = null,
 ): OpenRequestGate {
   const { concurrency, requestsPerSecond, description } = run.config.api;

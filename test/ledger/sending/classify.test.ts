@@ -249,6 +249,16 @@ describe('an exchange that posted a referral', () => {
   });
 });
 
+it('an answer that needs no body by the description of its service is about the deal of the request', () => {
+  const verdict = judge({ status: 200, text: '' }, specifiedService, {
+    ...{ statuses: [200], path: null, values: null },
+  });
+  expect(readAnswer('referral', '', '{"deal_id":"D1"}', verdict)).toMatchObject({
+    ...{ kind: 'taken', dealId: 'D1', collabId: null },
+  });
+  expect(readAnswer('referral', '', '{"deal_id":"D1"}')).toMatchObject({ kind: 'nothing' });
+});
+
 it('a note is accepted by the message of the answer, because that contains nothing else', () => {
   expect(classifyFor('note', answer(200, { message: 'created' })).kind).toBe('accepted');
   expect(classifyFor('note', answer(200, {})).kind).toBe('in_doubt');

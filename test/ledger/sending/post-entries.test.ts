@@ -231,3 +231,11 @@ it('a bug in a step ends the posting with its error, after the other entries hav
   ).rejects.toThrow('a bug');
   expect(gate.stopped()).toMatchObject({ kind: 'unavailable' });
 });
+
+it('an error that nothing foresaw ends the run, and the entry is not tried again', async () => {
+  const { steps, post, facts } = await openPosting(['a']);
+  const fault = new TypeError('a fault of the program');
+  await expect(post({ send: () => Promise.reject(fault) })).rejects.toBe(fault);
+  expect(steps).toEqual(['claimed a', 'writing a']);
+  expect(await facts()).toMatchObject([{ state: 'sending' }]);
+});

@@ -493,6 +493,13 @@ describe('a backfill that ends', () => {
     await sql`update intake.attributions set is_pending = true where job = ${shop.job} and order_id = '3'`.execute(
       shop.db,
     );
+    // Another job has decided about the same orders, and another source states one of these ids.
+    await sql`
+      insert into intake.attributions (job, source, order_id, order_version_id, outcome, amount, currency, is_pending, rules_hash)
+      select other.job, other.source, order_id, order_version_id, 'organic', amount, currency, false, rules_hash
+      from intake.attributions a,
+        lateral (values (${`another ${shop.job}`}, a.source), (a.job, 'web')) other(job, source)
+      where a.job = ${shop.job} and order_id = '4'`.execute(shop.db);
     const changedFiles = await watchFiles(shop);
     const end = (from: 'running' | 'paused') =>
       endBackfill(shop.db, id, { job: shop.job, start: START, from: [from], to: 'cancelled' });
@@ -535,6 +542,11 @@ describe('a backfill that ends', () => {
       left,
       {},
     ]);
+    const { rows: untouched } = await sql`
+      select outcome, reason from intake.attributions where order_id = '4' and (job = ${`another ${shop.job}`} or (job = ${shop.job} and source = 'web'))`.execute(
+      shop.db,
+    );
+    expect(untouched).toEqual(Array(2).fill({ outcome: 'organic', reason: null }));
     // A plan may take them again.
     expect(await shop.groups()).toContain('2025-05 to_post -: 2, 20 EUR');
   });
