@@ -90,6 +90,17 @@ it('a plan says what becomes of each order, what is posted in each month, and ho
     'There is nothing to post.',
     'plan 0123456789ab',
   ]);
+  const others = (['waiting', 'unattributed', 'organic', 'rejected', 'in_doubt'] as const).map((standing) =>
+    group({ standing, reason: standing === 'unattributed' ? 'unknown_code' : null }),
+  );
+  expect(plan({ ...BACKFILL, plan: { ...BACKFILL.plan, groups: others } }).slice(2, 8)).toEqual([
+    'to be posted  0',
+    'waiting  1  a run of the job posts them',
+    'unattributed  1  unknown code 1',
+    'organic  1  no code, link or handle',
+    'refused  1  by the service, before',
+    'in doubt  1  not sent again; see npx influencer-sync review',
+  ]);
   expect(plan({ ...BACKFILL, state: 'done' }).at(-1), 'it was executed').toBe('plan 0123456789ab');
 });
 
