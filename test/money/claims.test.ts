@@ -175,9 +175,15 @@ describe('a claim that an order was not credited', () => {
     expect(again.stdout).not.toContain('jane');
 
     // A line that says more completes the open claim; what the claim states stays as it is.
-    shop.write('more.csv', text(['mia.test,99996,12.00,EUR,2026-04-10,', 'mia.test,99999,,,2026-04-11,']));
+    shop.write(
+      'more.csv',
+      text([
+        ...['mia.test,99996,12.00,EUR,2026-04-10,', 'mia.test,99999,,,2026-04-11,', 'mia.test,1005,,,,OLD10'],
+        'mia.test,1001,45.00,EUR,2026-04-10,MIA10',
+      ]),
+    );
     const more = await shop.cli('claims', 'add', 'more.csv');
-    expect(more.stdout).toMatch(/^Added 0 claims\. 2 lines known already, which completed 1 claim\./);
+    expect(more.stdout).toMatch(/^Added 0 claims\. 4 lines known already, which completed 1 claim\./);
     expect(more.stdout).toMatch(/more\.csv:3 day: "2026-04-11": Claim \d+ of this order states another one/);
     expect(more.exitCode).toBe(3);
     const completed = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim');
@@ -386,6 +392,41 @@ describe('a list of claims', () => {
     );
     expect(problems).toEqual([]);
     expect(rows).toMatchObject([{ creator: 'mia.test', orderId: '5001', code: 'MIA10', amount: null }]);
+    const names = [
+      ...[
+        'Creator',
+        'influencer',
+        'influencer_handle',
+        'handle',
+        'affiliate',
+        'publisher',
+        'partner',
+        'deal',
+      ],
+      'deal_id',
+    ];
+    for (const name of names) expect(parseClaims(`${name},order\nmia,1\n`).rows, name).toHaveLength(1);
+    const written = (header: string) =>
+      parseClaims(`creator,${header}\nmia,12.50,EUR,2026-04-10,MIA10,2026-05-01,7\n`);
+    for (const header of [
+      'amount,currency,day,code,deadline,order_id',
+      'order amount,order currency,date,discount code,answer by,order',
+      'order_amount,order_currency,order date,discount_code,due,order id',
+      'order value,Currency,order_date,coupon,due date,order number',
+      'sale amount,currency,ordered_on,coupon code,due_on,order_number',
+      'total,currency,sale date,coupon_code,due,order no',
+      'revenue,currency,transaction date,voucher,due,transaction id',
+      'Revenue,Currency,Date,voucher code,Due,transaction_id',
+    ])
+      expect(written(header), header).toMatchObject({
+        ...{ problems: [], missingColumns: [] },
+        rows: [
+          {
+            ...{ orderId: '7', amount: '12.50', currency: 'EUR', day: '2026-04-10', code: 'MIA10' },
+            deadline: '2026-05-01',
+          },
+        ],
+      });
     expect(parseClaims('creator,note\nmia,x\n').missingColumns).toEqual(['order_id or amount']);
     // A header that is a word of JavaScript is no column.
     expect(parseClaims('creator,order_id,constructor\nmia,1,x\n').rows).toHaveLength(1);
