@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
+import { ENGINES, openShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type Context, type Given, openContext } from './story.ts';
 
@@ -68,6 +68,22 @@ describe.each(ENGINES)(
         expect(await claims(context)).toEqual(expected);
       },
     );
+
+    test('its claims of one job, whatever another job with the source decides', async () => {
+      const shop = await openShop(database());
+      const open = (job: string) => {
+        const path = join(makeTestFolder(), 'codes.csv');
+        const writeCodes = (text: string) => writeFileSync(path, text);
+        return openContext(database(), { path, writeCodes, job, shops: [shop] });
+      };
+      const [one, other] = [await open(shop.source), await open(`another ${shop.source}`)];
+      await shop.read({ orders: [order('1', { codes: ['NOOR', 'MIRA'] })] });
+      await one.attribute({ codes: CODES });
+      const before = await claims(one);
+      expect(before).toHaveLength(2);
+      await other.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      expect([await claims(one), await claims(other)]).toEqual([before, []]);
+    });
 
     test('updated claims after the codes have changed, even if the decision stays the same', async () => {
       const context = await newContext();

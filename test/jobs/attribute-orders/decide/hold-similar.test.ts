@@ -82,7 +82,7 @@ describe('an id that looks like another one of its source', () => {
     }
   });
 
-  test('is not held if the other one is in no file that counts, in another source, or credited to nobody', async () => {
+  test('is not held if the other one is in no file that counts, no longer in force, in another source, or credited to nobody', async () => {
     const { context } = await openJob(newBrand(), 'shopify');
     await context.read({ orders: [order('101')] }, { rowsRead: 99 });
     const { context: other } = await openJob(newBrand(), 'shopify');
@@ -93,6 +93,13 @@ describe('an id that looks like another one of its source', () => {
     await state(third, { '00101': { codes: [] } });
     await state(third, { 101: {} });
     expect(await decided(third)).toEqual(['00101: organic', '101: attributed']);
+    const { context: fourth } = await openJob(newBrand(), 'shopify');
+    await state(fourth, { '00101': { codes: [] } });
+    await sql`update intake.orders set is_current = false where source = ${fourth.source}`.execute(
+      database(),
+    );
+    await state(fourth, { '0101': {} });
+    expect(await decided(fourth)).toContain('0101: attributed');
   });
 
   test('is credited once a person has said so, and not held again after it was sent', async () => {
@@ -144,7 +151,7 @@ describe('the same id under another platform of the brand', () => {
   ])('with %s: %s', async (_, given, { isOtherBrand, platform = 'woocommerce' }, expected) => {
     const brandId = newBrand();
     const { context: first } = await openJob(brandId, 'shopify');
-    await state(first, { 7: {} });
+    await state(first, { 6: { placedAt: '2026-04-10T09:05:00Z' }, 7: {} });
     await first.prepare();
     const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
     await state(second, { 7: given, 8: {} });
@@ -357,12 +364,14 @@ describe('an order whose tags name the id of another one', () => {
   test('of three sources, only the later one of the two is held', async () => {
     const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon', 'tiktok');
     const [shop, amazon, tiktok] = shops;
-    await amazon?.read({ orders: [order(NAMED, { codes: ['MIRA'] })] });
-    await tiktok?.read({ orders: [order('577', { ...tagged, codes: ['MIRA'] })] });
+    const amazons = [order(NAMED, { codes: ['MIRA'] }), order('113', { codes: ['MIRA'], otherIds: ['578'] })];
+    await amazon?.read({ orders: amazons });
+    const other = order('578', { codes: ['NOOR'], total: '5.00' });
+    await tiktok?.read({ orders: [order('577', { ...tagged, codes: ['MIRA'] }), other] });
     await state(context, { 7: { total: '70.00' } }, { shop, isBrandShared });
     expect(await decided(context, shop)).toEqual(['7: attributed']);
-    expect(await decided(context, amazon)).toEqual([`${NAMED}: attributed`]);
-    expect(await decided(context, tiktok)).toEqual(['577: held similar_order']);
+    expect(await decided(context, amazon)).toEqual([`${NAMED}: attributed`, '113: attributed']);
+    expect(await decided(context, tiktok)).toEqual(['577: held similar_order', '578: held similar_order']);
   });
 
   test('is held although the shop has an order with that id too', async () => {

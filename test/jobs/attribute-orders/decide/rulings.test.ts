@@ -171,3 +171,15 @@ test.each<readonly [string, Given, AttributeGiven, string]>([
   await shop.attribute({ ...RULES, ...rules });
   expect(await decisions(shop)).toEqual([`#7: ${expected}`]);
 });
+
+test('a subject that is given twice is decided once', async () => {
+  const shop = await openShop({ status: 'mystery' });
+  const subject = { source: shop.source, status: 'mystery' };
+  await inTransaction(shop.db, (trx) =>
+    storeRulings(trx, { subjects: [subject, subject], decision: 'credit', decidedBy: 'tester' }),
+  );
+  const { rows } = await sql`select status from intake.rulings where source = ${shop.source}`.execute(
+    shop.db,
+  );
+  expect(rows).toEqual([{ status: 'mystery' }]);
+});
