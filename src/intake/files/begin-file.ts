@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { IS_READ_ANEW, type ReadFor } from '../../core/layout.ts';
 import type { SourceFile } from '../../core/source.ts';
 import { agedAt, basisOf, type FileAge } from '../../core/time/file-age.ts';
+import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
@@ -53,37 +54,62 @@ export type BegunFile =
  * a time, so rows that a dead reader of this or another file of the source left behind are cleared.
  */
 export async function beginFile(db: Database, options: BeginFileOptions): Promise<BegunFile> {
-  const sourceFileId = await openNew(db, options);
-  return sourceFileId === null ? lookAndBegin(db, options) : { kind: 'read', sourceFileId };
+  const [sourceFileId] = (await openNewFiles(db, { ...options, files: [options] })) ?? [];
+  return sourceFileId === undefined ? lookAndBegin(db, options) : { kind: 'read', sourceFileId };
 }
 
+/** Files whose versions are not known. What they have in common is as in `BeginFileOptions`. */
+export type NewFiles = Pick<BeginFileOptions, 'source' | 'layout' | 'layoutHash' | 'runId' | 'readFor'> & {
+  readonly files: readonly Pick<BeginFileOptions, 'file' | 'age' | 'reader'>[];
+};
+
 /**
- * Opens a version that is not known, if no reading of the source was left behind. Nearly every file is one,
+ * Opens versions that are not known, if no reading of the source was left behind. Nearly every file is one,
  * and a source may have thousands of small files, so this takes one statement and no transaction.
- * If another reader is about to commit the same version, it waits, and then leaves the file to be looked at.
+ * If another reader is about to commit one of these versions, it waits, and then leaves the file to be looked at.
  * Its commit does not wait for the disk: Postgres writes commits in their order, so no row of a file is kept
  * without its beginning, and a file whose beginning was lost is new to the next run.
  *
- * @returns its id. Null if the file must be looked at, or another one taken over.
+ * @returns their ids, in their order. Null if one of the files must be looked at, or another one taken over; several
+ * files may then have been opened in part, so the caller rolls back.
  */
-async function openNew(
+export async function openNewFiles(
   db: Database,
-  { source, file, age, layout, layoutHash, runId, reader, readFor = 'orders' }: BeginFileOptions,
-): Promise<string | null> {
-  const opened = await rowOf<{ source_file_id: string }>(db)`
-    insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
-    select ${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}::bigint, ${layout}, ${layoutHash}, 'reading',
-      ${reader}::uuid, ${runId}::bigint, ${ageValues(file, age)}
-    where ${NOT_AWAITING_DISK} = 'off'
-      and not exists (
-        select from intake.source_files
-        where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null)
-      and not exists (
-        select from intake.source_files
-        where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null)
-    on conflict do nothing
-    returning source_file_id ${keepsPlan}`;
-  return opened?.source_file_id ?? null;
+  { source, layout, layoutHash, runId, readFor = 'orders', files }: NewFiles,
+): Promise<readonly string[] | null> {
+  const texts = (of: (one: NewFiles['files'][number]) => string | null | undefined) =>
+    toTextArrayParameter(files.map((one) => of(one) ?? null));
+  const opened = await rowsOf<{ sourceFileId: string }>(db)`
+    with columns as materialized (
+      select ${texts(({ file }) => file.uri)}::text[] as uris, ${texts(({ file }) => file.version)}::text[] as versions,
+        ${toArrayParameter(files.map(({ file }) => file.sizeBytes))}::bigint[] as sizes, ${texts(({ reader }) => reader)}::uuid[] as readers,
+        ${texts(({ file }) => file.modifiedAt?.toISOString())}::timestamptz[] as modified,
+        ${texts(({ age }) => age && agedAt(age)?.toISOString())}::timestamptz[] as ages,
+        ${texts(({ age }) => age && basisOf(age))}::text[] as bases
+    ),
+    given as materialized (
+      select g.* from columns cross join lateral unnest(uris, versions, sizes, readers, modified, ages, bases)
+        with ordinality as g(uri, version, size_bytes, reader, ${AGE_COLUMNS}, place)
+    ),
+    opened as (
+      insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
+      select ${source}, ${readFor}, uri, version, size_bytes, ${layout}, ${layoutHash}, 'reading', reader, ${runId}::bigint, ${AGE_COLUMNS}
+      from given
+      where ${NOT_AWAITING_DISK} = 'off'
+        and not exists (
+          select from given n cross join lateral (
+            select 1 from intake.source_files
+            where source = ${source} and read_for = ${readFor} and uri = n.uri and version = n.version and superseded_by is null
+            limit 1) known)
+        and not exists (
+          select from intake.source_files
+          where source = ${source} and read_for = ${readFor} and state = 'reading' and superseded_by is null)
+      order by place
+      on conflict do nothing
+      returning source_file_id, uri, version
+    )
+    select o.source_file_id as "sourceFileId" from opened o join given g using (uri, version) order by g.place ${keepsPlan}`;
+  return opened.length === files.length ? opened.map(({ sourceFileId }) => sourceFileId) : null;
 }
 
 function lookAndBegin(db: Database, options: BeginFileOptions): Promise<BegunFile> {

@@ -146,10 +146,8 @@ async function stageOnce(
   const statements = Math.ceil(rest.length / MAX_IN_FULL);
   const size = Math.ceil(rest.length / Math.max(1, statements));
   for (let start = 0; start < rest.length; start += size) {
-    const staged = await stageOrders(trx, {
-      ...options,
-      orders: rest.slice(start, start + size).map(toOrderRow),
-    });
+    const part = { ...options, orders: rest.slice(start, start + size).map(toOrderRow) };
+    const staged = await stageOrders(trx, { files: [part], sums: options.sums });
     if (staged === null) return false;
     for (const key of ['new', 'changed', 'unchanged', 'repeated'] as const) counts[key] += staged[key];
   }

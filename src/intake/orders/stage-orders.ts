@@ -27,9 +27,9 @@ export type StagedCounts = {
   readonly repeated: number;
 };
 
-export type StageOrdersOptions = FileRead & {
-  /** Each order occurs once. */
-  readonly orders: readonly OrderRow[];
+export type StageOrdersOptions = {
+  /** Each order occurs once, in one of the files. */
+  readonly files: readonly (FileRead & { readonly orders: readonly OrderRow[] })[];
   /**
    * True if the amounts of separate rows of one order add up (a layout with one amount for each item).
    * Otherwise different rows contradict each other.
@@ -38,10 +38,10 @@ export type StageOrdersOptions = FileRead & {
 };
 
 /**
- * Stores complete orders. A new order becomes the current version, which stays hidden until the file is
- * sealed. A changed order is stored as not current, and sealing makes it current. An order that the file has
- * already stated is merged into its row, and its order lines become unknown, because each part has only some of
- * them. The customer key of the known version is kept if this export has none.
+ * Stores complete orders of one file, or of several small ones. A new order becomes the current version, which stays
+ * hidden until the file is sealed. A changed order is stored as not current, and sealing makes it current. An order
+ * that the file has already stated is merged into its row, and its order lines become unknown, because each part has
+ * only some of them. The customer key of the known version is kept if this export has none.
  *
  * Orders are sent as an array for each column, which Postgres reads in a third of the time that it takes to
  * read JSON. `offset 0` hides their length from the planner: otherwise it would expect three orders from a plan
@@ -49,29 +49,33 @@ export type StageOrdersOptions = FileRead & {
  * unique index for each look-up: it has no statistics yet about a table that is being filled, and would
  * otherwise read all orders of a source.
  *
- * No order is looked up in this file, or among the orders of the source, if none of those can be in the batch
+ * No order is looked up in its file, or among the orders of the source, if none of those can be in the batch
  * (`knownWithin`).
  *
- * @returns null if another reader has taken over the file; then nothing was staged.
+ * @returns null if another reader has taken over a file. Nothing was staged of it then.
  */
-export async function stageOrders(db: Database, options: StageOrdersOptions): Promise<StagedCounts | null> {
-  const { orders, sums } = options;
+export async function stageOrders(
+  db: Database,
+  { files, sums }: StageOrdersOptions,
+): Promise<StagedCounts | null> {
+  const orders = files.flatMap((file) => file.orders);
   const row = await rowOf<Record<keyof StagedCounts | 'fenced', string>>(db)`
-    with fence as materialized (${fenceOf(options)}),
+    with fence as materialized (${fenceOf(...files)}),
     ${knownWithin(orders.map((row) => row[ORDER_ID_AT] ?? ''))},
     given as materialized (
       select h.order_version_id as here_id,
         ${saysNothingNew} as is_unchanged,
         c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
-        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, f.source, f.source_file_id, g.*
-      from fence f cross join known k
-      cross join (${sentRows(orders)}) g
+        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, k.source, k.source_file_id, g.*
+      from (${sentRows(files)}) g
+      cross join lateral (select * from known where known.place = g.place limit 1) k
       left join lateral (
         select o.order_version_id from intake.orders o
-        where k.in_file and o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
+        where k.in_file and o.source_file_id = k.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
-        where k.in_source and o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
+        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion, o.changed_at
+        from intake.orders o
+        where k.in_source and o.source = k.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
@@ -95,7 +99,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
       count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
       coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
     from inserted ${keepsPlanFor(orders.length)}`;
-  if (row?.fenced !== '1') return null;
+  if (row?.fenced !== String(files.length)) return null;
   return {
     new: Number(row.new),
     changed: Number(row.changed),
@@ -159,7 +163,7 @@ const mergeSummed = sql`
   returning 1`;
 
 /** A list that is missing was empty (`toOrderRow`). */
-export const columnValues = sql.raw(
+const columnValues = sql.raw(
   STORED_COLUMNS.map(({ column, type }) => (type === 'text[]' ? `coalesce(${column}, '{}')` : column)).join(),
 );
 
@@ -170,21 +174,16 @@ const readColumns = sql.raw(
   ).join(),
 );
 
-/**
- * SQL for orders as rows, with the columns that are stored.
- *
- * @param places the place of each order's file among several files, which becomes the column `place`.
- */
-export function sentRows(orders: readonly OrderRow[], places?: readonly number[]): RawBuilder<unknown> {
-  const columns = sql`select ${readColumns}`;
-  const arrays = sql.join(toColumns(orders));
-  return places === undefined
-    ? sql`${columns} from (select ${unnested} from (select ${arrays} offset 0) columns(${ARRAYS})) sent`
-    : sql`${columns}, place
-        from (
-          select ${unnested}, unnest(places) as place
-          from (select ${arrays}, ${toArrayParameter(places)}::integer[] offset 0) columns(${ARRAYS}, places)
-        ) sent`;
+/** SQL for the orders of files as rows, with the columns that are stored, and the `place` of the order's file among them. */
+function sentRows(files: StageOrdersOptions['files']): RawBuilder<unknown> {
+  const arrays = sql.join(toColumns(files.flatMap((file) => file.orders)));
+  const places = toArrayParameter(files.flatMap((file, at) => file.orders.map(() => at + 1)));
+  return sql`
+    select ${readColumns}, place
+    from (
+      select ${unnested}, unnest(places) as place
+      from (select ${arrays}, ${places}::bigint[] offset 0) columns(${ARRAYS}, places)
+    ) sent`;
 }
 
 /** Converts orders to the columns that are sent, each an array. */
@@ -202,8 +201,8 @@ const ARRAYS = sql.raw(SENT_COLUMNS.map((_, at) => `array${at}`).join());
 const unnested = sql.raw(SENT_COLUMNS.map(({ column }, at) => `unnest(array${at}) as ${column}`).join());
 
 /**
- * SQL for the CTEs `range` and `known`, after a CTE `fence` (`fenceOf`). `known` says with `in_file` and `in_source`
- * whether this file has stated an order, or the source has a current one, with an id between the least and the
+ * SQL for the CTEs `range` and `known`, after a CTE `fence` of files. `known` has each of them, and says with `in_file`
+ * and `in_source` whether it has stated an order, or the source has a current one, with an id between the least and the
  * greatest of these ids. If not, all of them are new. Exports are sorted, so that is so for nearly every
  * batch of new orders. Ids are compared by the collation of the index that is asked.
  */
@@ -214,7 +213,7 @@ export function knownWithin(orderIds: readonly string[]): RawBuilder<unknown> {
       from unnest(${toTextArrayParameter(orderIds)}::text[]) as id
     ),
     known as materialized (
-      select coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
+      select f.*, coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
       from fence f cross join range r
       left join lateral (
         select o.order_id from intake.orders o
