@@ -2,6 +2,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { headerWords, LOWERING_WORDS, says } from './column-words.ts';
 import type { ResolvedHeader } from './resolve-header.ts';
 import type { Layout } from './to-layout.ts';
 
@@ -57,12 +58,6 @@ export function mayLackStatus(
   return reasonFor(layout, status) !== null || reasonIn(source.missingColumns ?? {}, status) !== null;
 }
 
-/** What headers of refunds and of cancellations contain, in the languages of most exports. */
-const LOWERING_WORDS = [
-  /refund|chargeback|rembours|reembols|rimbors|erstatt|terugbet|zwrot/i,
-  /cancel|storn|annul|anulow|anulad/i,
-];
-
 /**
  * Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused.
  * The layout excuses a column that an export does not have. If the file has one of the same meaning that the layout does not
@@ -79,8 +74,10 @@ export function missingColumns(
   return loweringColumns(layout).flatMap((column) => {
     const { columns, mayBeMissing } = column;
     if (header.find(columns) !== null || reasonIn(source.missingColumns ?? {}, columns) !== null) return [];
-    const word = LOWERING_WORDS.find((one) => columns.some((name) => one.test(name)));
-    const renamed = header.unread.find((name) => word?.test(name)) ?? null;
+    const terms = Object.values(LOWERING_WORDS).find((words) =>
+      columns.some((name) => says(headerWords(name), words)),
+    );
+    const renamed = header.unread.find((name) => terms && says(headerWords(name), terms)) ?? null;
     return mayBeMissing !== null && renamed === null ? [] : [{ ...column, renamed }];
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { LayoutField } from '../../../core/layout.ts';
 import { packageFile } from '../../../core/package.ts';
-import { foldHeader } from '../../../core/text/fold.ts';
+import { headerWords, LOWERING_WORDS, says, type Terms } from '../../../intake/layout/column-words.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
@@ -13,15 +13,14 @@ import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
  * revenue. `Discount Amount`, `Total Tax` and `Net Payout` contain a word for a total, and are none.
  */
 
-type Terms = readonly string[];
 type Words = {
   readonly names: Readonly<Partial<Record<LayoutField, Readonly<Record<string, Terms>>>>>;
   readonly of_another: Readonly<Partial<Record<LayoutField, Terms>>>;
-  readonly amounts: Readonly<Record<'maybe_total' | 'subtotal' | 'refunded', Terms>> & {
+  readonly amounts: Readonly<Record<'maybe_total' | 'subtotal', Terms>> & {
     readonly total: Readonly<Record<string, Terms>>;
     readonly others: Readonly<Record<string, Terms>>;
   };
-  readonly stops: Readonly<Record<Exclude<Stop, 'refunded'>, Terms>>;
+  readonly stops: Readonly<Record<Exclude<Stop, keyof typeof LOWERING_WORDS>, Terms>>;
   readonly reports: Readonly<
     Record<'reward' | 'reward_state' | 'network' | 'settled' | 'fee' | 'net', Terms>
   >;
@@ -31,15 +30,6 @@ type Words = {
 
 /** The lists of this package. */
 const WORDS = parse(readFileSync(packageFile('config/words.yaml'), 'utf8')) as Words;
-
-/** True if a name contains one of the terms: `=text` as whole words, `^text` at the beginning of a word. */
-function says(name: string, terms: Terms): boolean {
-  return terms.some((term) =>
-    term.startsWith('=')
-      ? ` ${name} `.includes(` ${term.slice(1)} `)
-      : ` ${name}`.includes(term.replace('^', ' ')),
-  );
-}
 
 /** The words of a text that are more than a list such as `orders` or `export`, joined by hyphens; empty if none is. */
 export function withoutListWords(name: string): string {
@@ -94,22 +84,6 @@ export function nameScorer(layouts: readonly Layout[]): NameScorer {
 /** Score of a name that is one of a field's, but that other columns have too. */
 const WEAK_NAME = 0.6;
 
-/**
- * Normalises a header to words, so that `Order-No.` equals `order_no` and `Bestellnr.` equals `Bestellnummer`. Accents
- * are removed: `Número` equals `numero`. `OrderNo` is two words.
- */
-function headerWords(name: string): string {
-  return foldHeader(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
-    .normalize('NFD')
-    .replace(/\p{M}+/gu, '')
-    .replace(/[#№]/g, ' no ')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .replace(/(?:nummer|numer|nr|number|numero|cislo)\b/gu, ' no')
-    .replace(/\bnum\b/gu, 'no')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
 /** What an amount is, by its name. `certain` is false for names that other amounts may have too. */
 export type AmountName =
   | { readonly field: 'total' | 'subtotal' | 'refunded'; readonly certain: boolean }
@@ -144,7 +118,7 @@ export function amountNameOf(header: string): AmountName | null {
   if (SUBTOTALS.has(bare)) return { field: 'subtotal', certain: true };
   if (TOTALS.has(bare) || TOTALS.has(inner)) return { field: 'total', certain: true };
   if (MAYBE_TOTALS.has(inner)) return { field: 'total', certain: false };
-  if (says(name, WORDS.amounts.refunded)) return { field: 'refunded', certain: true };
+  if (says(name, LOWERING_WORDS.refunded)) return { field: 'refunded', certain: true };
   const [what] = Object.entries(WORDS.amounts.others).find(([, terms]) => says(name, terms)) ?? [];
   return what === undefined ? null : { field: null, why: `its name means ${what}, which is no revenue` };
 }
@@ -177,7 +151,7 @@ export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed';
 /** The reason for which a column with this name may stop an order; null if its name says none. */
 export function stopNameOf(header: string): Stop | null {
   const name = headerWords(header);
-  const stops: Readonly<Record<Stop, Terms>> = { refunded: WORDS.amounts.refunded, ...WORDS.stops };
+  const stops: Readonly<Record<Stop, Terms>> = { ...LOWERING_WORDS, ...WORDS.stops };
   return (Object.keys(stops) as Stop[]).find((stop) => says(name, stops[stop])) ?? null;
 }
 
