@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { FILE_CHECKS } from '../src/core/checks/expectations.ts';
+import { FILE_CHECK_NAMES } from '../src/core/checks/expectations.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
@@ -117,7 +117,7 @@ function environmentOf(
 }
 
 const UNCHECKED = [
-  ...FILE_CHECKS.filter((check) => check !== 'header').map((check) => `${check}: off`),
+  ...FILE_CHECK_NAMES.filter((check) => check !== 'header').map((check) => `${check}: off`),
   'header: {new: accept, gone: accept, renamed: accept, reordered: accept}',
 ].join(', ');
 

@@ -1,4 +1,4 @@
-import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
+import { checksOf, OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
 import { renderOrders } from './render.ts';
@@ -18,9 +18,8 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
     ...(['order_platform', 'currency', 'decimal_mark', 'missing_columns', 'date_order'] as const),
     ...(['customer_key', 'order_lines', 'age: column'] as const),
     ...(['limits.max_cancelled_share', 'limits.max_zero_revenue_share'] as const),
-    ...(['limits.max_unlisted_share', 'expect.orders', 'expect.new_orders'] as const),
-    ...(['expect.blank_codes', 'expect.unattributed', 'expect.currencies'] as const),
-    ...(['expect.statuses', 'expect.median_value', 'expect.overlap', 'expect.newest_order'] as const),
+    'limits.max_unlisted_share',
+    ...checksOf('orders'),
   ],
   oneReaderHelp: 'Let one job read each source; codes.csv can name a brand for each code.',
   crossCheck,

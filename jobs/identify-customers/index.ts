@@ -1,5 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
-import { OF_STORED_FILES } from '../../src/config/source-fields.ts';
+import { checksOf, OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
@@ -14,7 +14,8 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   fields: identifyCustomersFields,
   readsOfSource: [
     ...OF_STORED_FILES,
-    ...(['currency', 'consent', 'limits.max_unreadable_share', 'expect.refused_consent'] as const),
+    ...(['currency', 'consent', 'limits.max_unreadable_share'] as const),
+    ...checksOf('customers'),
   ],
   oneReaderHelp:
     'Let one job read each source. For the customers of another brand, add a second source with the same uri.',

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { CHECK_ACTIONS, HEADER_ACTIONS } from '../core/checks/expectations.ts';
+import {
+  CHECK_ACTIONS,
+  FILE_CHECK_NAMES,
+  FILE_CHECKS,
+  type FileCheckName,
+  HEADER_ACTIONS,
+} from '../core/checks/expectations.ts';
 import { MAX_LIST_EVERY_HOURS } from '../core/source.ts';
 import { AGE_RULES } from '../core/time/file-age.ts';
 import { anyNumber, camelCased, optional, section, text, wholeNumber, yesOrNo } from './fields.ts';
@@ -86,14 +92,19 @@ const DEFAULT_EXCLUDE = [
   'desktop.ini',
 ] as const;
 
-/** @param what the subject of the check, as the beginning of the description. */
-function action(what: string) {
-  return z
-    .enum(CHECK_ACTIONS)
-    .default('warn')
-    .describe(
-      `${what} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
-    );
+/** A field for what to do about each check but the one of the header. */
+function actions() {
+  const action = ({ compares }: (typeof FILE_CHECKS)[FileCheckName]) =>
+    z
+      .enum(CHECK_ACTIONS)
+      .default('warn')
+      .describe(
+        `${compares} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
+      );
+  const fields = FILE_CHECK_NAMES.flatMap((name) =>
+    name === 'header' ? [] : [[name, action(FILE_CHECKS[name])] as const],
+  );
+  return Object.fromEntries(fields) as Record<Exclude<FileCheckName, 'header'>, ReturnType<typeof action>>;
 }
 
 /** @param what happened to a column. */
@@ -137,18 +148,7 @@ const expectations = z.strictObject({
       'A number of rows or orders that differs from the usual one by no more than this is never unusual.',
     ),
   freshness,
-  rows: action('The number of rows.'),
-  orders: action('The number of orders.'),
-  new_orders: action('The number of orders that no earlier file has.'),
-  rejected: action('The share of rejected rows.'),
-  blank_codes: action('The share of orders without a code, link or handle.'),
-  unattributed: action('The share of orders with a code whose codes have no owner.'),
-  refused_consent: action('The share of customers who refused.'),
-  currencies: action('The share of each currency.'),
-  statuses: action('The share of each status.'),
-  median_value: action('The median order value of each currency.'),
-  overlap: action('The share of orders that earlier files have.'),
-  newest_order: action('The age of the newest order.'),
+  ...actions(),
   header,
 });
 
@@ -303,10 +303,16 @@ export const OF_STORED_FILES = [
   'expect.time_zone',
   'expect.floor',
   'expect.freshness',
-  'expect.rows',
-  'expect.rejected',
-  'expect.header',
+  ...checksOf('anything'),
+  ...checksOf('columns'),
 ] as const satisfies readonly SourceSetting[];
+
+/** The settings of the checks that files with such contents have. */
+export function checksOf(contents: (typeof FILE_CHECKS)[FileCheckName]['of']): readonly SourceSetting[] {
+  return FILE_CHECK_NAMES.flatMap((name) =>
+    FILE_CHECKS[name].of === contents ? [`expect.${name}` as const] : [],
+  );
+}
 
 /** A source by its name, with all defaults filled in and its folder absolute. */
 export type SourceSettings = ReturnType<typeof toSource>;

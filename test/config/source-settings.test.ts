@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { SETTINGS_OF_SOME_KINDS, type SourceSetting, sourceSchema } from '../../src/config/source-fields.ts';
+import { FILE_CHECK_NAMES, type FileCheckName } from '../../src/core/checks/expectations.ts';
 import { KnownError, type Problem } from '../../src/core/known-error.ts';
 
 /** Settings with which every kind of job lists, opens and decodes files. */
@@ -38,20 +39,16 @@ const OTHER: Readonly<Record<SourceSetting, unknown>> = {
   'expect.time_zone': 'Europe/Berlin',
   'expect.floor': 3,
   'expect.freshness': { by: '06:00' },
-  'expect.rows': 'hold',
-  'expect.orders': 'hold',
-  'expect.new_orders': 'hold',
-  'expect.rejected': 'hold',
-  'expect.blank_codes': 'hold',
-  'expect.unattributed': 'hold',
-  'expect.refused_consent': 'hold',
-  'expect.currencies': 'hold',
-  'expect.statuses': 'hold',
-  'expect.median_value': 'hold',
-  'expect.overlap': 'hold',
-  'expect.newest_order': 'hold',
+  ...everyCheck('hold'),
   'expect.header': { gone: 'hold' },
 };
+
+function everyCheck(action: 'hold') {
+  return Object.fromEntries(FILE_CHECK_NAMES.map((name) => [`expect.${name}`, action])) as Record<
+    `expect.${FileCheckName}`,
+    'hold'
+  >;
+}
 
 /** The fields that each kind needs, and a layout that it reads. */
 const JOBS: Readonly<Record<string, { readonly layout: string; readonly fields: object }>> = {

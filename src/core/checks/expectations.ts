@@ -1,20 +1,24 @@
-/** The checks of a file before its rows take effect. */
-export const FILE_CHECKS = [
-  'rows',
-  'orders',
-  'new_orders',
-  'rejected',
-  'blank_codes',
-  'unattributed',
-  'refused_consent',
-  'currencies',
-  'statuses',
-  'median_value',
-  'overlap',
-  'newest_order',
-  'header',
-] as const;
-export type FileCheckName = (typeof FILE_CHECKS)[number];
+/** The checks of a file before its rows take effect: what each compares, and what the files contain that have it. */
+export const FILE_CHECKS = {
+  rows: { compares: 'The number of rows.', of: 'anything' },
+  orders: { compares: 'The number of orders.', of: 'orders' },
+  new_orders: { compares: 'The number of orders that no earlier file has.', of: 'orders' },
+  rejected: { compares: 'The share of rejected rows.', of: 'anything' },
+  blank_codes: { compares: 'The share of orders without a code, link or handle.', of: 'orders' },
+  unattributed: { compares: 'The share of orders with a code whose codes have no owner.', of: 'orders' },
+  refused_consent: { compares: 'The share of customers who refused.', of: 'customers' },
+  currencies: { compares: 'The share of each currency.', of: 'orders' },
+  statuses: { compares: 'The share of each status.', of: 'orders' },
+  median_value: { compares: 'The median order value of each currency.', of: 'orders' },
+  overlap: { compares: 'The share of orders that earlier files have.', of: 'orders' },
+  newest_order: { compares: 'The age of the newest order.', of: 'orders' },
+  header: { compares: 'The columns.', of: 'columns' },
+} as const satisfies Readonly<
+  Record<string, { compares: string; of: 'orders' | 'customers' | 'columns' | 'anything' }>
+>;
+
+export type FileCheckName = keyof typeof FILE_CHECKS;
+export const FILE_CHECK_NAMES = Object.keys(FILE_CHECKS) as readonly FileCheckName[];
 
 /**
  * What to do if a check finds something unusual: `off` disables the check, `warn` reports it, `hold` holds

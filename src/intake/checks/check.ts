@@ -1,6 +1,6 @@
 import type { Expectations } from '../../config/source-fields.ts';
 import type { Sample } from '../../core/checks/check-result.ts';
-import type { CheckAction, FileCheckName } from '../../core/checks/expectations.ts';
+import { type CheckAction, FILE_CHECKS, type FileCheckName } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { plural } from '../../core/text/plural.ts';
 
@@ -21,10 +21,15 @@ export type Check = {
    * True if the check is meaningless when a known file is read again, because all of its orders are known.
    */
   readonly isOfNewFiles: boolean;
-  /** True if the file contains what the check needs. */
-  readonly applies: (seen: FileStatistics) => boolean;
   readonly judge: (input: CheckInput) => readonly Judgement[];
 };
+
+/** True if the file contains what the check needs. */
+export function applies({ name }: Pick<Check, 'name'>, { orders, consent, header }: FileStatistics): boolean {
+  const { of } = FILE_CHECKS[name];
+  if (of === 'columns') return header.length > 0;
+  return of === 'anything' || (of === 'orders' ? orders : consent) !== null;
+}
 
 export type CheckInput = {
   readonly seen: DatedFile;

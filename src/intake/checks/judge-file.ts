@@ -3,7 +3,7 @@ import type { CheckResult, Verdict } from '../../core/checks/check-result.ts';
 import type { CheckAction, ExpectedDate } from '../../core/checks/expectations.ts';
 import type { FileStatistics } from '../../core/checks/file-statistics.ts';
 import { zoneClock } from '../../core/time/zone-clock.ts';
-import { type Check, type DatedFile, type Judgement, notJudged } from './check.ts';
+import { applies, type Check, type DatedFile, type Judgement, notJudged } from './check.ts';
 import { strictestHeaderAction } from './kinds/header.ts';
 import { checks } from './kinds/index.ts';
 import { HISTORY_DAYS, thin } from './past-files.ts';
@@ -53,7 +53,7 @@ export function judgeFile(options: JudgeOptions): readonly CheckResult[] {
   const usual = ordinary === history ? whole : { ...whole, history: ordinary, thinned: thin(ordinary) };
   return registry.flatMap((check) => {
     const action = actionOf(check, expectations);
-    if (action === 'off' || !check.applies(seen)) return [];
+    if (action === 'off' || !applies(check, seen)) return [];
     if (isReread && check.isOfNewFiles)
       return [toResult(check, action, notJudged('', 'the file is read again'))];
     const name = check.isOfCalendar ? expected.get(seen.day) : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_CHECKS } from '../../../src/core/checks/expectations.ts';
-import type { Check } from '../../../src/intake/checks/check.ts';
+import { FILE_CHECK_NAMES } from '../../../src/core/checks/expectations.ts';
+import { applies, type Check } from '../../../src/intake/checks/check.ts';
 import { judgeFreshness } from '../../../src/intake/checks/freshness.ts';
 import { createDater, judgeFile } from '../../../src/intake/checks/judge-file.ts';
 import { compareHeaders } from '../../../src/intake/checks/kinds/header.ts';
@@ -16,20 +16,20 @@ if (seen === undefined) throw new Error('there is no file');
 
 describe('the registry of checks', () => {
   it('contains each check that a source can configure, once', () => {
-    expect(checks.map(({ name }) => name).toSorted()).toEqual([...FILE_CHECKS].toSorted());
+    expect(checks.map(({ name }) => name).toSorted()).toEqual([...FILE_CHECK_NAMES].toSorted());
   });
 
   it.each(checks)('$name returns the same result for the same file of orders or customers', (check) => {
     const customers = { ...seen, orders: null, consent: { customers: 100, refused: 5 } };
-    const judged = check.applies(seen) ? seen : customers;
-    expect(check.applies(judged)).toBe(true);
+    const judged = applies(check, seen) ? seen : customers;
+    expect(applies(check, judged)).toBe(true);
     const input = { seen: judged, history: earlier, thinned: earlier, expectations: EXPECTATIONS };
     expect(check.judge(input)).toEqual(check.judge(structuredClone(input)));
     expect(check.judge(input).length).toBeGreaterThan(0);
   });
 
   it.each(checks)('$name learns before it judges, and reports it', (check) => {
-    const judged = check.applies(seen) ? seen : { ...seen, consent: { customers: 100, refused: 5 } };
+    const judged = applies(check, seen) ? seen : { ...seen, consent: { customers: 100, refused: 5 } };
     const [first] = check.judge({ seen: judged, history: [], thinned: [], expectations: EXPECTATIONS });
     expect(first).toMatchObject({ verdict: 'learning', expected: expect.stringMatching(/^learning: 0 of/) });
   });
@@ -37,7 +37,7 @@ describe('the registry of checks', () => {
 
 describe('a check that fails', () => {
   const broken: Check = {
-    ...{ name: 'rows', title: 'rows', isOfCalendar: false, isOfNewFiles: false, applies: () => true },
+    ...{ name: 'rows', title: 'rows', isOfCalendar: false, isOfNewFiles: false },
     judge() {
       throw new TypeError('jane@example.com cannot be read');
     },

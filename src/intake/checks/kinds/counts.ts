@@ -9,7 +9,6 @@ export const rows: Check = {
   title: 'rows',
   isOfCalendar: true,
   isOfNewFiles: false,
-  applies: () => true,
   judge: (input) =>
     judgeCount(input, {
       count: (file) => file.rows,
@@ -24,7 +23,6 @@ export const orders: Check = {
   title: 'orders',
   isOfCalendar: true,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge: (input) =>
     judgeCount(input, {
       count: ({ orders: counts }) => (counts?.new ?? 0) + (counts?.known ?? 0),
@@ -41,7 +39,6 @@ export const newOrders: Check = {
   title: 'new orders',
   isOfCalendar: true,
   isOfNewFiles: true,
-  applies: (seen) => seen.orders !== null,
   judge: (input) =>
     judgeCount(input, { count: (file) => file.orders?.new ?? 0, noun: 'new orders', alike: alikeFiles }),
 };

@@ -14,7 +14,6 @@ export const header: Check = {
   title: 'columns',
   isOfCalendar: false,
   isOfNewFiles: false,
-  applies: (seen) => seen.header.length > 0,
   judge({ seen, history, expectations }) {
     const text = plural(seen.header.length, 'column');
     const latest = history.findLast((file) => file.header.length > 0);

@@ -27,7 +27,6 @@ export const medianValue: Check = {
   title: 'median order value',
   isOfCalendar: false,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge(input) {
     const currencies = Object.keys(input.seen.orders?.amounts ?? {});
     return currencies.length === 0

@@ -17,7 +17,6 @@ export const overlap: Check = {
   title: 'orders of earlier files',
   isOfCalendar: false,
   isOfNewFiles: true,
-  applies: (seen) => seen.orders !== null,
   judge({ seen, thinned }) {
     const all = (seen.orders?.new ?? 0) + (seen.orders?.known ?? 0);
     if (all < MIN_ORDERS) return [notJudged(`${all} in all`, `needs ${MIN_ORDERS} orders`)];
@@ -53,7 +52,6 @@ export const newestOrder: Check = {
   title: 'age of the newest order',
   isOfCalendar: false,
   isOfNewFiles: true,
-  applies: (seen) => seen.orders !== null,
   judge({ seen, thinned }) {
     const hours = ageOf(seen);
     if (hours === null || (seen.orders?.new ?? 0) < MIN_ORDERS)

@@ -19,7 +19,6 @@ export const rejected: Check = {
   title: 'rejected rows',
   isOfCalendar: false,
   isOfNewFiles: false,
-  applies: () => true,
   judge: (input) =>
     judgeShare(input, {
       part: (file) => ({ part: file.rejectedRows, whole: file.rows }),
@@ -39,7 +38,6 @@ export const blankCodes: Check = {
   title: 'orders without a code',
   isOfCalendar: true,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge: (input) =>
     judgeShare(input, {
       part: ({ orders }) => ({ part: orders?.blankCodes ?? 0, whole: orders?.judged ?? 0 }),
@@ -56,7 +54,6 @@ export const unattributed: Check = {
   title: 'orders whose codes have no owner',
   isOfCalendar: true,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge: (input) =>
     judgeShare(input, {
       part: ({ orders }) => ({ part: orders?.unowned ?? 0, whole: orders?.coded ?? 0 }),
@@ -73,7 +70,6 @@ export const refusedConsent: Check = {
   title: 'customers who refused',
   isOfCalendar: false,
   isOfNewFiles: false,
-  applies: (seen) => seen.consent !== null,
   judge: (input) =>
     judgeShare(input, {
       part: ({ consent }) => ({ part: consent?.refused ?? 0, whole: consent?.customers ?? 0 }),
@@ -87,7 +83,6 @@ export const currencies: Check = {
   title: 'currencies',
   isOfCalendar: false,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge: (input) => judgeMix(input, { words: ({ orders }) => orders?.currencies ?? {}, of: 'currency' }),
 };
 
@@ -96,7 +91,6 @@ export const statuses: Check = {
   title: 'statuses',
   isOfCalendar: true,
   isOfNewFiles: false,
-  applies: (seen) => seen.orders !== null,
   judge: (input) => judgeMix(input, { words: ({ orders }) => orders?.statuses ?? {}, of: 'status' }),
 };
 
