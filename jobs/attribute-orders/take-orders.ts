@@ -127,22 +127,18 @@ async function take(
   if (!(await stager.settle())) return { kind: 'lost' };
   dates?.require();
   marks?.require();
-  const thresholds = thresholdsOf(reading);
-  const column = orderIdColumn();
-  const sealing = {
-    ...{
-      runId,
-      rowsRead,
-      contentSha256: digest(),
-      footer,
-      sums,
-      thresholds,
-      orderIdColumn: column,
-      stager,
-      others,
-    },
-  };
-  const sealed = await sealFile(db, { ...read, ...sealing });
+  const sealed = await sealFile(db, {
+    ...read,
+    runId,
+    rowsRead,
+    contentSha256: digest(),
+    footer,
+    sums,
+    thresholds: thresholdsOf(reading),
+    orderIdColumn: orderIdColumn(),
+    stager,
+    others,
+  });
   if (sealed.kind === 'sealed' && sealed.ordersOlder > 0) progress.note(olderNote(reading, file, sealed));
   return sealed;
 }
@@ -239,36 +235,27 @@ function mapFile(
   chunks: AsyncIterable<CsvChunk>,
   footer: FooterRow[],
 ) {
-  const source = { ...given, keepsNotes };
-  const dates = watchDates(layout, source);
-  const marks = watchMarks(layout, source);
+  const dates = watchDates(layout, given);
+  const marks = watchMarks(layout, given);
   let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
-  const onIdColumn = (column: OrderIdColumn): void => {
-    orderIdColumn = column;
-  };
-  const customerKeyOf = customerKeys?.keyOf ?? null;
-  const onFooter = (row: FooterRow) => void footer.push(row);
-  const mapping = {
+  const batches = mapOrders(chunks, {
     layout,
-    source,
+    source: { ...given, keepsNotes },
     otherLayouts,
     dates,
     marks,
-    customerKeyOf,
-    onIdColumn,
-    onFooter,
+    customerKeyOf: customerKeys?.keyOf ?? null,
+    onIdColumn(column) {
+      orderIdColumn = column;
+    },
+    onFooter: (row) => void footer.push(row),
     anyStatus,
-  };
-  return { batches: mapOrders(chunks, mapping), dates, marks, orderIdColumn: () => orderIdColumn };
+  });
+  return { batches, dates, marks, orderIdColumn: () => orderIdColumn };
 }
 
 function thresholdsOf({ source, expected }: OrderReading): Thresholds {
-  const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
-  return {
-    source: source.name,
-    ...{ maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare },
-    expected,
-  };
+  return { ...source.limits, source: source.name, expected };
 }
 
 function expectedBy(job: AttributeOrdersSettings, { layout, source }: SourceReading): ExpectedOrders {

@@ -12,9 +12,9 @@ import { type FileRead, fenceOf, NOT_AWAITING_DISK } from '../files/fence.ts';
 import { stageContinuations, stageMissing, stageRejected } from '../files/stage-leftovers.ts';
 import { createStagingQueue } from '../files/staging-queue.ts';
 import { SENT_COLUMNS, saysNothingNew, toOrderRow } from './order-columns.ts';
-import { knownWithin, type StagedCounts, stageOrders } from './stage-orders.ts';
+import { knownWithin, type StagedCounts, type StageOrdersOptions, stageOrders } from './stage-orders.ts';
 
-export type StagerOptions = FileRead & { readonly runId: string; readonly sums: boolean };
+export type StagerOptions = FileRead & Pick<StageOrdersOptions, 'sums'> & { readonly runId: string };
 
 /** Stages the batches of one file while the next ones are being read. */
 export type Stager = {
@@ -82,12 +82,7 @@ function join(first: Gathered, second: Gathered): Gathered {
   };
 }
 
-export type StageBatchOptions = FileRead & {
-  readonly runId: string;
-  readonly batch: Gathered;
-  /** True if the amounts of separate rows of one order add up (a layout with one amount for each item). */
-  readonly sums: boolean;
-};
+export type StageBatchOptions = StagerOptions & { readonly batch: Gathered };
 
 /**
  * Number of complete orders in one statement. This many fit into Postgres' default `work_mem`; more would
