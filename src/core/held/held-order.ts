@@ -36,6 +36,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Check the column of refunds in the layout (`grouping.sum.refunded.minus` reads negative ones), or export the orders again.',
     confirms: null,
   },
+  unknown_payment: {
+    what: 'A column says that an amount is still to be paid, so it is not known what was paid',
+    fix: 'Export the orders again once they are paid. If the amount is wrong, correct the order in the shop.',
+    confirms: 'they were paid in full',
+  },
   unknown_brand: {
     what: 'The order names a brand, and the brand of the job is not known yet',
     fix: 'Name the brand of the job: `--brand` of `init`, `brand_id` of the job.',

@@ -230,7 +230,7 @@ export const layoutSchema = z
       .array(exclusionRule)
       .default([])
       .describe(
-        'Orders that are never posted, and orders whose word is neither theirs nor one of unless. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude.',
+        'Orders that are never posted, and orders whose word is neither theirs nor one of unless. With the reason draft they are, if the job says drafts: credit; with the reason renewal, unless it says renewals: exclude. With a reason that begins with unknown_, they are held.',
       ),
     consent: consentSchema,
     unsubscribed: cellTests.describe(

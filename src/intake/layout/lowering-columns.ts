@@ -30,7 +30,8 @@ export function loweringColumns(layout: Layout): readonly LoweringColumn[] {
   add([...(columns.refunded ?? []), ...(refundList?.columns ?? [])], 'how much was refunded');
   if (refundedOf.length > 0) add(refundedOf, 'in which currency a refund is');
   add(columns.cancelled_at, 'whether the order was cancelled');
-  for (const rule of exclusions) add(rule.columns, `which orders are excluded as ${rule.reason}`);
+  for (const { columns: of, reason } of exclusions)
+    add(of, `which orders are ${reason.startsWith('unknown_') ? 'held' : 'excluded'} as ${reason}`);
   for (const { minus } of Object.values(grouping.sum))
     for (const name of minus) add([name], 'what is subtracted');
   for (const test of grouping.addsNothing) add(test.columns, 'which rows add nothing');

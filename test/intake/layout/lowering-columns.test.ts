@@ -108,7 +108,7 @@ function whyNot(order: StagedOrder, layout: Layout): string | null {
   return isListed ? null : `excluded: status ${order.status ?? 'blank'}`;
 }
 
-/** A blank cell of these columns says that nothing was refunded, cancelled or subtracted. */
+/** A blank cell of these columns says that nothing was refunded, cancelled, subtracted or is still to be paid. */
 function blankMeansNothing({ layout, column }: Case): boolean {
   const { columns, grouping, leftAfterRefund, exclusions } = layout;
   const amounts = [
@@ -117,7 +117,9 @@ function blankMeansNothing({ layout, column }: Case): boolean {
     ...Object.values(grouping.sum).flatMap(({ minus }) => minus),
     ...leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
     ...layout.conditionalColumns.flatMap((made) => [...made.columns, ...made.when.columns]),
-    ...exclusions.flatMap(({ columns: names, unless }) => (unless?.includes('') === true ? names : [])),
+    ...exclusions.flatMap(({ reason, columns: names, unless }) =>
+      reason === 'unknown_payment' || unless?.includes('') === true ? names : [],
+    ),
   ];
   return amounts.includes(column);
 }

@@ -156,13 +156,10 @@ export function assignColumns(
   for (const column of named) {
     const role = roleOf(column);
     if (role === undefined || role === 'unused' || role === 'consent') continue;
-    if (role === 'excludes')
-      stops.push({
-        column,
-        reason: stopNameOf(column.header) ?? 'excluded',
-        test: stopTestOf(column.cells) ?? { not_blank: true },
-      });
-    else take(role, column);
+    if (role === 'excludes') {
+      const stop = stopNameOf(column.header) ?? 'excluded';
+      stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
+    } else take(role, column);
   }
 
   for (const field of ORDER_FIELDS) {
@@ -226,7 +223,7 @@ export function assignColumns(
       const isAmount = stop === 'refunded' && !isFlag && isMoney(cells);
       const mayBeRefund = stop === 'refunded' && (isAmount || cells.filled === 0);
       const mayBeTime = stop === 'cancelled' && cells.filled > 0 && shape('cancelled_at', cells) > 0;
-      const test = isAmount ? null : stopTestOf(cells);
+      const test = isAmount ? null : stopTestOf(cells, stop);
       if (mayBeRefund && !chosen.has('refunded')) take('refunded', column);
       else if (mayBeTime && !chosen.has('cancelled_at')) take('cancelled_at', column);
       else if (test === null)
@@ -319,4 +316,5 @@ const WHAT: Readonly<Record<Stop, string>> = {
   test: 'tests',
   draft: 'drafts',
   disputed: 'disputed',
+  unknown_payment: 'not wholly paid',
 };

@@ -146,7 +146,7 @@ export function isCurrency(code: string): boolean {
 }
 
 /** What a column may say that stops an order from being credited. */
-export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed';
+export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed' | 'unknown_payment';
 
 /** The reason for which a column with this name may stop an order; null if its name says none. */
 export function stopNameOf(header: string): Stop | null {

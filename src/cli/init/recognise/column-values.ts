@@ -10,7 +10,14 @@ import { type DateOrder, watchDates, withDateOrder } from '../../../intake/value
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { isZero, parseMoney, statedCurrency } from '../../../intake/values/parse-money.ts';
 import { NO_SUCH_TIME, timeParser } from '../../../intake/values/parse-time.ts';
-import { amountNameOf, isCurrency, isOfAnother, type NameScorer, type StatusWords } from './column-names.ts';
+import {
+  amountNameOf,
+  isCurrency,
+  isOfAnother,
+  type NameScorer,
+  type StatusWords,
+  type Stop,
+} from './column-names.ts';
 
 /**
  * Formats of amounts in exports, the most common first. The first format wins if several read the cells
@@ -260,7 +267,8 @@ export type MeasuredColumn = { readonly header: string; readonly index: number; 
 export type StopTest =
   | { readonly not_blank: true }
   | { readonly equals: readonly string[] }
-  | { readonly none_of: readonly string[] };
+  | { readonly none_of: readonly string[] }
+  | { readonly matches: string };
 
 /** A column of states has few words. */
 const MAX_STATES = 30;
@@ -361,10 +369,14 @@ export function mayBeStatus({ header, cells }: MeasuredColumn, words: StatusWord
 const NO = ['no', 'false', '0', 'n', 'nein', 'nee', 'non', 'não', 'none', '-', '0.00', '0,00'];
 const YES = ['yes', 'true', '1', 'y', 'ja', 'oui', 'si', 'sí', 'sim', 'x'];
 
+/** An amount that is not zero, or text that is no amount. A list of amounts would let those pass that no file has yet. */
+const NOT_ZERO: StopTest = { matches: '[1-9]|^[^0-9]*[^\\s0-9-][^0-9]*$' };
+
 /**
  * The test by which a column stops orders: anything but no. Null if the values do not show what means no.
  */
-export function stopTestOf(cells: Cells): StopTest | null {
+export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | null {
+  if (stop === 'unknown_payment' || isMoney(cells, /[.,]\d\d$/)) return NOT_ZERO;
   const values = [...new Set([...cells.counts.keys()].map((cell) => cell.toLowerCase()))];
   const hasBlanks = cells.filled < cells.rows;
   const no = values.filter((value) => NO.includes(value));

@@ -172,7 +172,10 @@ function exclusionsOf({
   );
   const rule = (reason: string, { header }: MeasuredColumn, test: object): string =>
     `reason: ${reason}, columns: ${list([header])}, ${Object.entries(test)
-      .map(([key, value]) => `${key}: ${value === true ? 'true' : list(value)}`)
+      .map(
+        ([key, value]) =>
+          `${key}: ${value === true ? 'true' : typeof value === 'string' ? quote(value) : list(value)}`,
+      )
       .join()}`;
   return [
     ...(status === undefined || cancelled.length === 0

@@ -89,10 +89,10 @@ const AGREED: readonly LayoutField[] = [
 const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total', 'subtotal', 'refunded'];
 
 /**
- * Reasons of exclusion that a job may credit nevertheless. They must not hide another reason, so they are tested
- * last.
+ * Reasons of exclusion that a person or a job may credit nevertheless. They must not hide another reason, so they are
+ * tested last.
  */
-const CREDITABLE: readonly string[] = ['draft', 'renewal'];
+const CREDITABLE: readonly string[] = ['unknown_payment', 'draft', 'renewal'];
 
 /** Creates the function for a rule: its reason if the cell passes the test, or if its word is not known. */
 function reasonOf(rule: ExclusionRule): (cell: string) => string | null {

@@ -135,11 +135,12 @@ test('other amounts beside a total are named with the reason for which they are 
 
 test('Dutch columns that no list has are found by their values, and the refunds are used', async () => {
   const rows = [
-    'Nr;When;Toestand;Curr;Totaal;Terug;Korting;Bon;Klant',
-    '1001;14-05-2026 10:12;betaald;EUR;1.249,00;0,00;10,00;MIRA10;Jan',
-    '1002;15-05-2026 11:00;geannuleerd;EUR;20,00;;0,00;MIRA10;Piet',
-    '1003;16-05-2026 09:00;betaald;EUR;35,50;35,50;0,00;JOE20;Kees',
-    '1004;17-05-2026 09:30;in behandeling;EUR;99,90;;0,00;;Henk',
+    'Nr;When;Toestand;Curr;Totaal;Terug;Korting;Bon;Klant;Openstaand',
+    '1001;14-05-2026 10:12;betaald;EUR;1.249,00;0,00;10,00;MIRA10;Jan;0,00',
+    '1002;15-05-2026 11:00;geannuleerd;EUR;20,00;;0,00;MIRA10;Piet;',
+    '1003;16-05-2026 09:00;betaald;EUR;35,50;35,50;0,00;JOE20;Kees;',
+    '1004;17-05-2026 09:30;in behandeling;EUR;99,90;;0,00;;Henk;',
+    '1005;18-05-2026 11:20;betaald;EUR;80,00;0,00;0,00;MIRA10;Anna;12,50',
   ];
   const found = await look(folderWith({ 'verkoop.csv': rows.join('\n') }));
   const { layout, currency, preview } = ordersOf(found);
@@ -156,6 +157,7 @@ test('Dutch columns that no list has are found by their values, and the refunds 
   expect(preview).toMatchObject({
     credited: 1,
     excluded: expect.arrayContaining([expect.objectContaining({ reason: 'fully_refunded', orders: 1 })]),
+    heldOrders: expect.arrayContaining([expect.objectContaining({ reason: 'unknown_payment', orders: 1 })]),
     statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, effect: 'held' }]),
   });
   const negated = rows.map((row) => row.replace('35,50;35,50', '35,50;-35,50'));

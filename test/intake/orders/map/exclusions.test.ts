@@ -34,6 +34,16 @@ test('a tag marks a test order of Shopify, among other tags', async () => {
   expect(await Promise.all(tags.map(tagged))).toEqual(['test', 'test', 'test', null]);
 });
 
+test('an order with an outstanding balance is not known to be paid, and a blank or a zero says that nothing is outstanding', async () => {
+  const balances = ['', '0.00', '12.50', '-3.00', '?', '0'];
+  const { orders } = await mapText(
+    `${HEADER},Outstanding Balance\n${balances.map((balance, at) => `#${at},1${at},paid,EUR,50.00,,2026-04-10 11:00:00 +0000,,Example Payments,web,${balance}\n`).join('')}#9,19,paid,EUR,50.00,,2026-04-10 11:00:00 +0000,,Bogus Gateway,web,12.50\n`,
+    { layout: 'shopify-orders', reduced: true },
+  );
+  const held = 'unknown_payment';
+  expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, null, held, held, held, null, 'test']);
+});
+
 const WOOCOMMERCE = 'order_id,order_status,order_total,order_currency,order_date';
 const STRIPE = 'id,Status,Amount,Currency,Created date (UTC),Amount Refunded';
 
