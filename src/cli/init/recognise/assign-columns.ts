@@ -18,6 +18,7 @@ import {
   isMoney,
   type MeasuredColumn,
   mayBeDates,
+  mayBeMinorUnits,
   mayBeStatus,
   mayLower,
   PERSONAL,
@@ -161,6 +162,14 @@ export function assignColumns(
       stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
     } else take(role, column);
   }
+
+  for (const column of free())
+    if (mayBeMinorUnits(column))
+      ask(
+        column,
+        'it says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, or say "unused" if it is not about the amounts',
+        'excludes',
+      );
 
   for (const field of ORDER_FIELDS) {
     if (chosen.has(field)) continue;

@@ -20,6 +20,7 @@ type Words = {
     readonly total: Readonly<Record<string, Terms>>;
     readonly others: Readonly<Record<string, Terms>>;
   };
+  readonly minor_units: Terms;
   readonly stops: Readonly<Record<Exclude<Stop, keyof typeof LOWERING_WORDS>, Terms>>;
   readonly reports: Readonly<
     Record<'reward' | 'reward_state' | 'network' | 'settled' | 'fee' | 'net', Terms>
@@ -126,6 +127,18 @@ export function amountNameOf(header: string): AmountName | null {
 function withoutCurrency(name: string): string {
   const [, before, code = ''] = /^(.*?) (?:in )?([a-z]{3})$/.exec(name) ?? [];
   return before !== undefined && isCurrency(code) ? before : name;
+}
+
+const MINOR_UNITS = namesIn(WORDS.minor_units);
+
+/** True for a word such as `cents`: amounts beside it are a hundred times what they look like. */
+export function isMinorUnit(cell: string): boolean {
+  return MINOR_UNITS.has(headerWords(cell));
+}
+
+/** The column of amounts whose name says that they are in minor units: `total_cents`. */
+export function isInMinorUnits(header: string): boolean {
+  return [...MINOR_UNITS].some((unit) => ` ${headerWords(header)} `.includes(` ${unit} `));
 }
 
 /** The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its symbol. */

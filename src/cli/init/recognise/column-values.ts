@@ -13,6 +13,7 @@ import { NO_SUCH_TIME, timeParser } from '../../../intake/values/parse-time.ts';
 import {
   amountNameOf,
   isCurrency,
+  isMinorUnit,
   isOfAnother,
   type NameScorer,
   type StatusWords,
@@ -384,6 +385,11 @@ export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | nu
   if (no.length === 0) return hasBlanks ? { not_blank: true } : null;
   if (!hasBlanks) return { none_of: no };
   return others.length > MAX_STATES ? null : { equals: [...new Set([...others, ...YES])] };
+}
+
+/** True if a column has a few words, and one of them is a minor unit, such as cents. */
+export function mayBeMinorUnits({ cells }: MeasuredColumn): boolean {
+  return cells.counts.size <= MAX_STATES && cells.share(isMinorUnit) > 0;
 }
 
 export function areCurrencies(cells: Cells): boolean {

@@ -26,6 +26,7 @@ import {
 import {
   amountNameOf,
   isCurrency,
+  isInMinorUnits,
   isOfAnother,
   type NameScorer,
   nameScorer,
@@ -118,6 +119,13 @@ export function proposeLayout(
     return refusal(
       'ambiguous_header',
       `Two columns are called ${JSON.stringify(twice.header)}, and nothing says which of them counts. Export the file again with one of them, or with two names.`,
+    );
+  const amounts = (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field) ?? []);
+  const inMinor = amounts.find(({ header }) => isInMinorUnits(header));
+  if (inMinor !== undefined)
+    return refusal(
+      'unclear_columns',
+      `The name of the column ${JSON.stringify(inMinor.header)} says that its amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50.`,
     );
   const open = money === undefined && !saysOrder ? null : whatIsMissing(columns, assigned, stated);
   if (open !== null) return open;

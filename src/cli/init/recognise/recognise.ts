@@ -4,10 +4,12 @@ import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { listSpellings } from '../../../intake/layout/resolve-header.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { parseSourceUri } from '../../../store/parse-source-uri.ts';
 import type { SourceClients } from '../../../store/source-clients.ts';
+import { isMinorUnit } from './column-names.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
 import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
@@ -131,6 +133,12 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
   }
   const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
   const subject = subjectOf(layout);
+  const unit = verdict.kind === 'known' && subject === 'orders' ? unitIn(first.top, layout) : undefined;
+  if (unit !== undefined)
+    return {
+      code: 'unclear_columns',
+      why: `Its column ${JSON.stringify(unit)} says that amounts are in minor units, such as cents, which no layout can read: each would count many times over. Export the amounts as 12.50, without this column.`,
+    };
   const name = freeName(nameOf(layout.name, label, taken), taken);
   const examine = {
     source: { ...source, ...options.statedOf?.(name) },
@@ -174,6 +182,18 @@ async function examineGroup(options: GroupOptions): Promise<RecognisedSource | O
     proposed,
     examined,
   };
+}
+
+/** A column that the layout does not read, and that says in which unit amounts are. Its words mean nothing in a column of names or goods. */
+function unitIn({ header, records }: RecognisedFile['top'], layout: Layout): string | undefined {
+  const isUnit = (name: string): boolean => /unit|currency|amount|money/i.test(name);
+  const read = new Set(listSpellings(layout).map(foldHeader));
+  return header.find(
+    (name, at) =>
+      isUnit(name) &&
+      !read.has(foldHeader(name)) &&
+      records.some(({ cells }) => isMinorUnit(cells[at] ?? '')),
+  );
 }
 
 /** Abandoned checkouts have the same header as orders, but their status is blank. */

@@ -250,6 +250,24 @@ test.each([
     /same order id \(column "Order No"\) and different amounts in "Total" \(lines 2 and 3\)/,
   ],
   [
+    'amounts with a column that says cents',
+    'Order No,Total,Unit,Coupon,Status\n1,2000,cents,MIRA10,paid\n2,500,Cents,,paid\n',
+    'unclear_columns',
+    /"Unit": it says that amounts are in minor units/,
+  ],
+  [
+    'amounts of a generic export with a column that says øre',
+    'order_id,order_revenue,currency,currency_unit,discount_code,status\n1,2000,DKK,øre,MIRA10,paid\n2,500,DKK,øre,,paid\n',
+    'unclear_columns',
+    /"currency_unit" says that amounts are in minor units/,
+  ],
+  [
+    'refunds whose name says cents',
+    'Order No,Total,Refund (cents),Coupon,Status\n1,20.00,100,MIRA10,paid\n2,5.00,0,,paid\n',
+    'unclear_columns',
+    /"Refund \(cents\)" says that its amounts are in minor units/,
+  ],
+  [
     'rows that repeat an amount that may be of the item',
     'Order No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n1,20.00,MIRA10,paid\n2,5.00,,paid\n3,6.00,,paid\n',
     'unclear_columns',
