@@ -266,8 +266,11 @@ export class OrderWindow {
   #mergeValue(order: OpenOrder, at: number, cell: string): void {
     const slot = this.#plan.slots[at];
     const value = order.values[at] ?? '';
+    const { fields, orderIdOf } = this.#plan;
     const isEqual = isBlank(cell) || cleanText(cell) === cleanText(value);
-    if (slot === undefined || isEqual) return;
+    // Ids that differ only in their spelling are one order, as those are by which rows are grouped.
+    const isSameId = fields.order_id.includes(at) && orderIdOf(cell) === orderIdOf(value);
+    if (slot === undefined || isEqual || isSameId) return;
     if (isBlank(value)) order.values[at] = cell;
     else if (slot.merge === 'same')
       order.fault ??= { fault: CONFLICTING_ROWS, column: slot.name, value: cell };

@@ -35,6 +35,19 @@ test('line items are grouped into their order, and its total is never summed', a
   ]);
 });
 
+test('rows whose ids differ only in blanks, quotes or the width of digits state the same order', async () => {
+  const ids = ['101', ' 101 ', '１０１', "'101", '\u200b101'];
+  const { orders, rejected } = await mapText(
+    `order_id,order_revenue,currency\n${ids.map((id) => `${id},10.00,EUR\n`).join('')}102,5.00,EUR\n`,
+    { layout: 'generic' },
+  );
+  expect(rejected).toEqual([]);
+  expect(orders.map(({ orderId, total, rowCount }) => [orderId, total, rowCount])).toEqual([
+    ['101', '10.00', 5],
+    ['102', '5.00', 1],
+  ]);
+});
+
 test('columns that later rows repeat (Created at, Vendor, Phone, Email) do no harm', async () => {
   const { orders, rejected } = await mapRows([
     first(1),
