@@ -90,6 +90,26 @@ test('layouts test reports what a named layout cannot read', async () => {
   expect(missing.exitCode).toBe(2);
 });
 
+test('layouts test accepts no row that a run rejects or holds: other decimals, dates that may begin with day or month', async () => {
+  const { folder, run } = open();
+  const show = async (rows: string, config = CONFIG, layout = OWN) => {
+    writeFileSync(join(folder, 'layouts/book-shop.yaml'), layout);
+    writeFileSync(join(folder, 'pipeline.yaml'), config);
+    writeFileSync(join(folder, 'exports/o.csv'), `Order no.;Date;State;Amount;Voucher\n${rows}`);
+    const { stdout, exitCode } = await run(['layouts', 'test', 'exports/o.csv']);
+    expect(exitCode).toBe(3);
+    expect(stdout).not.toContain('To be credited');
+    return stdout;
+  };
+  const points = 'B-1;14.5.2026;paid;1,249.00;MIA10\nB-2;15.5.2026;paid;20.00;MIA10\n';
+  const other = await show(points);
+  expect(other).toContain('The layout does not fit these files: amounts are written with a decimal point.');
+  expect(other).toContain('2 rows cannot be used');
+  const rows = 'B-1;4.5.2026;paid;20,00;MIA10\nB-2;5.5.2026;paid;30,00;MIA10\n';
+  const iso = OWN.replace('times: [D.M.YYYY]', 'times: [D/M/YYYY, M/D/YYYY]');
+  expect(await show(rows.replaceAll('.', '/'), CONFIG, iso)).toMatch(/held: 2 orders/);
+});
+
 test('layouts test decides about orders by the job of the configuration that reads this layout, and by default settings if there is none', async () => {
   const { folder, run } = open();
   const rows =

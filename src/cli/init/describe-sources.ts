@@ -83,6 +83,7 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
   const { layout, preview, changes, problems, currency, needsZone, dateOrder, decimalMark, stated } =
     examined;
   const { rows, orders, isPartial, placed, fallbackId } = preview;
+  const isAdapted = examined.previewed === 'adapted';
   const reading = dateOrder === 'open' ? ', if the month is first' : '';
   const days =
     placed === null ? '' : `, ${placed.first.slice(0, 10)} to ${placed.last.slice(0, 10)}${reading}`;
@@ -96,17 +97,19 @@ export function ordersLines(examined: OrdersExamined, terminal: Terminal): strin
         : currency.candidates.length > 1 && `which of ${currency.candidates.join(', ')} is their currency`),
     dateOrder === 'open' && 'whether day or month comes first',
     decimalMark === 'open' &&
-      `which mark is before the decimals (shown as if it is "${layout.money.decimal}")`,
+      `which mark is before the decimals${isAdapted ? ` (shown as if it is "${layout.money.decimal}")` : ''}`,
   ].filter((what) => what !== false);
   return joinLines(
     `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}.`,
     open.length > 0 && `  The files do not say ${open.join(' and ')}.`,
-    changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
+    changes.map(
+      ({ why }) => `  The layout ${isAdapted ? 'is changed for' : 'does not fit'} these files: ${why}.`,
+    ),
     dateOrder === 'mixed' && '  Some dates have the day first and some the month: export the files again.',
     examined.missing.size > 0 &&
       preview.held.length > 0 &&
       `  If these exports never have ${examined.missing.size === 1 ? 'this column' : 'these columns'}, and every order counts in full, say why:  --missing-columns "…"`,
-    [...problems, ...preview.held].map(
+    [...new Set([...problems, ...preview.held])].map(
       (problem) => `  ${terminal.style('yellow', '!')} ${toPrintableLine(problem)}`,
     ),
     outcomeLines(preview),

@@ -125,7 +125,11 @@ export async function testLayout(
     const job = configured?.job ?? proposedJob({ brandId: null, include: null });
     const examined =
       subject === 'orders'
-        ? await examineOrders({ ...examine, job })
+        ? await examineOrders({
+            ...examine,
+            job,
+            previewed: configured === null ? 'as_written' : 'as_configured',
+          })
         : subject === 'customers'
           ? await examineCustomers(examine)
           : null;
@@ -186,10 +190,8 @@ function encodingUnclear(where: string, possible: readonly PossibleEncoding[]): 
 function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
   if (examined === null) return 0;
   if (examined.kind === 'customers') return examined.held.length + examined.rejected;
-  const { preview, changes, decimalMark } = examined;
-  // A run holds a file whose decimal mark is not known.
-  const open = decimalMark === 'open' ? 1 : 0;
-  return preview.held.length + preview.heldOrders.length + preview.rejected.length + changes.length + open;
+  const { preview, changes } = examined;
+  return preview.held.length + preview.heldOrders.length + preview.rejected.length + changes.length;
 }
 
 async function recognised(

@@ -28,12 +28,20 @@ export type LayoutChange = {
   readonly why: string;
 };
 
+/**
+ * How files are previewed. `adapted`: with the changes of the layout, once they are made. `as_written`: with the layout as it
+ * is, so that what does not fit is rejected or held as in a run. `as_configured`: also without the settings that the
+ * source lacks.
+ */
+type Previewed = 'adapted' | 'as_written' | 'as_configured';
+
 /** What was found in the files of one source of orders. */
 export type OrdersExamined = {
   readonly kind: 'orders';
-  /** The layout with the changes applied. */
+  /** The layout, with the changes applied if it is previewed so. */
   readonly layout: Layout;
   readonly changes: readonly LayoutChange[];
+  readonly previewed: Previewed;
   readonly needsZone: boolean;
   /** True if the files have days only, and no time of day. */
   readonly isDateOnly: boolean;
@@ -72,6 +80,7 @@ export type ExamineOptions = ReadingMeans & {
 export async function examineOrders(
   options: ExamineOptions & {
     readonly job: PreviewedJob;
+    readonly previewed?: Previewed;
     /** Why files may lack such columns, as a person has stated. */
     readonly missingReason?: string | null;
   },
@@ -130,25 +139,30 @@ export async function examineOrders(
     problems.push(
       `The amounts are in ${layout.currency} by the layout, so ${options.source.currency} as their currency contradicts it.`,
     );
-  const preview = await previewOrders(changed, {
+  const { previewed = 'adapted' } = options;
+  const isAdapted = previewed === 'adapted';
+  const isComplete = previewed === 'as_configured';
+  const preview = await previewOrders(isAdapted ? changed : options.layout, {
     ...options,
+    isComplete,
     // Until a person says which mark it is, amounts are shown as the layout reads them.
     source: {
       ...options.source,
       missingColumns: { ...options.source.missingColumns, ...excusedBy(options.missingReason, measured) },
-      decimalMark: isOpen ? (statedMark ?? changed.money.decimal) : null,
+      decimalMark: !isAdapted ? statedMark : isOpen ? (statedMark ?? changed.money.decimal) : null,
     },
-    dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
-    isDateOpen: typeof dateOrder !== 'object',
+    dateOrder: !isAdapted ? stated : typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
+    isDateOpen: isAdapted && typeof dateOrder !== 'object',
     currency:
-      hasCurrency && measured.currency.filled === measured.currency.rows
-        ? null
+      isComplete || (hasCurrency && measured.currency.filled === measured.currency.rows)
+        ? options.source.currency
         : (options.source.currency ?? candidates[0]),
   });
   return {
     kind: 'orders',
-    layout: changed,
+    layout: isAdapted ? changed : options.layout,
     changes,
+    previewed,
     needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
     isDateOnly: measured.times.share((cell) => /\d:\d|T\d/.test(cell)) === 0,
     currency: hasCurrency || layout.currency !== null ? null : { candidates },

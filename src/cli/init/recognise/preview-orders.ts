@@ -116,9 +116,11 @@ export async function previewOrders(
     readonly isDateOpen: boolean;
     /** For amounts without a currency. Undefined if it is not known yet. */
     readonly currency: string | null | undefined;
+    /** True if no person will be asked for what the source does not say: a run would not know it either. */
+    readonly isComplete: boolean;
   },
 ): Promise<OrdersPreview> {
-  const { files, maxRows, source, clients, job, dateOrder, isDateOpen, currency } = options;
+  const { files, maxRows, source, clients, job, dateOrder, isDateOpen, currency, isComplete } = options;
   const collected = new CollectedOrders(job, statusRules(layout, source, job.include));
   const isSummed = Object.keys(layout.grouping.sum).length > 0;
   // Settings that no person has stated yet remain open: times are shown as written, and amounts without a
@@ -126,8 +128,8 @@ export async function previewOrders(
   const { name, timeZone, missingColumns, decimalMark = null } = source;
   const given = {
     ...{ name, dateOrder, decimalMark, missingColumns },
-    timeZone: timeZone ?? 'UTC',
-    currency: currency ?? NO_CURRENCY,
+    timeZone: timeZone ?? (isComplete ? null : 'UTC'),
+    currency: currency ?? (isComplete ? null : NO_CURRENCY),
   };
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   const ageOf = createAgeOf(source);
@@ -170,6 +172,7 @@ export async function previewOrders(
         collected.rows += batch.rowsRead;
         if (collected.rows >= maxRows) break;
       }
+      dates?.require();
       marks?.require();
       // As long as it is not known which of day and month comes first, dates are not judged.
       const writtenMs = isDateOpen ? Number.POSITIVE_INFINITY : exportedAtMs(file.modifiedAt ?? null);
@@ -204,8 +207,8 @@ const NO_AGE = readFileAge({ uri: '', name: '', modifiedAt: null, rule: null });
 
 /**
  * Keeps each order once, in the state that counts, as sealing does (order-by-age.ts): that of the newest file; in doubt if
- * two states differ and nothing says which is newer. Distant rows of one file say the same, or a run would reject them,
- * unless they add up.
+ * two states differ and nothing says which is newer. A run rejects rows of one file that contradict each other, unless they
+ * add up: here, their order is in doubt.
  */
 function state(
   stated: StatedOrders,
@@ -223,7 +226,7 @@ function state(
     if (known !== undefined && isSameFile && isSummed)
       stated.set(order.orderId, { order: addUp(known.order, order), age, writtenMs });
     else if (isNewer > 0) stated.set(order.orderId, { order, age, writtenMs });
-    else if (isNewer === 0 && !isSameFile && known?.order.contentHash !== order.contentHash)
+    else if (isNewer === 0 && known?.order.contentHash !== order.contentHash)
       stated.set(order.orderId, { order: { ...order, doubt: 'conflicting_states' }, age, writtenMs });
   }
 }
