@@ -2,6 +2,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { maxDecimals } from '../../core/money.ts';
 import type { Layout, MoneyFormat } from '../layout/to-layout.ts';
+import { isPlain } from './parse-money.ts';
 
 /**
  * Checks that the amounts of a file are read with the decimal mark with which they were written. `1.250` is 1250 where
@@ -20,10 +21,10 @@ export type MarkWatch = {
   readonly require: () => void;
 };
 
-type Given = Pick<SourceSettings, 'name' | 'decimalMark'>;
+type Given = Pick<SourceSettings, 'name' | 'decimalMark'> & Partial<Pick<SourceSettings, 'currency'>>;
 
-/** Matches an amount with one mark: the digits before and after it. */
-const ONE_MARK = /^\D*(\d+)([.,])(\d+)\D*$/;
+/** Matches the digits around the last mark of an amount. */
+const LAST_MARK = /^(.*?)(\d+)([.,])(\d+)\D*$/;
 /** Digits of a group of thousands. */
 const GROUP = 3;
 
@@ -35,36 +36,62 @@ export function withDecimalMark(layout: Layout, mark: MoneyFormat['decimal'] | n
   return { ...layout, money: { ...money, decimal: mark, thousands } };
 }
 
+/** Amounts that can be read in two ways, and whether others show which one is right. */
+type Open = {
+  first: { readonly text: string; readonly line: number } | null;
+  count: number;
+  isShown: boolean;
+};
+
 /** Creates the check. @returns null if the source specifies the mark. */
-export function watchMarks({ name, money }: Pick<Layout, 'name' | 'money'>, source: Given): MarkWatch | null {
+export function watchMarks(
+  { name, money, currency: own = null }: Pick<Layout, 'name' | 'money'> & Partial<Pick<Layout, 'currency'>>,
+  source: Given,
+): MarkWatch | null {
   if (source.decimalMark !== null) return null;
-  let first: { readonly text: string; readonly line: number } | null = null;
-  let either = 0;
-  /** An amount has three decimals that cannot be a group of thousands: `0.500`, `1234.500`. */
-  let hasThreeDecimals = false;
+  /** Of currencies with three decimals, and of all others. Only in the first are three decimals usual. */
+  const ofThree: Open = { first: null, count: 0, isShown: false };
+  const ofOthers: Open = { first: null, count: 0, isShown: false };
+  const fallback = own ?? source.currency ?? null;
 
   return {
-    see(text, line, currency) {
-      const [, whole = '', mark, digits = ''] = ONE_MARK.exec(text) ?? [];
-      if (mark === undefined || digits.length !== GROUP) return;
-      const isDecimal = mark === money.decimal;
-      if (whole.length > GROUP || whole.startsWith('0')) {
-        hasThreeDecimals ||= isDecimal;
+    see(text, line, stated) {
+      if (isPlain(text)) {
+        ofThree.isShown ||= money.decimal === '.';
         return;
       }
-      // No amount in euros has three decimals, so `1,250` in a file with decimal points can only be 1250.
-      const canBeDecimals = currency !== null && maxDecimals(currency) >= GROUP;
-      if (!isDecimal && !canBeDecimals) return;
-      first ??= { text, line };
-      either += 1;
+      const [, before = '', whole = '', mark, digits = ''] = LAST_MARK.exec(text) ?? [];
+      if (mark === undefined) return;
+      const isDecimal = mark === money.decimal;
+      const hasGroups = /\d/.test(before);
+      const isGroup =
+        digits.length === GROUP && whole.length <= GROUP && !whole.startsWith('0') && !hasGroups;
+      const currency = stated ?? fallback;
+      const canHaveThree = currency !== null && maxDecimals(currency) >= GROUP;
+      if (isGroup) {
+        // No amount in euros has three decimals, so `1,250` in a file with decimal points can only be 1250.
+        if (!isDecimal && !canHaveThree) return;
+        const open = canHaveThree ? ofThree : ofOthers;
+        open.first ??= { text, line };
+        open.count += 1;
+      } else if (isDecimal) {
+        ofThree.isShown = true;
+        // Three decimals that cannot be a group of thousands: `0.500`, `1234.500`.
+        if (digits.length === GROUP && !canHaveThree) ofOthers.isShown = true;
+      }
     },
     require() {
-      if (first === null || hasThreeDecimals) return;
-      const { text, line } = first;
-      const [, whole, , digits] = ONE_MARK.exec(text) ?? [];
+      const open = [ofOthers, ofThree].find(({ first, isShown }) => first !== null && !isShown);
+      if (open === undefined || open.first === null) return;
+      const { text, line } = open.first;
+      const [, , whole, , digits] = LAST_MARK.exec(text) ?? [];
+      const which =
+        open === ofThree
+          ? 'No amount of the file shows which mark is before the decimals.'
+          : 'No amount of the file has three decimals for certain, as 0.500 has.';
       throw new FileHeld({
         code: 'decimal_mark_unknown',
-        message: `${either === 1 ? 'One amount' : `${either} amounts`} of the file can be read in two ways (the first on line ${line}): as ${whole}${digits}, or as ${whole} and decimals. No amount of the file shows which. The layout ${name} has "${money.decimal}" as its decimal mark.`,
+        message: `${open.count === 1 ? 'One amount' : `${open.count} amounts`} of the file can be read in two ways (the first on line ${line}): as ${whole}${digits}, or as ${whole} and decimals. ${which} The layout ${name} has "${money.decimal}" as its decimal mark.`,
         help: `Set decimal_mark under sources.${source.name} to "." or ",": the mark before the decimals in this shop's exports. The tool does not guess.`,
       });
     },

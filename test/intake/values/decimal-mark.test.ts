@@ -86,6 +86,25 @@ test('a currency with three decimals can have either; others have none in a grou
   expect(await read(POINT, ['1.000'], { currency: 'JPY' })).toMatchObject(UNKNOWN);
 });
 
+test('another amount shows the mark of a currency with three decimals, and not that of one with two', async () => {
+  const kuwait = { currency: 'KWD' };
+  expect(await read(POINT, ['12.50', '1.250', '1,250'], kuwait)).toEqual(['12.50', '1.25', '1250.00']);
+  expect(await read(POINT, ['1,250.500', '1.250'], kuwait)).toEqual(['1250.50', '1.25']);
+  expect(await read(COMMA, ['0,750', '1,250'], kuwait)).toEqual(['0.75', '1.25']);
+  expect(await read(POINT, ['1.250', '7'], kuwait)).toMatchObject({
+    message: expect.stringContaining('No amount of the file shows which mark is before the decimals.'),
+  });
+  expect(await read(POINT, ['12.50', '1.250'])).toMatchObject({
+    message: expect.stringContaining('No amount of the file has three decimals for certain, as 0.500 has.'),
+  });
+});
+
+test('of a summing layout without a column of currencies, that of the source decides', () => {
+  const marks = watchMarks(SUMMED, { name: 'shop', decimalMark: null, currency: 'KWD' });
+  marks?.see('1,250', 2, null);
+  expect(() => marks?.require()).toThrow(FileHeld);
+});
+
 test('a file as nearly all are is read as before', async () => {
   expect(await read(POINT, ['12.50', '1,250.00', '7', '10.0000', '0.00'])).toEqual([
     '12.50',

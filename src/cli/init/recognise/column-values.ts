@@ -206,12 +206,17 @@ export function dateOrderOf(layout: Layout, cells: Cells): DateOrderFound {
  * True if the amounts of one file do not show whether a mark separates decimals or thousands, by the check for which a
  * run would hold the file.
  *
- * @param currencies those of the file. Where amounts can have three decimals, `1,250` may be one of them.
+ * @param amounts by their currency, empty where the file states none.
+ * @param currency of the amounts without one; null if it is not known yet.
  */
-export function isMarkOpen(layout: Layout, amounts: Cells, currencies: readonly string[]): boolean {
-  const watch = watchMarks(layout, { name: '', decimalMark: null });
-  for (const cell of amounts.counts.keys())
-    for (const currency of currencies.length === 0 ? [null] : currencies) watch?.see(cell, 0, currency);
+export function isMarkOpen(
+  layout: Layout,
+  amounts: ReadonlyMap<string, Cells>,
+  currency: string | null,
+): boolean {
+  const watch = watchMarks(layout, { name: '', decimalMark: null, currency });
+  for (const [stated, cells] of amounts)
+    for (const cell of cells.counts.keys()) watch?.see(cell, 0, stated === '' ? null : stated);
   return holdCode(watch) !== null;
 }
 

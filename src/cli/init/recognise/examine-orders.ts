@@ -132,8 +132,8 @@ export async function examineOrders(
   const { dateOrder: stated } = options.source;
   const dateOrder: DateOrderFound =
     found === 'open' && stated !== null ? { kind: 'settled', order: stated } : found;
-  const currencies = [...measured.currency.counts.keys(), ...candidates.slice(0, 1)];
-  const isOpen = measured.moneyOfFiles.some((cells) => isMarkOpen(changed, cells, currencies));
+  const currencyOfRest = options.source.currency ?? candidates[0] ?? null;
+  const isOpen = measured.moneyOfFiles.some((amounts) => isMarkOpen(changed, amounts, currencyOfRest));
   const statedMark = options.source.decimalMark ?? null;
   if (layout.currency !== null && (options.source.currency ?? layout.currency) !== layout.currency)
     problems.push(
@@ -186,8 +186,8 @@ function excusedBy(
 }
 
 type Measured = Readonly<Record<'money' | 'times' | 'codes' | 'currency', Cells>> & {
-  /** The amounts of each file, which must show its decimal mark by itself. */
-  readonly moneyOfFiles: Cells[];
+  /** The amounts of each file by their currency. Each file must show its decimal mark by itself. */
+  readonly moneyOfFiles: Map<string, Cells>[];
   hasZoneColumn: boolean;
   /** How the rows after the last order of a file begin. */
   readonly footer: string[];
@@ -208,7 +208,7 @@ async function measure(
     if (rows >= maxRows) break;
     let take: ((record: CsvRecord) => void) | null = null;
     let end: readonly (Pick<CsvRecord, 'record'> & { readonly cells: readonly string[] | null })[] = [];
-    measured.moneyOfFiles.push(new Cells());
+    measured.moneyOfFiles.push(new Map());
     try {
       for await (const { header, records, lost } of openDetected(file, layout, {
         source,
@@ -262,14 +262,20 @@ function takerOf(
   const codes = indexes(fields.codes);
   const currency = indexes(fields.currency);
   const status = indexes([...fields.status, ...fields.total]);
-  const moneyOfFile = measured.moneyOfFiles.at(-1);
+  const moneyOfFile = measured.moneyOfFiles.at(-1) ?? new Map<string, Cells>();
+  const moneyIn = (stated: string): Cells => {
+    const cells = moneyOfFile.get(stated) ?? new Cells();
+    moneyOfFile.set(stated, cells);
+    return cells;
+  };
   measured.hasZoneColumn ||= find(layout.times.zoneColumn) !== null;
   return (record) => {
     const cells = extend === null ? record.cells : extend(record.cells);
     const cell = (at: number): string => cells[at] ?? '';
+    const stated = currency.map(cell).find((text) => text.trim() !== '') ?? '';
     for (const at of money) {
       measured.money.add(cell(at));
-      moneyOfFile?.add(cell(at));
+      moneyIn(stated.trim().toUpperCase()).add(cell(at));
     }
     for (const at of times)
       measured.times.add(
@@ -277,7 +283,6 @@ function takerOf(
       );
     for (const at of codes) measured.codes.add(cell(at));
     const isFirstRow = status.length === 0 || status.some((at) => cell(at).trim() !== '');
-    if (isFirstRow && currency.length > 0)
-      measured.currency.add(currency.map(cell).find((text) => text.trim() !== '') ?? '');
+    if (isFirstRow && currency.length > 0) measured.currency.add(stated);
   };
 }

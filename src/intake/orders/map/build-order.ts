@@ -12,7 +12,7 @@ import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { currencyParser } from '../../values/parse-currency.ts';
 import { findAddress, parseId } from '../../values/parse-id.ts';
-import { isPlain, isZero, parseMoneyIn } from '../../values/parse-money.ts';
+import { isZero, parseMoneyIn } from '../../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../../values/parse-time.ts';
 import { parseZone } from '../../values/parse-zone.ts';
 import { remember } from '../../values/remember.ts';
@@ -232,7 +232,7 @@ export class OrderBuilder {
   }
 
   #amountIn(open: OpenOrder, slot: number, currency: string, value = open.values[slot] ?? ''): DecimalText {
-    if (!isPlain(value)) this.#marks?.see(value, open.line, currency);
+    this.#marks?.see(value, open.line, currency);
     const amount = parseMoneyIn(currency, value, this.#layout.money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
     return amount;

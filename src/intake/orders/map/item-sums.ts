@@ -10,7 +10,7 @@ import { isBlank } from '../../values/clean-text.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../values/parse-currency.ts';
 import { parseId } from '../../values/parse-id.ts';
-import { isPlain, readMoney, tooManyDecimals } from '../../values/parse-money.ts';
+import { readMoney, tooManyDecimals } from '../../values/parse-money.ts';
 import { ValueFault } from './built-order.ts';
 import type { ItemSums, OpenOrder } from './open-order.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
@@ -84,7 +84,7 @@ function addSum(
     order.fault ??= { fault: money, column: name, value: cell };
     return;
   }
-  if (!isPlain(cell)) marks?.see(cell, line, currencyCell(order, plan));
+  marks?.see(cell, line, currencyCell(order, plan));
   if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
   row[field] = (row[field] ?? 0n) + sign * toUnits(money.amount);
 }
