@@ -106,7 +106,11 @@ export const consentSchema = z
     given_at: names
       .optional()
       .describe('Columns with the time of the yes. A yes without a time never replaces a no.'),
-    refused_at: names.optional().describe('Columns with the time of the no. Any text in them is a no.'),
+    refused_at: names
+      .optional()
+      .describe(
+        'Columns with the time of the no. Any text in them is a no, except in columns that given_at names, too: they date the answer, yes or no.',
+      ),
   })
   .prefault({})
   .describe('Which columns hold consent, and what their values mean.');

@@ -50,8 +50,10 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
     spellings.flatMap((name) => header.find([name]) ?? []);
   const times = timeReader(layout, source.timeZone ?? null);
   const givenAt = columnsOf(consent.givenAt);
-  const refusedAt = columnsOf(consent.refusedAt);
   const isTime = (column: Column): boolean => givenAt.some(({ index }) => index === column.index);
+  const refusedAt = columnsOf(consent.refusedAt).filter((column) => !isTime(column));
+  /** Columns that date an answer, whether it is a yes or a no. */
+  const answeredAt = columnsOf(consent.refusedAt).filter(isTime);
   const rulesOf = (tests: readonly CellTest[], says: number): readonly Rule[] =>
     tests.flatMap((test) =>
       columnsOf(test.columns).map((column) =>
@@ -96,11 +98,21 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
     return { column, index: column.index, ...cellReader(own, declared.has(column.index)) };
   });
 
-  /** The date of a no is the latest that the row names. A no without a date is as old as its file. */
-  function refusedAtOf(cells: readonly string[], consentedAt: number | null): number {
+  /**
+   * The date of a no is the latest that the row names. A no without a date is as old as its file. The date of an answer is
+   * that of a no only if the answer is the no, and no other column says no.
+   */
+  function refusedAtOf(cells: readonly string[], saidYes: boolean, consentedAt: number | null): number {
     let last: number | null = null;
     for (const { index } of refusedAt) last = later(last, times.latest(cells[index] ?? ''));
+    if (answeredAt.length > 0 && !saidYes && !readers.some(isOtherNo))
+      for (const { index } of answeredAt) last = later(last, times.latest(cells[index] ?? ''));
     return later(last ?? asOfMs, consentedAt) ?? asOfMs;
+
+    function isOtherNo({ index, says }: (typeof readers)[number]): boolean {
+      const isAnswer = given.some(({ column }) => column.index === index);
+      return !isAnswer && (says(cells[index] ?? '') & SAYS.no) !== 0;
+    }
   }
 
   function consentedAtOf(cells: readonly string[]): number | null {
@@ -128,7 +140,7 @@ export function planConsent(header: ResolvedHeader, options: PlanConsentOptions)
       const saidYes = (says & SAYS.yes) !== 0;
       const consentedAt = saidYes ? consentedAtOf(cells) : null;
       const isRefused = (says & (SAYS.no | SAYS.unlisted)) !== 0;
-      return { saidYes, consentedAt, refusedAt: isRefused ? refusedAtOf(cells, consentedAt) : null };
+      return { saidYes, consentedAt, refusedAt: isRefused ? refusedAtOf(cells, saidYes, consentedAt) : null };
     },
     cells: (cells) => readers.map(({ column, index, says }) => ({ column, says: says(cells[index] ?? '') })),
   };

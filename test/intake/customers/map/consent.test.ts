@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SourceSettings } from '../../../../src/config/source-fields.ts';
-import { type ConsentRule, describeConsent } from '../../../../src/core/customer.ts';
+import { type ConsentRule, consentOf, describeConsent, mergeConsent } from '../../../../src/core/customer.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
 import { checkSource } from '../../../../src/intake/layout/check-source.ts';
 import { layoutHash } from '../../../../src/intake/layout/layout-hash.ts';
@@ -388,6 +388,18 @@ test('a yes has the date that the row gives it, and a no that of the row or of t
   const no = await read('a@x.example,,,yes,2026-05-01', null);
   expect(hours('2026-05-01T00:00:00Z', no?.refusedAt)).toBe(24 + 14);
   expect(hours('2026-06-01T00:00:00Z', (await read('a@x.example,no,,,', 'UTC'))?.refusedAt)).toBe(0);
+  // The date of the answer is that of a no, too, unless another column says no without a date.
+  const dated = await read('a@x.example,no,2026-05-01 10:00:00,,', 'UTC');
+  expect([dated?.saidYes, dated?.consentedAt]).toEqual([false, null]);
+  expect(hours('2026-05-01T10:00:00Z', dated?.refusedAt)).toBe(0);
+  const later = await read('a@x.example,yes,2026-05-02 10:00:00,,', 'UTC');
+  expect(dated && later && consentOf(mergeConsent(dated, later))).toBe('yes');
+  const earlier = await read('a@x.example,yes,2026-04-30 10:00:00,,', 'UTC');
+  expect(dated && earlier && consentOf(mergeConsent(dated, earlier))).toBe('no');
+  const undated = await read('a@x.example,no,2026-05-01 10:00:00,yes,', 'UTC');
+  expect(hours('2026-06-01T00:00:00Z', undated?.refusedAt)).toBe(0);
+  const onlyLeft = await read('a@x.example,yes,2026-05-01 10:00:00,yes,', 'UTC');
+  expect(hours('2026-06-01T00:00:00Z', onlyLeft?.refusedAt)).toBe(0);
   // A date after the file was written is wrong.
   expect((await read('a@x.example,yes,2026-07-01 10:00:00,,', 'UTC'))?.consentedAt).toBeNull();
   // A yes and a no in one row are a no, and the later yes of the row is part of the contradiction.
