@@ -1,3 +1,4 @@
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { checksOf, OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import type { JobKind } from '../job-kind.ts';
 import { checkFiles, crossCheck } from './cross-check.ts';
@@ -25,6 +26,9 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   crossCheck,
   checkFiles,
   purpose: ({ revenue, include }) => ({ readFor: 'orders', job: { revenue, include } }),
+  requireSettings(config, { sources }) {
+    if (sources.some((name) => config.sources[name]?.customerKey === true)) requireCustomerKeys(config);
+  },
   leases: ({ sources }) => sources.map((source) => `source:${source}`),
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),

@@ -1,3 +1,4 @@
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderDeleted } from './render.ts';
 import type { DeleteDataReport } from './report.ts';
@@ -14,6 +15,7 @@ export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   oneReaderHelp: 'Let one job read each source of requests.',
   // Its files are not exports. The tool stores nothing from them, not even the fact that they were read.
   purpose: () => null,
+  requireSettings: (config, { sources }) => void (sources.length > 0 && requireCustomerKeys(config)),
   leases: () => ['deleting:data'],
   // A plan only counts rows and writes nothing.
   plansInOverlay: false,

@@ -1,4 +1,5 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { checksOf, OF_STORED_FILES } from '../../src/config/source-fields.ts';
 import { clause } from '../../src/render/text.ts';
 import type { JobKind } from '../job-kind.ts';
@@ -21,6 +22,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
     'Let one job read each source. For the customers of another brand, add a second source with the same uri.',
   crossCheck: (job, { before }) => oneJobABrand(job, before),
   purpose: ({ consent }) => ({ readFor: 'customers', consent }),
+  requireSettings: (config) => void requireCustomerKeys(config),
   // Two runs cannot submit the same customer. Another job may read a source for its orders at the same time.
   leases: ({ brandId, sources }) => [
     `customers of brand:${brandId}`,

@@ -1,4 +1,5 @@
 import type { JobSettings } from '../config/job-fields.ts';
+import type { PipelineConfig } from '../config/schema.ts';
 import type { SourceSettings } from '../config/source-fields.ts';
 import type { Purpose } from '../core/layout.ts';
 import type { CsvChunk } from '../core/record.ts';
@@ -35,6 +36,12 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   openIntake?(run: Run<Settings>): Promise<Intake>;
   /** Performs a unit of work that only runs of this kind hand out. Omitted if they hand out none. */
   performUnit?(run: Run<Settings>, unit: Unit): Promise<Omit<UnitResult, 'notes'>>;
+  /**
+   * Checks, before a database is opened or created, the settings that only runs of this kind need. Omitted if there are none.
+   *
+   * @throws KnownError (exit 2).
+   */
+  requireSettings?(config: PipelineConfig, job: Settings): void;
   /** The leases that a run holds in addition to that of the job: `source:shop-orders`. */
   leases(job: Settings): readonly string[];
   /**

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openConfig } from '../../src/cli/open/open-config.ts';
 import { readEnvFile } from '../../src/cli/open/read-env-file.ts';
 import { findUnusedVariables, type Misled } from '../../src/config/environment/unused-variables.ts';
 import { openWorkshop, toCsv } from '../runs/workshop.ts';
+import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 // The tests start several processes, and the machine may be busy.
@@ -175,4 +176,21 @@ describe('an unencrypted connection to another machine', () => {
     expect(stdout + stderr).not.toContain(database.password);
     expect(await shop.posted()).toHaveLength(1);
   });
+});
+
+it('the key for customers is asked for before a run creates the database', async () => {
+  const cwd = makeTestFolder();
+  mkdirSync(join(cwd, 'exports'));
+  writeFileSync(
+    join(cwd, 'pipeline.yaml'),
+    `api: { url: http://127.0.0.1:9, key: k }
+sources: { list: { uri: ./exports/, layout: generic-customers } }
+jobs: { customers: { kind: identify-customers, source: list, brand_id: 4819 } }
+`,
+  );
+  for (const command of ['run', 'plan']) {
+    const { exitCode, stderr } = await runHere([command, 'customers'], { cwd });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('The key for the hashes')]);
+    expect(existsSync(join(cwd, '.data/postgres'))).toBe(false);
+  }
 });

@@ -2,6 +2,7 @@ import type { KnownError } from '../../core/known-error.ts';
 import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
+import { plural } from '../../core/text/plural.ts';
 import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
@@ -128,11 +129,14 @@ const QUESTIONS: Readonly<Record<Question['key'], Wording>> = {
   },
   consent: {
     ...{ flag: '--consent', value: 'not_recorded' },
-    ask: (source) => `${source} does not say who has consented. Has nobody in it refused?`,
+    ask: (source, about) =>
+      about === ''
+        ? `${source} does not say who has consented. Has nobody in it refused?`
+        : `${source} says who has refused (${about}), but not who has consented. May all others be submitted?`,
     help: 'If so: --consent not_recorded. Otherwise leave this export out.',
     isValid: (value) => value === 'not_recorded',
     fault: 'Write not_recorded.',
-    choices: [{ value: 'not_recorded', label: 'nobody in it has refused' }],
+    choices: [{ value: 'not_recorded', label: 'yes: nobody, or nobody else, has refused' }],
   },
   missingColumns: {
     ...{ flag: '--missing-columns', value: 'REASON' },
@@ -195,7 +199,11 @@ function questionsOf(
     ...{ source: name, key, suggestion, mayAssume },
     given: givenFor(options[key], name),
   });
-  if (examined.kind === 'customers') return examined.needsConsent ? [ask('consent')] : [];
+  if (examined.kind === 'customers') {
+    const { no } = examined.consent;
+    const about = no === 0 ? '' : plural(no, 'row');
+    return examined.needsConsent ? [{ ...ask('consent'), about }] : [];
+  }
   if (examined.kind !== 'orders') return [];
   const [currency = null, ...others] = examined.currency?.candidates ?? [];
   return [

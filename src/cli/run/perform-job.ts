@@ -82,6 +82,7 @@ export async function performConfigured(
   const reason = readReason(request.options);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   if (!request.isPlan) requireService(config);
+  kind.requireSettings?.(config, job);
   return withProcess(output, { config, lasts: false }, async (opened) => {
     const { isPlan } = request;
     const { log, telemetry } = opened;
