@@ -167,6 +167,7 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ],
   ['two codes of two owners', { codes: ['MIRA', 'NOOR'] }, 'held ambiguous_codes MIRA, NOOR'],
   ['one code of two owners', { codes: ['TWICE'] }, 'held ambiguous_codes TWICE'],
+  ['one code of two owners, with a blank in it', { codes: ['TW ice'] }, 'held ambiguous_codes TW ice'],
   [
     'one code of two owners, one after the other: the first',
     { codes: ['BOTH'] },
