@@ -14,7 +14,7 @@ export const LOWERING_WORDS: Readonly<Record<'refunded' | 'cancelled', Terms>> =
   refunded:
     termsIn(`refund, money back, moneyback, charge back, chargeback, reversed, erstatt, gutschrift, rembours, reembols,
     rimbors, devol, estorn, terug, ^retour, =return, =returns, =returned, zwrot, zwroc, vracen, vratk, aterbetal,
-    tilbagebetal, palautet, palautus, 返金, 返品`),
+    tilbagebetal, palautet, palautus, 返金, 返品, مسترد, استرداد, مرتجع`),
   cancelled: termsIn('cancel, storn, annul, anul, ^void, makuler, avbrut, perut, キャンセル'),
 };
 

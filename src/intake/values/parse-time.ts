@@ -6,6 +6,35 @@ import type { Fault } from '../map/fault.ts';
 export type TimeParser = (text: string) => InstantText | Fault;
 
 const ISO = 'YYYY-MM-DD[T ]HH:mm[:ss] Z';
+/**
+ * Abbreviations that mean one offset in the exports that use them. Ambiguous ones (CST, IST, BST) are left
+ * out.
+ */
+export const ZONE_WORDS: Readonly<Record<string, string>> = {
+  UTC: 'UTC',
+  GMT: 'UTC',
+  Z: 'UTC',
+  PST: '-08:00',
+  PDT: '-07:00',
+  MST: '-07:00',
+  MDT: '-06:00',
+  CDT: '-05:00',
+  EST: '-05:00',
+  EDT: '-04:00',
+  WET: 'UTC',
+  WEST: '+01:00',
+  CET: '+01:00',
+  CEST: '+02:00',
+  EET: '+02:00',
+  EEST: '+03:00',
+  JST: '+09:00',
+  AEST: '+10:00',
+  AEDT: '+11:00',
+  NZST: '+12:00',
+  NZDT: '+13:00',
+};
+/** A zone at the end of a time: a word, or an offset. */
+const ZONE = `(?<zone>${Object.keys(ZONE_WORDS).join('|')}|[+-]\\d\\d:?\\d\\d)`;
 /** The regular expression of each token of a pattern, as a named group. */
 const TOKENS: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
@@ -21,13 +50,15 @@ const TOKENS: Readonly<Record<string, string>> = {
   mm: '(?<minute>\\d\\d)',
   ss: '(?<second>\\d\\d)',
   A: '(?<half>[AaPp])\\.?[Mm]\\.?',
-  Z: '(?<zone>Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)',
+  Z: ZONE,
 };
 const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|h|mm|ss|A|Z/g;
 /** All tokens of a pattern, for messages. */
 export const TIME_TOKENS = Object.keys(TOKENS).join(' ');
-const ISO_TIME =
-  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,]\d+)?)? ?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i;
+const ISO_TIME = new RegExp(
+  `^(?<year>\\d{4})-(?<month>\\d\\d)-(?<day>\\d\\d)(?:[T ](?<hour>\\d\\d):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:[.,]\\d+)?)? ?${ZONE}?)?$`,
+  'i',
+);
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MINUTE_MS = 60_000;
 /** The clocks of Kiritimati are 14 hours ahead of UTC. No place is further from it. */
@@ -182,8 +213,9 @@ function toHour(hour: number, half: string | undefined): number {
 
 /** Returns the offset from UTC that a time states; null if no place has it. */
 function offsetOf(zone: string): number | null {
-  if (!/^[+-]/.test(zone)) return 0; // Z, UTC, GMT.
-  return toOffsetMs(zone.startsWith('-'), Number(zone.slice(1, 3)), Number(zone.slice(-2)));
+  const offset = ZONE_WORDS[zone.toUpperCase()] ?? zone;
+  if (offset === 'UTC') return 0;
+  return toOffsetMs(offset.startsWith('-'), Number(offset.slice(1, 3)), Number(offset.slice(-2)));
 }
 
 /** Returns an offset from UTC; null if no clock is ahead of UTC or behind it by so much. */

@@ -1,34 +1,7 @@
 import { isTimeZone } from '../../core/time/time-zone.ts';
 import type { Fault } from '../map/fault.ts';
-import { MAX_OFFSET_HOURS } from './parse-time.ts';
+import { MAX_OFFSET_HOURS, ZONE_WORDS } from './parse-time.ts';
 
-/**
- * Abbreviations that mean one offset in the exports that use them. Ambiguous ones (CST, IST, BST) are left
- * out.
- */
-const OFFSETS: Readonly<Record<string, string>> = {
-  UTC: 'UTC',
-  GMT: 'UTC',
-  Z: 'UTC',
-  PST: '-08:00',
-  PDT: '-07:00',
-  MST: '-07:00',
-  MDT: '-06:00',
-  CDT: '-05:00',
-  EST: '-05:00',
-  EDT: '-04:00',
-  WET: 'UTC',
-  WEST: '+01:00',
-  CET: '+01:00',
-  CEST: '+02:00',
-  EET: '+02:00',
-  EEST: '+03:00',
-  JST: '+09:00',
-  AEST: '+10:00',
-  AEDT: '+11:00',
-  NZST: '+12:00',
-  NZDT: '+13:00',
-};
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?$/i;
 const MAX_CHARS = 60;
 
@@ -45,7 +18,7 @@ const BAD_ZONE: Fault = {
  */
 export function parseZone(cell: string): string | Fault {
   const text = cell.trim();
-  const known = OFFSETS[text.toUpperCase()];
+  const known = ZONE_WORDS[text.toUpperCase()];
   if (known !== undefined) return known;
   if (text.length > MAX_CHARS) return BAD_ZONE;
   const [, sign, hours = '', minutes = '00'] = OFFSET.exec(text.replaceAll(' ', '')) ?? [];

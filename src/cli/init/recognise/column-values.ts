@@ -419,7 +419,10 @@ export function isMoney(cells: Cells, written = /\d/): boolean {
 export function isSurelyMoney(cells: Cells): boolean {
   const isRead = (cell: string): boolean =>
     MONEY_FORMATS.some((format) => typeof parseMoney(cell, format) === 'string');
-  const hasCurrency = cells.filled > 0 && cells.share((cell) => isCurrency(statedCurrency(cell) ?? '')) === 1;
+  // `R1` may be one rand, and is more often a number with a letter.
+  const isStated = (cell: string): boolean =>
+    isCurrency(statedCurrency(cell) ?? '') && !/^[A-Za-z]{1,2}\d+$/.test(cell);
+  const hasCurrency = cells.filled > 0 && cells.share(isStated) === 1;
   return cells.share((cell) => (hasCurrency || /[.,]\d\d(?!\d)/.test(cell)) && isRead(cell)) >= NEARLY_ALL;
 }
 

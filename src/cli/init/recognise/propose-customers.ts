@@ -1,6 +1,5 @@
 import type { ColumnRole, StatedRoles } from '../../../core/layout.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
-import { inShellQuotes } from '../../../core/text/printable.ts';
 import { joinLines } from '../../../core/text/wrap.ts';
 import {
   isAnswer,
@@ -85,7 +84,10 @@ export function proposeCustomers(
   const { email, name, stated } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
-  const found = others.flatMap((column) => readConsent(column, roleOf(column)) ?? []);
+  const open = openAnswers(others, stated);
+  const found = others.flatMap(
+    (column) => readConsent(column, open.includes(column) ? 'excludes' : roleOf(column)) ?? [],
+  );
   // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
   const saysYes = found.some(({ given }) => given.length > 0);
   const read = found.map((one) => {
@@ -94,7 +96,9 @@ export function proposeCustomers(
   });
   // A run reads such a column as a refusal, unless the layout says that it means neither.
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
-  const unasked = read.filter(({ column, given }) => given.length === 0 && roleOf(column) === undefined);
+  const unasked = read.filter(
+    ({ column, given }) => given.length === 0 && roleOf(column) === undefined && !open.includes(column),
+  );
   return {
     text: customersText(email, { others, read, ignored, name }),
     columns: [email, ...others].map((column) => {
@@ -109,7 +113,7 @@ export function proposeCustomers(
       };
     }),
     assumed: [
-      ...openAnswers(others, stated).map((column) => ({
+      ...open.map((column) => ({
         ...describeColumn(column),
         why: 'its cells say yes or no, and its name does not say to what: a yes may be a refusal',
         likely: 'unused' as const,
@@ -151,14 +155,14 @@ function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Cons
 
 function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Consent | undefined): string {
   if (isEmail) return 'by its name and values';
-  if (consent?.kind === 'refusal') return 'its name says that it takes permission away';
+  if (consent?.kind === 'refusal')
+    return smellOf(header) === 'refusal'
+      ? 'its name says that it takes permission away'
+      : 'its cells say yes or no, and a yes may be a refusal';
   if (consent !== undefined)
     return consent.given.length === 0 ? 'no word is known to mean yes, so each is a no' : 'by its name';
   if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
-  if (smellOf(header) === null && !LIKE_CONSENT.test(header))
-    return areAnswers({ cells }) && cells.filled > 0
-      ? `its name says nothing about consent; if a yes is a refusal: --column ${inShellQuotes(`${header}=excludes`)}`
-      : 'its name says nothing about consent';
+  if (smellOf(header) === null && !LIKE_CONSENT.test(header)) return 'its name says nothing about consent';
   return cells.filled === 0 ? 'it is always blank' : 'it has too many different values for an answer';
 }
 

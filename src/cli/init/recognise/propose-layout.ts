@@ -36,6 +36,7 @@ import {
 import {
   Cells,
   describeColumn,
+  isMoney,
   isSurelyMoney,
   type MeasuredColumn,
   MONEY_FORMATS,
@@ -121,7 +122,8 @@ export function proposeLayout(
       `Two columns are called ${JSON.stringify(twice.header)}, and nothing says which of them counts. Export the file again with one of them, or with two names.`,
     );
   const amounts = (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field) ?? []);
-  const inMinor = amounts.find(({ header }) => isInMinorUnits(header));
+  const others = total === undefined && saysOrder ? columns.filter(({ cells }) => isMoney(cells)) : [];
+  const inMinor = [...amounts, ...others].find(({ header }) => isInMinorUnits(header));
   if (inMinor !== undefined)
     return refusal(
       'unclear_columns',

@@ -26,11 +26,11 @@ const NO = [
 
 /** Words of a status that take permission away, or that show that it was never confirmed. */
 const REFUSAL =
-  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|disiscritt|cancellat|descadastrad|avregistrer/iu;
+  /unsubscri|opt(?:ed)?[ _-]?out|suppress|bounc|black[ _-]?list|block|clean(?:ed)?$|complain|spam|delet|disabled|inactiv|pending|unconfirmed|not[ _-]?(?:confirmed|subscribed)|non[ _-]?subscribed|never[ _-]?subscribed|abgemeldet|gelöscht|gesperrt|afgemeld|uitgeschreven|désabonné|désinscrit|desuscrit|baja|rebotad|disiscritt|cancellat|descadastrad|avregistrer/iu;
 
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
-  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer/iu;
+  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer/iu;
 /** Headers about other channels than e-mail. */
 const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
 /** Headers of things that accompany a refusal and that every row may have. */

@@ -262,6 +262,12 @@ test.each([
     /"currency_unit" says that amounts are in minor units/,
   ],
   [
+    'amounts whose only column says øre in its name',
+    'Ordrenr;Dato;Ordrestatus;Beløb (øre);Rabatkode\n1;2026-05-02;betalt;124900;MIRA10\n2;2026-05-03;betalt;2000;JOE20\n3;2026-05-04;betalt;1;\n',
+    'unclear_columns',
+    /"Beløb \(øre\)" says that its amounts are in minor units/,
+  ],
+  [
     'refunds whose name says cents',
     'Order No,Total,Refund (cents),Coupon,Status\n1,20.00,100,MIRA10,paid\n2,5.00,0,,paid\n',
     'unclear_columns',
@@ -439,10 +445,32 @@ const UNFAMILIAR: readonly (readonly [
     },
   ],
   [
-    'with abbreviations of time zones',
+    'with abbreviations of time zones that have several meanings',
     {
-      text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,2026-10-01 09:12 CEST,paid,49.00,ELSA10,EUR\n2,2026-10-02 09:12 CEST,paid,20.00,,EUR\n',
+      text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,2026-10-01 09:12 CST,paid,49.00,ELSA10,EUR\n2,2026-10-02 09:12 CST,paid,20.00,,EUR\n',
       asked: ['Order date unused'],
+    },
+  ],
+  [
+    'with ids that look like amounts in rand, and times in a zone that is named',
+    {
+      text: 'OrderRef,When,Status,Total,Coupon,Currency\nR1,2026-10-01 09:12 CEST,paid,49.00,ELSA10,EUR\nR2,2026-10-02 09:12 CEST,paid,20.00,,EUR\nR3,2026-10-02 09:12 CEST,paid,20.00,,EUR\n',
+      columns: {
+        ...{ order_id: ['OrderRef'], placed_at: ['When'], status: ['Status'] },
+        ...{ total: ['Total'], codes: ['Coupon'], currency: ['Currency'] },
+      },
+      layout: { times: { formats: ['iso'], zone: null, zoneColumn: [] }, lacks: ['consent'] },
+    },
+  ],
+  [
+    'in Arabic, with dinars',
+    {
+      text: 'رقم الطلب,التاريخ,الحالة,المجموع,العملة,رمز الخصم\n1001,2026-10-01T10:00:00Z,مدفوع,12.500,KWD,MIRA10\n1002,2026-10-02T10:00:00Z,ملغي,0.500,KWD,MIRA10\n1003,2026-10-03T10:00:00Z,مدفوع,35.250,KWD,JOE20\n',
+      columns: {
+        ...{ order_id: ['رقم الطلب'], placed_at: ['التاريخ'], status: ['الحالة'] },
+        ...{ total: ['المجموع'], codes: ['رمز الخصم'], currency: ['العملة'] },
+      },
+      layout: { status: { words: {}, known: ['ملغي'], credited: ['مدفوع'] } },
     },
   ],
   [

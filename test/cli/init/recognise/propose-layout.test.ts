@@ -176,6 +176,12 @@ test('a column that may turn a yes into a no is named as assumed, unless it is t
     'Bounced',
   ]);
   expect(await assumedOf('Mail,Newsletter,Status', 'a@example.com,yes,active')).toEqual(['Status']);
+  // What is said to be read as a refusal is one.
+  const rows = 'Mail,Newsletter,Koniec\na@example.com,yes,yes\nb@example.com,yes,no\nc@example.com,yes,\n';
+  const [source] = (await look(folderWith({ 'people.csv': rows }))).sources;
+  expect(source?.proposed?.assumed.map(({ header }) => header)).toEqual(['Koniec']);
+  expect(source?.proposed?.columns.at(-1)).toMatchObject({ header: 'Koniec', role: 'excludes' });
+  expect(source?.examined).toMatchObject({ submitted: 2, passedOver: { contradicting: 1 } });
 });
 
 test('an export of Shopify orders without a required column is not a list of customers', async () => {
