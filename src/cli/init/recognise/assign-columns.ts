@@ -5,6 +5,7 @@ import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
   isOfAnother,
+  isShare,
   type NameScorer,
   type StatusWords,
   type Stop,
@@ -16,6 +17,7 @@ import {
   describeColumn,
   hasFewWords,
   isMoney,
+  isStopped,
   type MeasuredColumn,
   mayBeDates,
   mayBeMinorUnits,
@@ -59,7 +61,7 @@ export type UnclearColumn = {
 /** A column of which some values mean that an order is never posted. */
 export type StopColumn = {
   readonly column: MeasuredColumn;
-  readonly reason: Stop | 'excluded';
+  readonly reason: Stop | 'excluded' | 'returned';
   readonly test: StopTest;
 };
 
@@ -184,6 +186,7 @@ export function assignColumns(
   byItsValues();
   unreadable();
   stopsByName();
+  stopsByWords();
   const total = chosen.get('total');
   if (total !== undefined) rivals(total);
   return { chosen, stops, timeOfDay: findTimeOfDay(), unclear, decisions: named.map(decide) };
@@ -229,7 +232,7 @@ export function assignColumns(
       if (stop === null) continue;
       const { cells } = column;
       const isFlag = cells.filled > 0 && cells.share((cell) => /^[01]$/.test(cell)) === 1;
-      const isAmount = stop === 'refunded' && !isFlag && isMoney(cells);
+      const isAmount = stop === 'refunded' && !isFlag && !isShare(column.header) && isMoney(cells);
       const mayBeRefund = stop === 'refunded' && (isAmount || cells.filled === 0);
       const mayBeTime = stop === 'cancelled' && cells.filled > 0 && shape('cancelled_at', cells) > 0;
       const test = isAmount ? null : stopTestOf(cells, stop);
@@ -245,6 +248,23 @@ export function assignColumns(
         used.add(column);
         stops.push({ column, reason: stop, test });
       }
+    }
+  }
+
+  /**
+   * Uses columns of states that are not those of the order, such as of its shipment, if a word in them says that it was
+   * returned or cancelled. A word that the file does not have is not known.
+   */
+  function stopsByWords(): void {
+    for (const column of free()) {
+      const { header, cells } = column;
+      if (!isOfAnother(header, 'status') || !hasFewWords(column)) continue;
+      const stopped = [...cells.counts.keys()].filter((word) => isStopped(word, words));
+      if (stopped.length === 0) continue;
+      const unless = [...cells.counts.keys()].filter((word) => !stopped.includes(word));
+      used.add(column);
+      byValues.add(column);
+      stops.push({ column, reason: 'returned', test: { equals: stopped, unless: [...unless, ''] } });
     }
   }
 
@@ -280,8 +300,12 @@ export function assignColumns(
           `it is named like a total, as ${JSON.stringify(total.header)} is, and differs from it`,
           'unused',
         );
-      else if (amount === null && isMoney(cells, amounts) && mayLower(column, total, records))
-        ask(column, `it has amounts up to the total on some rows only, as refunds have`, 'refunded');
+      else if (
+        amount === null &&
+        isMoney(cells, amounts) &&
+        mayLower(column, total, { records, isWritten: amounts === written })
+      )
+        ask(column, 'it has amounts below the total, as refunds or parts of a payment have', 'refunded');
     }
   }
 

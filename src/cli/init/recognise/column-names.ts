@@ -111,8 +111,17 @@ function namesIn(...lists: readonly Terms[]): ReadonlySet<string> {
   return new Set(lists.flat().map(headerWords));
 }
 
+/** Names of shares: `Refund %` is no amount. */
+const SHARE = /%|\b(?:percent\w*|pct|prozent\w*|porcentaje|percentuale|procent\w*|pourcentage)\b/i;
+
+/** True if a name says that its numbers are shares of an amount. */
+export function isShare(header: string): boolean {
+  return SHARE.test(header);
+}
+
 /** Says which amount a column's name means; null if the name says nothing about money that is known. */
 export function amountNameOf(header: string): AmountName | null {
+  if (isShare(header)) return { field: null, why: 'its name means a share, not an amount' };
   const name = headerWords(header);
   const bare = withoutCurrency(name).replace(WITH_TAX, '');
   const inner = bare.replace(OF_ORDER, '');

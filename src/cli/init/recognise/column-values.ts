@@ -272,7 +272,7 @@ export type MeasuredColumn = { readonly header: string; readonly index: number; 
 /** The test of a layout's exclusion: the values of a column that mean that an order is never posted. */
 export type StopTest =
   | { readonly not_blank: true }
-  | { readonly equals: readonly string[] }
+  | { readonly equals: readonly string[]; readonly unless?: readonly string[] }
   | { readonly none_of: readonly string[] }
   | { readonly matches: string };
 
@@ -362,6 +362,11 @@ function areWords(cells: Cells): boolean {
 /** Words that say of a row that it is no order to be credited, whatever its column is called. */
 const STOPPED = /^(?:refund|return|charge_?back|reversal|cancel|void|test|draft|declined|storn|retour)/;
 
+/** True if a word says that an order was returned or cancelled, in any of the languages of the lists. */
+export function isStopped(word: string, { meaningOf }: StatusWords): boolean {
+  return STOPPED.test(foldWord(word)) || /^(?:cancell?ed|returned|refunded)$/.test(meaningOf(word));
+}
+
 /** Columns of names, in which a test order has a word such as "Test". */
 const OF_PERSON = /name|customer|kunde|klant|client/i;
 
@@ -449,11 +454,16 @@ export function describeColumn({ header, cells }: MeasuredColumn): {
   return { header, samples: samples.map((cell) => maskAddresses(cell).slice(0, SAMPLE_CHARS)) };
 }
 
-/** True if some cells are blank or zero, and no other is above the total of its row. */
+/**
+ * True if no amount is above the total of its row, and some are below it or blank: amounts that were taken off, or what is
+ * left of the total.
+ *
+ * @param isWritten whether amounts have decimals. Where they have none, any number may look like a smaller amount.
+ */
 export function mayLower(
   column: MeasuredColumn,
   { index }: MeasuredColumn,
-  records: readonly CsvRecord[],
+  { records, isWritten }: { readonly records: readonly CsvRecord[]; readonly isWritten: boolean },
 ): boolean {
   const format = moneyFormatOf(column.cells) ?? MONEY_FORMATS[0];
   if (format === undefined) return true;
@@ -464,8 +474,10 @@ export function mayLower(
       isPartly = true;
       continue;
     }
-    const own = Number(parseMoney(cell, format));
-    if (Math.abs(own) > Math.abs(Number(parseMoney(cells[index] ?? '', format)))) return false;
+    const own = Math.abs(Number(parseMoney(cell, format)));
+    const total = Math.abs(Number(parseMoney(cells[index] ?? '', format)));
+    if (own > total) return false;
+    isPartly ||= isWritten && own < total;
   }
   return isPartly;
 }

@@ -8,7 +8,7 @@ import { foldHeader } from '../../../core/text/fold.ts';
 /** Words that answer yes, which is consent only in a column that asks for it. `1` and `active` mean many things. */
 const ANSWERS = [
   'yes, y, true, granted, accepted, confirmed, consented, ja, wahr, oui, vrai, sí, si, verdadero, sì',
-  'vero, sim, verdadeiro, tak, ano, kyllä',
+  'vero, sim, verdadeiro, tak, ano, kyllä, はい, نعم',
 ];
 
 /** Words that say by themselves that somebody has subscribed. */
@@ -21,7 +21,7 @@ const SUBSCRIBED = [
 /** Words that say no, or that nothing happened: in a column of refusals they mean that nobody refused. */
 const NO = [
   'no, n, false, 0, never, none, null, nil, undefined, n/a, na, -, --, not set, nein, falsch, nee, nej',
-  'nei, onwaar, non, faux, falso, não, nao, nie, ne, ei, 0000-00-00, 0000-00-00 00:00:00, 0.0, [], {}',
+  'nei, onwaar, non, faux, falso, não, nao, nie, ne, ei, いいえ, لا, 0000-00-00, 0000-00-00 00:00:00, 0.0, [], {}',
 ];
 
 /** Words of a status that take permission away, or that show that it was never confirmed. */
@@ -30,7 +30,7 @@ const REFUSAL =
 
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
-  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer/iu;
+  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer|wypis|rezygnac|odhláš|配信停止|配信解除|購読解除|受信拒否|退会/iu;
 /** Headers about other channels than e-mail. */
 const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
 /** Headers of things that accompany a refusal and that every row may have. */

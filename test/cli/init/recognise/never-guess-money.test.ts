@@ -168,6 +168,28 @@ test('Dutch columns that no list has are found by their values, and the refunds 
   expect(klant).toMatchObject({ role: null, samples: [] });
 });
 
+test('a shipment that was returned stops its order, and a word of shipments that the file does not have holds it', async () => {
+  const rows = ['1,20.00,MIRA10,paid,shipped', '2,30.00,MIRA10,paid,Returned', '3,5.00,,paid,shipped'];
+  const folder = folderWith({
+    'x.csv': ['Order No,Total,Coupon,Status,Fulfilment', ...rows, ''].join('\n'),
+  });
+  const { layout, preview } = ordersOf(await look(folder));
+  expect(layout.exclusions).toMatchObject([
+    { reason: 'returned', columns: ['Fulfilment'], equals: ['Returned'], unless: ['shipped', ''] },
+  ]);
+  expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'returned', orders: 1 }] });
+});
+
+test('a share of the total is no refunded amount', async () => {
+  const rows = ['1,200.00,MIRA10,paid,50', '2,30.00,MIRA10,paid,0', '3,5.00,,paid,0'];
+  const found = await look(
+    folderWith({ 'x.csv': ['Order No,Total,Coupon,Status,Refund %', ...rows, ''].join('\n') }),
+  );
+  const { layout, preview } = ordersOf(found);
+  expect(layout.columns.refunded).toBeUndefined();
+  expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'refunded', orders: 1 }] });
+});
+
 const ORDER = ['Order No', 'Total', 'Coupon', 'Status'];
 
 test.each([
@@ -206,7 +228,13 @@ test.each([
     'an amount on some rows only',
     [...ORDER, 'Endurgreitt'],
     ['0.00', '7.50'],
-    'it has amounts up to the total on some rows only, as refunds have',
+    'it has amounts below the total, as refunds or parts of a payment have',
+  ],
+  [
+    'an amount below the total on each row',
+    [...ORDER, 'Cashed in'],
+    ['1.00', '1.50'],
+    'it has amounts below the total, as refunds or parts of a payment have',
   ],
   [
     'returns without a meaning',
