@@ -17,6 +17,7 @@ import {
   describeColumn,
   hasFewWords,
   isMoney,
+  isOtherStatus,
   isStopped,
   type MeasuredColumn,
   mayBeDates,
@@ -257,8 +258,8 @@ export function assignColumns(
    */
   function stopsByWords(): void {
     for (const column of free()) {
-      const { header, cells } = column;
-      if (!isOfAnother(header, 'status') || !hasFewWords(column)) continue;
+      const { cells } = column;
+      if (!isOtherStatus(column)) continue;
       const stopped = [...cells.counts.keys()].filter((word) => isStopped(word, words));
       if (stopped.length === 0) continue;
       const unless = [...cells.counts.keys()].filter((word) => !stopped.includes(word));

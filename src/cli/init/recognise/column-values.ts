@@ -362,6 +362,17 @@ function areWords(cells: Cells): boolean {
 /** Words that say of a row that it is no order to be credited, whatever its column is called. */
 const STOPPED = /^(?:refund|return|charge_?back|reversal|cancel|void|test|draft|declined|storn|retour)/;
 
+/** True if a column has the states of something that is not the order, such as its shipment. */
+export function isOtherStatus({ header, cells }: MeasuredColumn): boolean {
+  return (
+    isOfAnother(header, 'status') &&
+    !PERSONAL.test(header) &&
+    cells.filled > 0 &&
+    cells.counts.size <= MAX_STATES &&
+    areWords(cells)
+  );
+}
+
 /** True if a word says that an order was returned or cancelled, in any of the languages of the lists. */
 export function isStopped(word: string, { meaningOf }: StatusWords): boolean {
   return STOPPED.test(foldWord(word)) || /^(?:cancell?ed|returned|refunded)$/.test(meaningOf(word));

@@ -176,7 +176,7 @@ function exclusionsOf({
         ([key, value]) =>
           `${key}: ${value === true ? 'true' : typeof value === 'string' ? quote(value) : list(value)}`,
       )
-      .join()}`;
+      .join(', ')}`;
   return [
     ...(status === undefined || cancelled.length === 0
       ? []
