@@ -23,8 +23,6 @@ export type MarkWatch = {
 
 type Given = Pick<SourceSettings, 'name' | 'decimalMark'> & Partial<Pick<SourceSettings, 'currency'>>;
 
-/** Matches the digits around the last mark of an amount. */
-const LAST_MARK = /^(.*?)(\d+)([.,])(\d+)\D*$/;
 /** Digits of a group of thousands. */
 const GROUP = 3;
 
@@ -60,10 +58,10 @@ export function watchMarks(
         ofThree.isShown ||= money.decimal === '.';
         return;
       }
-      const [, before = '', whole = '', mark, digits = ''] = LAST_MARK.exec(text) ?? [];
-      if (mark === undefined) return;
+      const last = lastMark(text);
+      if (last === null) return;
+      const { whole, mark, digits, hasGroups } = last;
       const isDecimal = mark === money.decimal;
-      const hasGroups = /\d/.test(before);
       const isGroup =
         digits.length === GROUP && whole.length <= GROUP && !whole.startsWith('0') && !hasGroups;
       const currency = stated ?? fallback;
@@ -84,7 +82,7 @@ export function watchMarks(
       const open = [ofOthers, ofThree].find(({ first, isShown }) => first !== null && !isShown);
       if (open === undefined || open.first === null) return;
       const { text, line } = open.first;
-      const [, , whole, , digits] = LAST_MARK.exec(text) ?? [];
+      const { whole, digits } = lastMark(text) ?? { whole: text, digits: '' };
       const which =
         open === ofThree
           ? 'No amount of the file shows which mark is before the decimals.'
@@ -96,4 +94,14 @@ export function watchMarks(
       });
     },
   };
+}
+
+/** The last mark of an amount, with the digits around it. Null if there is none between digits. */
+function lastMark(text: string) {
+  const last = [...text.matchAll(/[.,]\d+/g)].at(-1);
+  const before = text.slice(0, last?.index ?? 0);
+  const [whole = ''] = /(?<!\d)\d+$/.exec(before) ?? [];
+  if (last === undefined || whole === '') return null;
+  const hasGroups = /\d/.test(before.slice(0, -whole.length));
+  return { whole, mark: last[0].charAt(0), digits: last[0].slice(1), hasGroups };
 }
