@@ -337,7 +337,7 @@ test('init asks what an unclear column is, writes nothing without an answer, and
   const asked = await run(args);
   expect(asked.exitCode).toBe(2);
   expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
-    '--column "Tagastus=ROLE" o.csv: what is this column? it has amounts up to the total on some rows only, as refunds have (0.00, 7.50) For example =refunded.',
+    '--column "Tagastus=ROLE" o.csv: what is this column? it has amounts below the total, as refunds or parts of a payment have (0.00, 7.50) For example =refunded.',
   );
   expect(existsSync(join(folder, 'shop'))).toBe(false);
   const answered = await run([...args, '--column', 'Tagastus=refunded']);
