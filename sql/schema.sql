@@ -386,6 +386,19 @@ end $$;
 
 COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
 
+CREATE FUNCTION ops.note_paid_elsewhere() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into ops.payments_elsewhere (payment_id, paid_on, amount, recorded_by, reason)
+  select new.payment_id, new.elsewhere_on, new.elsewhere_amount - case tg_op when 'UPDATE' then old.elsewhere_amount else 0 end, new.settled_by,
+    new.settle_reason;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION ops.note_paid_elsewhere() IS 'Keeps each part of a payment that was paid elsewhere.';
+
 CREATE FUNCTION ops.record_actor() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3744,13 +3757,12 @@ CREATE TABLE ops.payments (
     settle_reason text,
     elsewhere_amount numeric(24,4) DEFAULT 0 NOT NULL,
     elsewhere_on date,
+    CONSTRAINT a_negative_one_is_settled CHECK (((amount > (0)::numeric) OR ((amount < (0)::numeric) AND (state = 'paid'::text) AND (exported_at IS NULL) AND (elsewhere_amount = amount)))),
     CONSTRAINT an_export_is_whole CHECK (((num_nulls(exported_as, exported_at, exported_by) = ANY (ARRAY[0, 3])) AND ((exported_at IS NULL) OR (account_mark IS NOT NULL)))),
+    CONSTRAINT no_more_is_paid_than_owed CHECK (((paid_amount = amount) OR ((paid_amount >= (0)::numeric) AND (paid_amount <= amount)))),
     CONSTRAINT payments_account_mark_check CHECK ((account_mark ~ '^[A-Z]{2}[0-9]{2}[A-Z0-9]{4}$'::text)),
-    CONSTRAINT payments_amount_check CHECK ((amount > (0)::numeric)),
-    CONSTRAINT payments_check CHECK (((paid_amount >= (0)::numeric) AND (paid_amount <= amount))),
     CONSTRAINT payments_creator_check CHECK ((creator <> ''::text)),
     CONSTRAINT payments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT payments_elsewhere_amount_check CHECK ((elsewhere_amount >= (0)::numeric)),
     CONSTRAINT payments_exported_as_check CHECK ((exported_as = ANY (ARRAY['pain.001'::text, 'csv'::text]))),
     CONSTRAINT payments_exported_by_check CHECK ((exported_by <> ''::text)),
     CONSTRAINT payments_reference_check CHECK ((reference ~ '^[A-Z0-9-]{1,35}$'::text)),
@@ -3770,7 +3782,7 @@ CASE state
     WHEN 'partly_paid'::text THEN ((paid_amount > (0)::numeric) AND (paid_amount < amount))
     ELSE (paid_amount = (0)::numeric)
 END AND ((paid_on IS NULL) = (paid_amount = (0)::numeric)))),
-    CONSTRAINT who_paid_elsewhere_says_so CHECK ((((elsewhere_amount > (0)::numeric) = ((settled_by IS NOT NULL) AND (state <> 'cancelled'::text))) AND ((elsewhere_amount > (0)::numeric) = (elsewhere_on IS NOT NULL)) AND (elsewhere_amount <= paid_amount))),
+    CONSTRAINT who_paid_elsewhere_says_so CHECK ((((elsewhere_amount <> (0)::numeric) = ((settled_by IS NOT NULL) AND (state <> 'cancelled'::text))) AND ((elsewhere_amount <> (0)::numeric) = (elsewhere_on IS NOT NULL)) AND ((elsewhere_amount = amount) OR ((elsewhere_amount >= (0)::numeric) AND (elsewhere_amount <= paid_amount))))),
     CONSTRAINT who_settles_it_says_why CHECK (((num_nulls(settled_by, settle_reason) = ANY (ARRAY[0, 2])) AND ((state <> 'cancelled'::text) OR (settled_by IS NOT NULL))))
 );
 
@@ -3784,7 +3796,7 @@ COMMENT ON COLUMN ops.payments.creator IS 'Whom it pays: the handle, folded, or 
 
 COMMENT ON COLUMN ops.payments.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN ops.payments.amount IS 'Sum of its items, in currency.';
+COMMENT ON COLUMN ops.payments.amount IS 'Sum of its items, in currency. Negative: what the creator owed is settled, and no bank has it.';
 
 COMMENT ON COLUMN ops.payments.reference IS 'EndToEndId, a digest of what it pays. It never changes, and comes back in the file of the bank.';
 
@@ -3808,9 +3820,9 @@ COMMENT ON COLUMN ops.payments.settled_by IS 'Who cancelled it, or paid it elsew
 
 COMMENT ON COLUMN ops.payments.settle_reason IS 'Why, in the words of this person.';
 
-COMMENT ON COLUMN ops.payments.elsewhere_amount IS 'Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency.';
+COMMENT ON COLUMN ops.payments.elsewhere_amount IS 'Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency: the sum of ops.payments_elsewhere.';
 
-COMMENT ON COLUMN ops.payments.elsewhere_on IS 'Day on which the person paid it, the last one if there were several. Null: nothing was paid elsewhere.';
+COMMENT ON COLUMN ops.payments.elsewhere_on IS 'Day of the part that was recorded last. Null: nothing was paid elsewhere.';
 
 CREATE VIEW bi.payments AS
  SELECT (p.payment_id)::text AS payment_id,
@@ -7334,6 +7346,32 @@ ALTER TABLE ops.payment_proposals ALTER COLUMN proposal_id ADD GENERATED ALWAYS 
     CACHE 1
 );
 
+CREATE TABLE ops.payments_elsewhere (
+    payment_id bigint NOT NULL,
+    paid_on date NOT NULL,
+    amount numeric(24,4) CONSTRAINT payments_elsewhere_amount_not_null1 NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_by text NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT payments_elsewhere_amount_check1 CHECK ((amount <> (0)::numeric)),
+    CONSTRAINT payments_elsewhere_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT payments_elsewhere_recorded_by_check CHECK ((recorded_by <> ''::text))
+);
+
+COMMENT ON TABLE ops.payments_elsewhere IS 'Each part of a payment that a person paid without the file for the bank, or agreed not to owe. Written by a trigger; their sum is elsewhere_amount of the payment. Append-only: a trigger refuses any change.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.payment_id IS 'Payment, see ops.payments.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.paid_on IS 'Day on which the person paid it.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.amount IS 'In the currency of the payment. Negative: what the creator owed is settled.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.recorded_at IS 'When the person said so.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.recorded_by IS 'Who said so.';
+
+COMMENT ON COLUMN ops.payments_elsewhere.reason IS 'How it was paid.';
+
 ALTER TABLE ops.payments ALTER COLUMN payment_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.payments_payment_id_seq
     START WITH 1
@@ -8636,6 +8674,8 @@ CREATE UNIQUE INDEX payment_items_claimed_once ON ops.payment_items USING btree 
 
 CREATE INDEX payment_items_deal ON ops.payment_items USING btree (deal_id, statement_id);
 
+CREATE INDEX payments_elsewhere_payment ON ops.payments_elsewhere USING btree (payment_id);
+
 CREATE INDEX payments_open ON ops.payments USING btree (state) WHERE (state = ANY (ARRAY['proposed'::text, 'exported'::text, 'partly_paid'::text]));
 
 CREATE INDEX problems_last ON ops.problems USING btree (kind, COALESCE(job, ''::text), problem_id DESC);
@@ -8786,6 +8826,12 @@ CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EAC
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
 
+CREATE TRIGGER note_paid_elsewhere_inserted AFTER INSERT ON ops.payments FOR EACH ROW WHEN ((new.elsewhere_amount <> (0)::numeric)) EXECUTE FUNCTION ops.note_paid_elsewhere();
+
+CREATE TRIGGER note_paid_elsewhere_updated AFTER UPDATE ON ops.payments FOR EACH ROW WHEN ((new.elsewhere_amount <> old.elsewhere_amount)) EXECUTE FUNCTION ops.note_paid_elsewhere();
+
+CREATE TRIGGER payments_elsewhere_stay BEFORE DELETE OR UPDATE ON ops.payments_elsewhere FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
+
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfills FOR EACH ROW EXECUTE FUNCTION ops.record_actor('approved_by');
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF read_by, decided_by ON ops.bank_entries FOR EACH ROW EXECUTE FUNCTION ops.record_actor('read_by', 'decided_by');
@@ -8931,6 +8977,9 @@ ALTER TABLE ONLY ops.notices
 
 ALTER TABLE ONLY ops.payment_items
     ADD CONSTRAINT payment_items_payment_id_currency_is_live_fkey FOREIGN KEY (payment_id, currency, is_live) REFERENCES ops.payments(payment_id, currency, is_live) ON UPDATE CASCADE;
+
+ALTER TABLE ONLY ops.payments_elsewhere
+    ADD CONSTRAINT payments_elsewhere_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES ops.payments(payment_id);
 
 ALTER TABLE ONLY ops.payments
     ADD CONSTRAINT payments_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES ops.payment_proposals(proposal_id);

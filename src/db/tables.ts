@@ -4096,7 +4096,7 @@ export interface OpsPayments {
    */
   account_mark: string | null;
   /**
-   * Sum of its items, in currency.
+   * Sum of its items, in currency. Negative: what the creator owed is settled, and no bank has it.
    */
   amount: Numeric;
   /**
@@ -4108,11 +4108,11 @@ export interface OpsPayments {
    */
   currency: string;
   /**
-   * Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency.
+   * Part of paid_amount that a person paid without the file for the bank, or agreed not to owe, in currency: the sum of ops.payments_elsewhere.
    */
   elsewhere_amount: Generated<Numeric>;
   /**
-   * Day on which the person paid it, the last one if there were several. Null: nothing was paid elsewhere.
+   * Day of the part that was recorded last. Null: nothing was paid elsewhere.
    */
   elsewhere_on: Timestamp | null;
   /**
@@ -4163,6 +4163,33 @@ export interface OpsPayments {
    * proposed, exported (a file for the bank was written), partly_paid or paid (the bank says so, or a person paid it elsewhere), returned (the money came back), cancelled.
    */
   state: Generated<string>;
+}
+
+export interface OpsPaymentsElsewhere {
+  /**
+   * In the currency of the payment. Negative: what the creator owed is settled.
+   */
+  amount: Numeric;
+  /**
+   * Day on which the person paid it.
+   */
+  paid_on: Timestamp;
+  /**
+   * Payment, see ops.payments.
+   */
+  payment_id: Int8;
+  /**
+   * How it was paid.
+   */
+  reason: string;
+  /**
+   * When the person said so.
+   */
+  recorded_at: Generated<Timestamp>;
+  /**
+   * Who said so.
+   */
+  recorded_by: string;
 }
 
 export interface OpsProblems {
@@ -5950,6 +5977,7 @@ export interface DB {
   "ops.payment_items": OpsPaymentItems;
   "ops.payment_proposals": OpsPaymentProposals;
   "ops.payments": OpsPayments;
+  "ops.payments_elsewhere": OpsPaymentsElsewhere;
   "ops.problems": OpsProblems;
   "ops.request_turns": OpsRequestTurns;
   "ops.run_messages": OpsRunMessages;

@@ -91,7 +91,8 @@ export async function readUnpaid(
 }
 
 /**
- * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed.
+ * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed. If corrections prevail,
+ * it is what the creator owes: it was paid back, or the person agreed not to take it back.
  *
  * @throws KnownError `payments_not_proposed` (exit 2), also if nothing is unpaid.
  */
@@ -116,14 +117,18 @@ export async function recordPaidElsewhere(
   await requirePast(trx, paidOn);
   await lockProposals(trx);
   const unpaid = await readUnpaid(trx, { month, statements });
-  const paid = unpaid.find(
-    (one) => foldHandle(one.creator) === foldHandle(creator) && one.currency === currency,
-  );
-  if (paid === undefined || paid.becomes === 'not_positive')
+  const own = unpaid.filter((one) => one.currency === currency && !isSameAmount(one.amount, '0'));
+  const like = own.filter((one) => foldHandle(one.creator) === foldHandle(creator));
+  // A deal may be written as the handle of somebody else is, but for its case.
+  const paid = own.find((one) => one.creator === creator) ?? (like.length === 1 ? like[0] : undefined);
+  if (paid === undefined)
     throw configurationError({
       code: 'payments_not_proposed',
       where: month,
-      message: `Nothing in ${currency} is owed to this creator that is not in a payment yet.`,
+      message:
+        like.length > 1
+          ? `Several are written like that: ${like.map((one) => one.creator).join(', ')}.`
+          : `Nothing in ${currency} is open with this creator that is not in a payment yet.`,
       help: 'Write creator and currency as payments propose --dry-run lists them. Cancel a payment first if it is not to be sent.',
       safe: SAFE,
     });

@@ -132,6 +132,32 @@ describe('payments of closed statements', () => {
     const june = (await propose(shop, '2026-06', '--dry-run')).stdout;
     expect(june).toMatch(/mia\.test +7\.00 EUR +…3000 +2026-06/);
     expect(june).toMatch(/order:\d+ without a deal +1\.00 EUR/);
+    // It is paid in cash, and cancelled. Nobody is named of whom to take it back, so a person settles it.
+    const nobody = /order:\d+ without a deal/.exec(june)?.[0] ?? '';
+    const settleNobody = (month: string) =>
+      shop.cli(
+        ...['payments', 'settle', month, '--creator', nobody, '--currency', 'EUR'],
+        ...['--on', '2026-07-02', '--reason', 'cash'],
+      );
+    expect((await settleNobody('2026-06')).exitCode).toBe(0);
+    shop.drop(
+      '4-july.csv',
+      `${MAY.split('\n')[0]}\n9,20.00,EUR,EVE5,2026-06-10T10:01:00Z,cancelled\n10,50.00,EUR,MIA10,2026-07-10T10:00:00Z,paid\n`,
+    );
+    await shop.run();
+    await closeMonth(shop, '2026-07');
+    expect((await propose(shop, '2026-07', '--dry-run')).stdout).toMatch(
+      /corrections prevail; carried forward: -1\.00 EUR/,
+    );
+    expect((await settleNobody('2026-07')).stdout.replace(/\s+/g, ' ')).toContain(
+      `What ${nobody} owes, 1.00 EUR, counts as settled on 2026-07-02.`,
+    );
+    expect((await propose(shop, '2026-07', '--dry-run')).stdout).not.toContain(nobody);
+    expect(said(await settleNobody('2026-07'))).toMatch(/Nothing in EUR is open with this creator/);
+    const of = (csv: string) => csv.split('\r\n').filter((row) => row.includes('closed,2026-07'));
+    expect(of((await shop.cli('accruals', '2026-07', '--format', 'csv')).stdout)).toEqual([
+      '2026-07,closed,2026-07,4819,EUR,0,5.0000',
+    ]);
     // The index refuses what the code did not see: the amount of a live payment in another one.
     await expect(
       sql`update ops.payments set state = 'proposed', exported_as = null, exported_at = null, exported_by = null, account_mark = null,
@@ -190,7 +216,7 @@ describe('payments of closed statements', () => {
     // A database that was restored from before the proposal: the bank has booked what it proposes again.
     const { rows: lost } = await sql<{ reference: string }>`
       select reference from ops.payments where creator = 'dealben'`.execute(shop.db);
-    await sql`truncate ops.payment_items, ops.payments, ops.payment_proposals, ops.bank_entries restart identity`.execute(
+    await sql`truncate ops.payments_elsewhere, ops.payment_items, ops.payments, ops.payment_proposals, ops.bank_entries restart identity`.execute(
       shop.db,
     );
     shop.write(
@@ -347,6 +373,11 @@ ${mia};ten;EUR;2026-05-07;returned
     expect(august).toContain('paid_in_part,,,EUR,0,-5.0000');
     expect(await shop.cli('accruals', '2026-07', '--format', 'csv')).toMatchObject({ stdout: july });
     expect((await complete('2026-08-02')).stdout).toContain('paid, with 10.00 EUR on 2026-08-02.');
+    // Each part that was paid elsewhere is kept: those of before stay what they were.
+    expect(await shop.cli('accruals', '2026-07', '--format', 'csv')).toMatchObject({ stdout: july });
+    expect((await shop.cli('payments', '--creator', 'dealben')).stdout.replace(/\s+/g, ' ')).toContain(
+      'paid on 2026-08-02, of which elsewhere: 5.00 EUR on 2026-07-04, 10.00 EUR on 2026-08-02',
+    );
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
   });
 

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { FILE_KINDS, type FileKind, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatMoney, isMore, subtractMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
 import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
@@ -118,7 +118,7 @@ export const paymentsCommand: CommandDefinition = {
     {
       name: 'settle',
       changes: true,
-      description: 'record that you paid a creator in another way, so that it is never proposed',
+      description: 'record that you paid a creator in another way, or that what the creator owes is settled',
       takes: (command) =>
         command
           .argument('<month>', 'the last closed month', parseMonth)
@@ -344,6 +344,10 @@ async function performSettling(output: Output, month: string, options: SettleOpt
     ...{ event: 'payment_settled', proposalId: options.dryRun === true ? null : proposalId },
     ...{ creator: paid.creator, amount: paid.amount, currency },
   });
-  output.print(`${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`);
+  output.print(
+    isMore('0', paid.amount)
+      ? `What ${paid.creator} owes, ${formatMoney(subtractMoney('0', paid.amount), currency)}, counts as settled on ${paidOn}. Nothing is set off against it any more.`
+      : `${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`,
+  );
   return EXIT.ok;
 }

@@ -39,8 +39,8 @@ export type Payment = {
   readonly paidOn: string | null;
   /** Part of `paidAmount` that a person paid without the bank's file. */
   readonly elsewhereAmount: DecimalText;
-  /** The last day on which that was. Null: nothing was paid elsewhere. */
-  readonly elsewhereOn: string | null;
+  /** Each part of it, in the order in which they were recorded. */
+  readonly elsewhere: readonly { readonly paidOn: string; readonly amount: DecimalText }[];
   readonly proposedAt: Date;
   readonly settledBy: string | null;
   readonly settleReason: string | null;
@@ -72,8 +72,10 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
       p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
       to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", p.elsewhere_amount::text as "elsewhereAmount",
-      to_char(p.elsewhere_on, 'YYYY-MM-DD') as "elsewhereOn", r.proposed_at as "proposedAt", p.settled_by as "settledBy",
-      p.settle_reason as "settleReason"
+      coalesce((
+        select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text) order by x.recorded_at)
+        from ops.payments_elsewhere x where x.payment_id = p.payment_id), '[]') as elsewhere,
+      r.proposed_at as "proposedAt", p.settled_by as "settledBy", p.settle_reason as "settleReason"
     from ops.payments p join ops.payment_proposals r using (proposal_id)
     where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint) and (${state}::text is null or p.state = ${state})
       and (${creator}::text is null or p.creator = ${creator}) and (${ids}::bigint[] is null or p.payment_id = any (${ids}::bigint[]))
@@ -208,7 +210,7 @@ export async function markRestPaid(
   },
 ): Promise<void> {
   await execute(trx)`
-    update ops.payments set state = 'paid', elsewhere_amount = elsewhere_amount + amount - paid_amount, elsewhere_on = greatest(elsewhere_on, ${paidOn}::date),
+    update ops.payments set state = 'paid', elsewhere_amount = elsewhere_amount + amount - paid_amount, elsewhere_on = ${paidOn}::date,
       paid_amount = amount, paid_on = greatest(paid_on, ${paidOn}::date), settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
     where payment_id = ${paymentId}::bigint and state = 'partly_paid'`;
 }

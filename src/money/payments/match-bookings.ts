@@ -184,17 +184,7 @@ async function settlePayments(
  * it does not. A booking is never counted in part, unless a person confirmed that it pays more than the payment.
  */
 function foldPayment(
-  payment: Pick<
-    Payment,
-    | 'state'
-    | 'amount'
-    | 'currency'
-    | 'paidAmount'
-    | 'paidOn'
-    | 'exportedAs'
-    | 'elsewhereAmount'
-    | 'elsewhereOn'
-  >,
+  payment: Payment,
   entries: readonly BankEntry[],
 ): {
   readonly state: PaymentState;
@@ -217,7 +207,8 @@ function foldPayment(
     ? entries.toSorted((one, other) => rankOf(one) - rankOf(other))
     : entries;
   // What the bank paid, less what came back.
-  let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, payment.elsewhereOn];
+  const lastElsewhere = payment.elsewhere.map((part) => part.paidOn).toSorted().at(-1) ?? null;
+  let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, lastElsewhere];
   const whyNot = (entry: BankEntry, after: DecimalText): HoldReason | null => {
     if (isKept(entry)) return null;
     if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';

@@ -114,18 +114,19 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
   return sql`
     with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
     paid as (
-      select p.payment_id, case when p.elsewhere_on <= ${end} then p.elsewhere_amount else 0 end + (
+      select p.payment_id, (
+          select coalesce(sum(x.amount), 0) from ops.payments_elsewhere x where x.payment_id = p.payment_id and x.paid_on <= ${end}) + (
           select coalesce(sum(case kind when 'paid' then e.amount else -e.amount end), 0) from ops.bank_entries e
           where e.payment_id = p.payment_id and e.outcome = 'counted' and e.booked_on <= ${end}) as amount
       from ops.payments p
-      where p.is_live and p.paid_amount > 0
+      where p.is_live and p.paid_amount <> 0
     ),
     standings as (
       select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month, l.brand_id, l.currency, l.amount
       from closed l
       left join ops.payment_items i on i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency
       left join ops.payments p using (payment_id) left join paid using (payment_id)
-      where i.payment_id is null or p.amount > coalesce(paid.amount, 0)
+      where i.payment_id is null or p.amount * sign(p.amount) > coalesce(paid.amount, 0) * sign(p.amount)
       union all
       select 'paid_in_part', null, null, p.currency, -paid.amount
       from ops.payments p join paid using (payment_id) where paid.amount > 0 and paid.amount < p.amount

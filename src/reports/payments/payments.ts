@@ -27,7 +27,7 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
     },
     not_positive: {
       title: 'Nothing to pay, because corrections prevail; carried forward',
-      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is: agree with the creator what becomes of it.',
+      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is. If it was paid back, or you agreed not to take it back, record that: npx influencer-sync payments settle --help',
     },
   };
 const KINDS = Object.keys(BECOMES) as readonly Unpaid['becomes'][];
@@ -65,10 +65,13 @@ function monthsOf({ items }: Unpaid): string {
   return [...new Set(items.map(({ month }) => month))].join(', ');
 }
 
-/** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03`. */
-export function stateOf({ state, paidAmount, paidOn, currency, exportedAs }: Payment): string {
-  if (state === 'paid') return `paid on ${paidOn ?? ''}`;
-  if (state === 'partly_paid') return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}`;
+/** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03, of which elsewhere: 5.00 EUR on 2026-06-03`. */
+export function stateOf({ state, paidAmount, paidOn, currency, exportedAs, elsewhere }: Payment): string {
+  const parts = elsewhere.map((part) => `${formatMoney(part.amount, currency)} on ${part.paidOn}`);
+  const ofWhich = parts.length === 0 ? '' : `, of which elsewhere: ${parts.join(', ')}`;
+  if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}`;
+  if (state === 'partly_paid')
+    return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}${ofWhich}`;
   return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
 }
 
