@@ -583,6 +583,30 @@ end $$;
 
 COMMENT ON FUNCTION reporting.note_closed_lines() IS 'Notes that the orders of a closed statement have been closed.';
 
+CREATE FUNCTION reporting.note_confirmed_rates() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into reporting.changed_earnings (collab_id)
+  select distinct e.collab_id
+  from ops.webhook_events w
+  left join mirror.collaboration_versions v on v.collab_id = w.collab_id and v.is_latest
+  join new_rows n on n.deal_id = coalesce(v.deal_id, w.deal_id)
+  join old_rows o on o.deal_id = n.deal_id
+  cross join lateral (
+    select w.collab_id where w.collab_id is not null
+    union
+    select e.collab_id from ledger.entries e
+    where w.collab_id is null and e.deal_id = w.deal_id and e.effect = 'referral' and e.collab_id is not null) e
+  where w.kind = 'update_commission' and n.read_at is distinct from o.read_at
+    -- The time of an event is never after it came.
+    and w.received_at >= coalesce(o.read_at, '-infinity');
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_confirmed_rates() IS 'Notes that the orders of a collaboration may have earned something else, because the mirror has read its deal since an event of its rate.';
+
 CREATE FUNCTION reporting.note_deleted_attributions() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -616,6 +640,22 @@ begin
 end $$;
 
 COMMENT ON FUNCTION reporting.note_inserted_entries() IS 'Notes that entries which were accepted at once have earned something.';
+
+CREATE FUNCTION reporting.note_told_rate() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  -- An event that names no collaboration may be about each one of the deal.
+  insert into reporting.changed_earnings (collab_id)
+  select new.collab_id where new.collab_id is not null
+  union
+  select e.collab_id from ledger.entries e
+  where new.collab_id is null and e.deal_id = new.deal_id and e.effect = 'referral' and e.collab_id is not null;
+  return null;
+end $$;
+
+COMMENT ON FUNCTION reporting.note_told_rate() IS 'Notes that the orders of a collaboration may have earned something else, because an event tells that its rate changed.';
 
 CREATE FUNCTION reporting.note_updated_entries() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8814,6 +8854,8 @@ CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF undone_by ON ledger.seed_
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF seeded_by ON ledger.seeds FOR EACH ROW EXECUTE FUNCTION ops.record_actor('seeded_by');
 
+CREATE TRIGGER note_confirmed_rates AFTER UPDATE ON mirror.known_deals REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_confirmed_rates();
+
 CREATE TRIGGER note_earnings_deleted AFTER DELETE ON mirror.collaboration_versions FOR EACH ROW WHEN ((old.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
 
 CREATE TRIGGER note_earnings_inserted AFTER INSERT ON mirror.collaboration_versions FOR EACH ROW WHEN ((new.commission_perc IS NOT NULL)) EXECUTE FUNCTION reporting.note_changed_rate();
@@ -8825,6 +8867,8 @@ CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
+
+CREATE TRIGGER note_earnings AFTER INSERT ON ops.webhook_events FOR EACH ROW WHEN ((new.kind = 'update_commission'::text)) EXECUTE FUNCTION reporting.note_told_rate();
 
 CREATE TRIGGER note_paid_elsewhere_inserted AFTER INSERT ON ops.payments FOR EACH ROW WHEN ((new.elsewhere_amount <> (0)::numeric)) EXECUTE FUNCTION ops.note_paid_elsewhere();
 

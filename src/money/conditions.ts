@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely';
 import { isMore } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { customerHistory, customerOf } from './customers.ts';
-import { stateOfServed } from './served-rates.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /*
@@ -169,12 +168,12 @@ function dealStarts({ timeZone }: StatementRules): RawBuilder<unknown> {
 
 /**
  * SQL: text that is another one whenever a fact may have changed without a change of the orders that it is about: an order that
- * was read, a deal that was first read or created, if conditions of the terms depend on that; an event of a commission.
+ * was read, a deal that was first read or created, if conditions of the terms depend on that.
  */
 export function stateOfFacts({ terms }: StatementRules): RawBuilder<string> {
   const orders = sql`(select concat(count(customer_key), ' ', max(order_version_id)) from intake.orders)`;
   const deals = sql`(select concat(count(*), ' ', (select count(*) from ledger.entries where effect = 'create_deal' and state = 'accepted')) from mirror.deal_versions)`;
-  return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text, ${stateOfServed})`;
+  return sql`concat_ws(' ', ${terms.some(({ customer }) => customer !== null) ? orders : null}::text, ${terms.some(({ firstDays }) => firstDays !== null) ? deals : null}::text)`;
 }
 
 /** SQL: the order of the orders of a deal. */

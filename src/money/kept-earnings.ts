@@ -4,6 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { countOf, execute, finds, rowOf } from '../db/statement.ts';
+import { noteDeals } from '../rollups/changed-deals.ts';
 import { isChosen, stateOfFacts, withWholeDeals } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';
 import { scheduleTerms } from './schedule-terms.ts';
@@ -238,6 +239,7 @@ async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promis
       select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true`;
   await moveOrders(trx);
   await addToSums(trx);
+  await noteReturns(trx);
   return taken < STEP_CHANGES;
 }
 
@@ -295,6 +297,24 @@ async function moveOrders(trx: DatabaseTransaction): Promise<void> {
   await execute(trx)`
     insert into reporting.order_earnings (${keptColumns()}, closed_amount, standing)
     select ${keptColumns('m')}, closed_amount, standing from pg_temp.moved_earnings m where sign = 1 order by entry_id`;
+}
+
+/**
+ * Notes the deals whose orders have earned something else than before, so that their returns are computed again. Those of
+ * new orders are noted already. Returns are of months in UTC, and the days of orders are not.
+ */
+async function noteReturns(trx: DatabaseTransaction): Promise<void> {
+  await noteDeals(
+    trx,
+    sql`
+    select distinct deal_id, date_trunc('month', ordered_on + shift)::date
+    from (
+      select deal_id, ordered_on from pg_temp.moved_earnings
+      where entry_id in (select entry_id from pg_temp.moved_earnings where sign = -1) and deal_id is not null
+      group by entry_id, deal_id, ordered_on, currency, brand_id, influencer_handle, net_amount, rate_percent, earned_amount
+      having sum(sign) <> 0) m
+    cross join (values (-1), (0), (1)) s (shift)`,
+  );
 }
 
 /** Adds the differences to the sums. They are exact, so sums do not drift away from their parts. */

@@ -103,9 +103,3 @@ export function servedRates({ areAll }: { readonly areAll: boolean }): RawBuilde
       array_agg(unsure order by at, place) as unsure, array_agg(told order by at, place) as told
     from stated group by collab_id)`;
 }
-
-/** SQL: text that is another one whenever an event of a commission of a credited deal came, or the mirror has read its deal. */
-export const stateOfServed = sql`(
-  select concat_ws(' ', count(*), count(*) filter (where w.is_read), max(w.event_id))
-  from (${commissionEvents}) w
-  where exists (select from ledger.entries e where e.deal_id = w.deal_id and e.effect = 'referral' and e.state = 'accepted'))`;

@@ -4,7 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { noteAllDeals, noteDealsOf, takeChangedDeals } from '../rollups/changed-deals.ts';
+import { noteDeals, takeChangedDeals } from '../rollups/changed-deals.ts';
 import { isOfDeal } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
 import {
@@ -16,7 +16,6 @@ import {
   orderedAt,
 } from './customers.ts';
 import { earnedOrders, findKept } from './kept-earnings.ts';
-import { stateOfServed } from './served-rates.ts';
 import type { StatementRules } from './statement.ts';
 
 /** The settings by which returns are computed. */
@@ -41,8 +40,19 @@ export async function updateReturns(
   { rules, onStep = () => {} }: { readonly rules: ReturnRules; readonly onStep?: () => void },
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
-    await noteDealsOf(trx, await adoptRates(trx, rules.exchange));
-    if (await adoptReturnRules(trx, rules)) await noteAllDeals(trx);
+    const months = await adoptRates(trx, rules.exchange);
+    if (months.length > 0)
+      await noteDeals(
+        trx,
+        sql`select distinct deal_id, month_utc from reporting.return_months where month_utc = any (${[...months]}::date[])`,
+      );
+    if (await adoptReturnRules(trx, rules))
+      await noteDeals(
+        trx,
+        sql`
+        select distinct deal_id, date_trunc('month', day_utc)::date from reporting.order_dispositions
+        where deal_id is not null and disposition = 'accepted'`,
+      );
   });
   for (let taken = STEP_DEALS; taken === STEP_DEALS; onStep())
     taken = await inTransaction(db, async (trx) => {
@@ -97,9 +107,8 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
   const feeDays = new Set(fees.map(({ currency, validFrom }) => `${currency} ${validFrom}`));
   const feeRates = (exchange?.rates ?? []).filter(({ currency, day }) => feeDays.has(`${currency} ${day}`));
   const facts = await rowOf<{ known: unknown }>(trx)`
-    select jsonb_build_array(${stateOfServed},
-      (select jsonb_agg(jsonb_build_array(source, since, until) order by source) from (${customerHistory(rules, { isEstimated: true })}) h),
-      (select jsonb_build_array(count(*), max(valid_from)) from mirror.collaboration_versions where commission_perc is not null)) as known`;
+    select jsonb_agg(jsonb_build_array(source, since, until) order by source) as known
+    from (${customerHistory(rules, { isEstimated: true })}) h`;
   const rulesHash = createHash('sha256')
     .update(
       JSON.stringify([terms, timeZone, facts?.known, ESTIMATED_HISTORY_DAYS, reportingCurrency, feeRates]),

@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { execute } from '../db/statement.ts';
 import { beginStep } from './refresh-reporting.ts';
@@ -22,20 +23,9 @@ export async function takeChangedDeals(trx: DatabaseTransaction, limit: number):
     insert into pg_temp.changed_deals select deal_id, month_utc from taken`;
 }
 
-/** Marks all deals and months to be recalculated, because the basis of their sums has changed. */
-export async function noteAllDeals(trx: DatabaseTransaction): Promise<void> {
-  await execute(trx)`
-    insert into reporting.changed_deals (deal_id, month_utc)
-    select distinct deal_id, date_trunc('month', day_utc)::date from reporting.order_dispositions
-    where deal_id is not null and disposition = 'accepted'
-    on conflict do nothing`;
-}
-
-/** Marks the deals of some months, such as `2026-10-01`, to be recalculated. */
-export async function noteDealsOf(trx: DatabaseTransaction, months: readonly string[]): Promise<void> {
-  if (months.length === 0) return;
-  await execute(trx)`
-    insert into reporting.changed_deals (deal_id, month_utc)
-    select distinct deal_id, month_utc from reporting.return_months where month_utc = any (${[...months]}::date[])
-    on conflict do nothing`;
+/** Marks deals and months to be recalculated. @param deals a query with `deal_id` and the first day of the month. */
+export async function noteDeals(trx: DatabaseTransaction, deals: RawBuilder<unknown>): Promise<void> {
+  await execute(
+    trx,
+  )`insert into reporting.changed_deals (deal_id, month_utc) ${deals} on conflict do nothing`;
 }

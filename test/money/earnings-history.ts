@@ -55,6 +55,15 @@ export type Step =
     }
   | { readonly kind: 'revenue'; readonly revenue: 'total' | 'subtotal' | 'total_less_refunds' }
   | { readonly kind: 'rate'; readonly collabId: string; readonly rate: number; readonly dayNo: number }
+  /** An event of a rate that came on a day; null: of another collaboration of the deal. */
+  | {
+      readonly kind: 'told';
+      readonly collabId: string | null;
+      readonly rates: readonly [number, number];
+      readonly dayNo: number;
+    }
+  /** The mirror reads the deal of the collaborations. */
+  | { readonly kind: 'read'; readonly dayNo: number }
   | { readonly kind: 'terms'; readonly terms: readonly SomeTerms[] }
   | { readonly kind: 'close' }
   | { readonly kind: 'keep' };
@@ -91,6 +100,20 @@ export async function perform(db: Database, each: Step, history: History): Promi
       insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
       values (${each.collabId}, 'D3', ${each.rate}, '{}', ${String(history.rates)}, ${placedAt(each.dayNo)}::timestamptz + ${history.rates} * interval '1 second',
         false, now(), 1)`.execute(db);
+  } else if (each.kind === 'told') {
+    const at = Date.parse(placedAt(each.dayNo));
+    const [old, rate] = each.rates;
+    const commission_information = { old_commission_perc: old, new_commission_perc: rate };
+    await sql`
+      insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
+      values ('update_commission', ${JSON.stringify({ webhook_timestamp: String(at / 1_000), commission_information })}::jsonb,
+        ${String(history.versions)}, 'D3', ${each.collabId}, ${new Date(at)})`.execute(db);
+  } else if (each.kind === 'read') {
+    await sql`
+      insert into mirror.known_deals (deal_id, first_way, ways) values ('D3', 'list', '{list}') on conflict do nothing`.execute(
+      db,
+    );
+    await sql`update mirror.known_deals set read_at = ${placedAt(each.dayNo)}`.execute(db);
   } else if (each.kind === 'revenue')
     await sql`
       insert into intake.revenue_rules (job, source, revenue) values ('orders', 'shop', ${each.revenue})

@@ -95,6 +95,38 @@ describe('the kept earnings of orders', () => {
     ]);
   });
 
+  it('are computed again for the collaboration whose rate an event tells, and once more when the mirror has read its deal', async () => {
+    const { db, happens } = await open();
+    const ratesOf = async () => {
+      expect(
+        await inTransaction(db, (trx) => findKept(trx, { month: '2025-01', rules: RULES })),
+      ).not.toBeNull();
+      await happens(keep);
+      const { rows } = await sql<{ rate: string }>`
+        select coalesce(rate_percent::text, standing) as rate from reporting.order_earnings where deal_id = 'D3' order by entry_id`.execute(
+        db,
+      );
+      return rows.map(({ rate }) => rate);
+    };
+    await happens({ kind: 'rate', collabId: 'C2', rate: 5, dayNo: 0 }, { kind: 'read', dayNo: 1 }, keep);
+    expect(await ratesOf()).toEqual(['15', '5']);
+    await happens({ kind: 'told', collabId: 'C1', rates: [15, 20], dayNo: 2 });
+    expect(await ratesOf()).toEqual(['unknown_change', '5']);
+    await happens({ kind: 'told', collabId: 'C1', rates: [20, 15], dayNo: 2.5 });
+    await happens({ kind: 'told', collabId: 'C2', rates: [5, 9], dayNo: 50 });
+    expect(await ratesOf()).toEqual(['unknown_change', 'unknown_change']);
+    // It reads the rate that it read before, to which the events lead, too.
+    await happens({ kind: 'read', dayNo: 10 });
+    expect(await ratesOf()).toEqual(['15', 'unknown_change']);
+    // An event that names no collaboration may be about each one, until the mirror has read the deal.
+    await happens({ kind: 'rate', collabId: 'C2', rate: 9, dayNo: 52 }, { kind: 'read', dayNo: 52 });
+    expect(await ratesOf()).toEqual(['15', '9']);
+    await happens({ kind: 'told', collabId: null, rates: [9, 9], dayNo: 59 });
+    expect(await ratesOf()).toEqual(['unknown_change', 'unknown_change']);
+    await happens({ kind: 'read', dayNo: 70 });
+    expect(await ratesOf()).toEqual(['15', '9']);
+  });
+
   it('are computed again with other rules, and with the same ones only for orders that changed', async () => {
     const { db, happens } = await open();
     await happens(keep);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
+import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import {
   adoptRates,
   adoptReturnRules,
@@ -295,14 +296,48 @@ describe('returns are computed again', () => {
       { ...fee, ...exchange('2025-05-01', '2') },
     ])
       expect([await adopt(rules), await adopt(rules)], JSON.stringify(rules)).toEqual([true, false]);
-    // Who is new depends on since when customers are known, and what is earned on the rates of the service.
+    // Who is new depends on since when customers are known.
     const rules = { ...fee, ...exchange('2025-05-01', '2') };
     await add(FIRST);
     expect([await adopt(rules), await adopt(rules)]).toEqual([true, false]);
-    await sql`
-      insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
-      values ('C1', 'D1', 10, '{}', '1', now(), true, now(), 1)`.execute(db);
-    expect([await adopt(rules), await adopt(rules)]).toEqual([true, false]);
+  });
+
+  it('for the deals whose orders have earned something else since, by the rates of the service', async () => {
+    const { db, add } = await openShop();
+    await add({ ...D1, at: '2025-05-01T00:00:00Z', customer: null });
+    await add({ dealId: 'D2', at: '2025-05-31T23:00:00Z', customer: null });
+    await sql`update ledger.entries set collab_id = replace(deal_id, 'D', 'C')`.execute(db);
+    const rules = { ...RULES, terms: [], timeZone: 'Europe/Amsterdam' };
+    const commissions = async () => {
+      await keepEarnings(db, { rules });
+      const { rows } = await sql<{ deal: string }>`
+        select distinct deal_id as deal from reporting.changed_deals order by 1`.execute(db);
+      const months = await monthsOf(db, rules);
+      return [rows.map(({ deal }) => deal), months.map(({ unrated, commission }) => [unrated, commission])];
+    };
+    const rate = (collab: string, percent: number) =>
+      sql`
+        insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+        values (${collab}, ${collab.replace('C', 'D')}, ${percent}, '{}', '1', now(), true, now(), 1)`.execute(
+        db,
+      );
+    await rate('C1', 10);
+    expect(await commissions()).toEqual([
+      [],
+      [
+        [0, 10],
+        [1, 0],
+      ],
+    ]);
+    // In the time zone of the statements, its order is of June.
+    await rate('C2', 5);
+    expect(await commissions()).toEqual([
+      ['D2'],
+      [
+        [0, 10],
+        [0, 5],
+      ],
+    ]);
   });
 
   it('for the months of the days whose rate is new, other or gone: in another time zone, the first is in two', async () => {

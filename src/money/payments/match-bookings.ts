@@ -207,7 +207,11 @@ function foldPayment(
     ? entries.toSorted((one, other) => rankOf(one) - rankOf(other))
     : entries;
   // What the bank paid, less what came back.
-  const lastElsewhere = payment.elsewhere.map((part) => part.paidOn).toSorted().at(-1) ?? null;
+  const lastElsewhere =
+    payment.elsewhere
+      .map((part) => part.paidOn)
+      .toSorted()
+      .at(-1) ?? null;
   let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, lastElsewhere];
   const whyNot = (entry: BankEntry, after: DecimalText): HoldReason | null => {
     if (isKept(entry)) return null;
