@@ -17,6 +17,7 @@ import { describeFiles } from '../../src/reports/files/read-files.ts';
 import { describeHeldOrders } from '../../src/reports/held/describe-held-orders.ts';
 import { formatAtLeast } from '../../src/reports/money/at-least.ts';
 import { describeLeaks } from '../../src/reports/money/leaks.ts';
+import { describeOtherCurrency } from '../../src/reports/money/other-currency.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 
@@ -37,9 +38,9 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       parts: lines.slice(0, -1),
     };
   },
-  attention: ({ counts: { entries }, doubts }) =>
+  attention: ({ counts: { entries }, doubts, details: { otherCurrency } }) =>
     clause(
-      entries.rejected + entries.held + doubts,
+      entries.rejected + entries.held + doubts + otherCurrency.length,
       'order needs your attention',
       'orders need your attention',
     ),
@@ -60,6 +61,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
         help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
       }),
       ...describeHeldOrders({ groups: details.heldOrders, isStored: summary.isPlan !== true }),
+      ...describeOtherCurrency(details.otherCurrency),
       ...(details.leaks.length === 0 ? [] : describeLeaks(details.leaks)),
       ...section('Refused by the service', {
         count: counts.entries.rejected,

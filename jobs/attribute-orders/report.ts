@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { rowsOf } from '../../src/db/statement.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
+import { listOtherCurrency, type OtherCurrency } from '../../src/reports/money/other-currency.ts';
 import {
   type AdjustmentGroup,
   countsBy,
@@ -82,6 +83,7 @@ export type OrderDetails = FileDetails &
     readonly unownedCodesTotal: number;
     /** Held orders whose credit depends on something that is not known, by reason. */
     readonly heldOrders: readonly HeldGroup[];
+    readonly otherCurrency: readonly OtherCurrency[];
     readonly adjustments: readonly AdjustmentGroup[];
     /** Codes that may have leaked, in all jobs, and that nobody has acknowledged. */
     readonly leaks: readonly LeakedCode[];
@@ -127,6 +129,7 @@ export async function reportOrders(
   // Of the ledger, not of the orders: a doubt remains one when its source has another name, or is left out.
   const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
+  const otherCurrency = await listOtherCurrency(db, job);
   const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -137,7 +140,9 @@ export async function reportOrders(
     sumsAddUp: countOf(dispositions, 'unaccounted').unaccounted === 0 && addUp(counts) && files.addUp,
     doubts,
     needsAttention:
-      codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0 || heldOrders.length > 0,
+      codeProblems.length > 0 ||
+      files.needAttention ||
+      rejected + held + heldOrders.length + otherCurrency.length > 0,
     details: {
       dispositions,
       credits: credited.credits,
@@ -147,6 +152,7 @@ export async function reportOrders(
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       heldOrders,
+      otherCurrency,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,

@@ -276,14 +276,17 @@ export function listUnknownFees(
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
+/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
+export const heldEntries = sql`
+  select distinct d.entry_id from ledger.adjustments d
+  where d.kind = 'held' and not d.is_elsewhere and not exists (
+    select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and not l.is_elsewhere)`;
+
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {
   return rowsOf<HeldOrders>(db)`
     select e.deal_id as "dealId", e.currency, count(*)::integer as orders, sum(e.amount)::numeric(24,4)::text as "sentAmount"
-    from (
-      select distinct d.entry_id from ledger.adjustments d
-      where d.kind = 'held' and not d.is_elsewhere and not exists (
-        select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and not l.is_elsewhere)) d
+    from (${heldEntries}) d
     join ledger.entries e using (entry_id)
     where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
     group by 1, 2 order by 1 nulls last, 2`;

@@ -49,10 +49,10 @@ async function openShop(options: Parameters<typeof flowOf>[0] = {}, terms = TERM
   writeDeep(shop, 'layouts/money.yaml', MONEY_LAYOUT);
   return shop;
 }
-async function read(shop: Workshop, orders: readonly Order[], source = 'shop'): Promise<void> {
+function read(shop: Workshop, orders: readonly Order[], source = 'shop'): ReturnType<Workshop['run']> {
   files += 1;
   writeDeep(shop, `exports/${source}/${String(files).padStart(3, '0')}.csv`, toCsv(orders));
-  await shop.run();
+  return shop.run();
 }
 
 /** The lines of the statement of a month: `id: net revenue × rate = earned − before, in the currency`. */
@@ -211,10 +211,16 @@ describe('currencies are never mixed:', () => {
       { id: 'A2', total: '100.00', currency: 'USD' },
     ]);
     await read(shop, [{ id: 'A2', total: '100.00', currency: 'USD', refunded: '60.00' }]);
-    await read(shop, [
+    const ended = await read(shop, [
       { id: 'A1', total: '15000', currency: 'JPY' },
-      { id: 'A2', total: '15000', currency: 'JPY' },
+      { id: 'A2', total: '15000', currency: 'JPY', refunded: '500' },
     ]);
+    expect(ended.exitCode).toBe(3);
+    const again = await shop.cli('run', 'orders');
+    expect(again.exitCode).toBe(3);
+    expect(again.stdout).toMatch(/Posted, and stated in another currency since\D+2\b/);
+    expect(again.stdout).toMatch(/A2 +DEALMIA +100\.00 USD +15,000 JPY +500 JPY/);
+    expect(again.stdout.replace(/\s+/g, ' ')).toContain('export these orders again in the currency');
     const stays = ['A1: 100 × 10 = 10 − 0 USD', 'A2: 40 × 10 = 4 − 0 USD'];
     expect(await statementOf(shop)).toEqual([...stays, 'DEALMIA held: 2']);
     const { rows } = await sql`
@@ -228,8 +234,9 @@ describe('currencies are never mixed:', () => {
     await close(shop, '2026-03');
     expect(await statementOf(shop, '2026-04')).toEqual(['DEALMIA held: 2']);
     // An export in the currency that was sent settles it.
-    await read(shop, [{ id: 'A1', total: '90.00', currency: 'USD' }]);
+    expect((await read(shop, [{ id: 'A1', total: '90.00', currency: 'USD' }])).exitCode).toBe(3);
     expect(await statementOf(shop, '2026-04')).toEqual(['A1: 90 × 10 = 9 − 10 USD', 'DEALMIA held: 1']);
+    expect((await read(shop, [{ id: 'A2', total: '40.00', currency: 'USD' }])).exitCode).toBe(0);
   });
 
   it('a fee that was closed in one currency and is owed in another takes two lines', async () => {
