@@ -56,7 +56,7 @@ export function linesOf(
         from orders
         where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
         union all
-        select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, null, currency, null, null, null, null, null,
+        select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, influencer_handle, currency, null, null, null, null, null,
           case when line is not null then array[line] end, earned_amount, closed_before
         from fee_lines) l
       left join texts t on t.line = l.terms_lines[1]
@@ -89,7 +89,7 @@ export function minimumsOf({ terms }: StatementRules, month: string): readonly M
 function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
   if (minimums.length === 0)
     return sql`
-      carried as (select null as deal_id, null as currency, null::numeric as amount, null::numeric as minimum where false),
+      carried as (select null as deal_id, null as currency, null as influencer_handle, null::numeric as amount, null::numeric as minimum where false),
       lines as (select * from found)`;
   return sql`
     minimums as materialized (
@@ -98,7 +98,7 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
     carried as materialized (
       select f.*, coalesce(own.minimum, every.minimum) as minimum
       from (
-        select deal_id, currency, sum(earned_amount - closed_before) as amount from found
+        select deal_id, currency, min(influencer_handle) as influencer_handle, sum(earned_amount - closed_before) as amount from found
         where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
       left join minimums every on every.deal_id is null and every.currency = f.currency
@@ -111,7 +111,7 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
 
 /** The columns of `Carried`, of `carried`. */
 export const carriedColumns = sql`
-  deal_id as "dealId", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum`;
+  deal_id as "dealId", influencer_handle as "influencerHandle", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum`;
 
 /** Reads what is carried forward. @param lines `linesOf` of the month. */
 export function readCarried(db: Database, lines: RawBuilder<unknown>): Promise<readonly Carried[]> {
@@ -148,7 +148,7 @@ function computedOrders(
  * SQL: `fee_lines`, the lines of fixed fees, and `unknown_fees`, those that are not paid because their deal or code is
  * unknown. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
  * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
- * still known or not.
+ * still known or not. Brand and influencer are those of the deal, or of the one that owns the code.
  */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
@@ -162,7 +162,7 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
         as f (line integer, "dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
     closed_fees as (
-      select l.subject, l.currency, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id, min(l.brand_id) as brand_id
+      select l.subject, l.currency, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id
       from ops.statement_lines l
       join ops.statements s using (statement_id)
       where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
@@ -173,15 +173,25 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
       from fees f where f.due_on <= ${lastDay(month)} or f.subject in (select subject from closed_fees)
     ),
     unknown_fees as (select deal_id, code, due_on, currency, earned_amount from owed_fees where not is_known),
-    fee_lines as (
-      select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id, null as brand_id,
+    due_fees as (
+      select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id,
         f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before, f.line
       from owed_fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
       where f.is_known and (f.due_on <= ${lastDay(month)} or c.subject is not null)
       union all
       -- A fee that the terms no longer contain.
-      select 'correction', c.subject, c.due_on, c.deal_id, c.brand_id, c.currency, 0, c.amount, null
+      select 'correction', c.subject, c.due_on, c.deal_id, c.currency, 0, c.amount, null
       from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
+    ),
+    fee_lines as (
+      select f.*, nullif(d.brand_id, '') as brand_id, nullif(coalesce(d.influencer_handle, k.handle), '') as influencer_handle
+      from due_fees f
+      -- That of a code is of the deal and the creator who own it.
+      left join lateral (
+        select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes c
+        where c.deal_id = f.deal_id or f.deal_id is null and c.code_folded = substring(f.subject from '^fee:code (.*):[^:]*$')
+        having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k on true
+      left join mirror.deals d on d.deal_id = coalesce(f.deal_id, k.deal_id)
     )`;
 }
 
@@ -352,7 +362,9 @@ type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'r
 export async function findClosed(db: Database, month: string): Promise<Closed | null> {
   const closed = await rowOf<Closed>(db)`
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
-      return_window_days as "returnWindowDays", coalesce(carried, '[]') as carried
+      return_window_days as "returnWindowDays",
+      -- Those closed by earlier versions name no influencer.
+      coalesce((select jsonb_agg('{"influencerHandle": null}' || c) from jsonb_array_elements(carried) c), '[]') as carried
     from ops.statements where month = ${`${month}-01`}::date`;
   return closed ?? null;
 }

@@ -149,6 +149,8 @@ export type UnknownFee = {
 /** What a deal earned, and did not reach the minimum payout. Its lines are in no statement until it does. */
 export type Carried = {
   readonly dealId: string;
+  /** Null: unknown, or closed before it was kept. */
+  readonly influencerHandle: string | null;
   readonly currency: string;
   readonly amount: DecimalText;
   readonly minimum: DecimalText;

@@ -354,7 +354,8 @@ function sumsOfKept(
     ${movedOrders(kept)},
     ${feesOf(rules, { month })},
     open_fees as materialized (
-      select kind, coalesce(deal_id, '') as deal_id, currency, due_on, earned_amount - closed_before as amount
+      select kind, coalesce(deal_id, '') as deal_id, coalesce(influencer_handle, '') as influencer_handle, currency, due_on,
+        earned_amount - closed_before as amount
       from fee_lines where earned_amount <> closed_before and ${isWanted}
     ),
     all_days as materialized (
@@ -402,7 +403,7 @@ function sumsOfKept(
             union all
             select ${stored} from moved join chosen using (currency, deal_id) where ${isLineOfMonth}) s
           union all
-          select f.currency, f.deal_id, '', f.kind, 1, 0, f.amount from chosen c join open_fees f using (currency, deal_id)
+          select f.currency, f.deal_id, f.influencer_handle, f.kind, 1, 0, f.amount from chosen c join open_fees f using (currency, deal_id)
         ) p
         group by 1, 2, 3, 4 having sum(orders) > 0
       ) n

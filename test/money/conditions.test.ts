@@ -476,7 +476,8 @@ describe('a minimum payout', () => {
     );
     const terms = rules([TIERS, 'D1,10,EUR,,,,,30', 'D2,10,,,,,,', 'D3,10,EUR,,,,,10', ',,EUR,,,,,20']);
     const carried = ['D1', 'D2'].map((dealId) => ({
-      ...{ dealId, currency: 'EUR', amount: '10.0000', minimum: dealId === 'D1' ? '30.0000' : '20.0000' },
+      ...{ dealId, influencerHandle: null, currency: 'EUR', amount: '10.0000' },
+      minimum: dealId === 'D1' ? '30.0000' : '20.0000',
     }));
     expect(await earned(db, terms, '2025-01')).toEqual(['4: 10 by 4', '5: 10 by 2']);
     const sums = await sumStatement(db, { month: '2025-01', rules: terms, limit: 9 });

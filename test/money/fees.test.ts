@@ -100,6 +100,10 @@ describe('a fixed fee', () => {
     const unknown = ['unknown DEALLIST: 200.0000 EUR', 'unknown DEALMIRROR: 200.0000 EUR'];
     const known = ['DEALMIA: 200.0000', 'fee:code mia10:2026-04-01: 200.0000'];
     expect(await feesOf(shop)).toEqual([...known, ...unknown]);
+    // A fee names the influencer, also that of a code.
+    const { stdout } = await shop.cli('statement', '--month', '2026-04');
+    expect(stdout).toMatch(/fees of codes +mia\.test .*200\.00 EUR\n/);
+    expect(stdout).toMatch(/DEALMIA +mia\.test .*200\.00 EUR\n/);
     // The credited order remains.
     await sql`delete from intake.codes where code = 'MIA10'`.execute(shop.db);
     expect(await feesOf(shop)).toEqual([...known, ...unknown]);

@@ -230,6 +230,7 @@ export function describeLeftOut(
       parts: [
         table(carried, [
           whole('deal', ({ dealId }) => dealId),
+          column('influencer', ({ influencerHandle }) => influencerHandle),
           number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
           number('minimum', ({ minimum, currency }) => formatMoney(minimum, currency)),
         ]),

@@ -85,8 +85,8 @@ export async function readAccruals(
           ordered_on as day, brand_id, currency, 1 as orders, earned_amount - coalesce(closed_amount, 0) as amount
         from orders where ordered_on <= ${end} and (standing in ('new', 'correction') or ${isUnknown})
         union all
-        select 'to_close', f.due_on, coalesce(f.brand_id, d.brand_id), f.currency, 0, f.earned_amount - f.closed_before
-        from fee_lines f left join mirror.deals d using (deal_id) where f.due_on <= ${end} and f.earned_amount <> f.closed_before
+        select 'to_close', due_on, brand_id, currency, 0, earned_amount - closed_before
+        from fee_lines where due_on <= ${end} and earned_amount <> closed_before
         union all
         select 'unknown', due_on, null, currency, 0, null from unknown_fees where due_on <= ${end}
       )
