@@ -76,7 +76,7 @@ export function withWholeDeals({ terms }: StatementRules, entries: RawBuilder<un
 }
 
 /**
- * SQL: common table expressions, the last of which, `chosen`, has for each order of `accepted` the row with conditions that
+ * SQL: common table expressions, the last of which, `chosen_terms`, has for each order of `accepted` the row with conditions that
  * applies, if there is one: `entry_id, line, rate, flat, currency, by_code`, and `why` if it is unknown which one does.
  *
  * Needs `accepted`, and `coded` with the orders whose code has a rate without conditions: it comes before rows of the deal.
@@ -102,18 +102,18 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
       join conditional r on r.deal_id = a.deal_id and a.ordered_on between r.valid_from and r.valid_to
       where a.entry_id not in (select entry_id from coded)
     ),
-    history as materialized (${customerHistory(rules, { isEstimated: false })}),
+    customers_known as materialized (${customerHistory(rules, { isEstimated: false })}),
     customers as (
       select a.entry_id, v.customer
       from (select distinct entry_id from candidates where customer is not null) c
       join accepted a using (entry_id)
       cross join lateral (
-        select ${customerOf('o', 'h')} as customer from intake.orders o left join history h using (source)
+        select ${customerOf('o', 'h')} as customer from intake.orders o left join customers_known h using (source)
         where o.order_version_id = a.order_version_id limit 1) v
     ),
     starts as (${dealStarts(rules)}),
     ranked as (${ordersBefore(rules)}),
-    chosen as (
+    chosen_terms as (
       select distinct on (c.entry_id) c.entry_id, c.line, c.rate, c.flat, c.by_code,
         case when w.applies then case when c.flat is not null and c.currency <> a.currency then 'unknown_currency' end
           when w.customer is null then 'unknown_customer' when w.first_days is null then 'unknown_start' else 'unknown_tier' end as why

@@ -99,7 +99,7 @@ export function ratedOrders(
       left join coded c on c.entry_id = a.entry_id
       left join schedules d on d.deal_id = a.deal_id
       left join served s on s.collab_id = a.collab_id
-      left join ${hasChosen ? sql`chosen` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
+      left join ${hasChosen ? sql`chosen_terms` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
       cross join lateral (
         select width_bucket(a.ordered_on, d.since) as part, s.rates[v.part] as by_service,
           true = any (s.unsure[v.first_part:v.last_part]) or true = any (s.told[v.first_part + 1:v.last_part]) as is_unsure
