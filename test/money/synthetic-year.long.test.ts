@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { sumMoney } from '../../src/core/money.ts';
 import { openWorkshop } from '../runs/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import { CODES, MARGIN, makeSyntheticYear, RATES, TERMS, YEAR } from './synthetic-year.ts';
+import { CODES, MARGIN, makeSyntheticYear, RATES, YEAR } from './synthetic-year.ts';
 
 // A campaign runs many years, each with more orders.
 vi.setConfig({ testTimeout: 300_000 });
@@ -16,7 +16,14 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   mirror: {kind: mirror-account, refresh_after_hours: 0}
-statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC}
+  tell: {kind: tell-corrections, of: orders, as: note, from: 2026-01-01}
+statements:
+  {terms: ./terms.csv, margin_percent: ${MARGIN}, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC, payments: {from: ${YEAR}-01, payees: ./payees.csv}}
+`;
+
+const PAYEES = `creator;name;iban;currency
+mia.test;Mia;DE89370400440532013000;EUR
+DEALBEN;Ben;NL91ABNA0417164300;EUR
 `;
 
 type Earned = { readonly amount: string; readonly unknown: number };
@@ -40,7 +47,7 @@ it.each(years)(
     const year = makeSyntheticYear({ seed, perMonth, now: Date.now() });
     const shop = await openWorkshop({ flow: FLOW });
     shop.write('codes.csv', CODES);
-    shop.write('terms.csv', TERMS);
+    shop.write('terms.csv', year.terms);
     shop.write('fx.csv', RATES);
     // The mirror reads totals before any order is posted.
     await shop.cli('run', 'mirror');
@@ -161,8 +168,8 @@ it.each(years)(
     // The terms of today reproduce each closed statement to the cent, and a draft that is like them does, too.
     for (const month of [`${YEAR}-04`, `${YEAR}-09`, `${YEAR + 1}-02`])
       expect((await shop.cli('statement', 'close', '--month', month, '--reason', 'paid')).exitCode).toBe(0);
-    const draft = TERMS.replace('DEALMIA,,10,', 'DEALMIA,,20,').replace('GIFT-*', '');
-    shop.write('draft.csv', `${draft}NOBODY,,,99,EUR,${YEAR}-06-01,,\n`);
+    const draft = year.terms.replace('DEALMIA,,10,', 'DEALMIA,,20,').replace('GIFT-*', '');
+    shop.write('draft.csv', `${draft}NOBODY,,,99,EUR,${YEAR}-06-01,,,,,\n`);
     const thisMonth = new Date().getUTCFullYear() * 12 + new Date().getUTCMonth();
     /** The months from one of the year until the last that is over. */
     const replay = async (file: string, first = 0) =>
@@ -204,6 +211,74 @@ it.each(years)(
       if (deal_id === 'DEALMIA')
         expect(Number(then.amount)).toBeGreaterThanOrEqual(2 * Number(today.amount) - 0.2);
       else if (deal_id !== 'NOBODY') expect(then).toEqual(today);
+
+    // What the statements owe is proposed, each amount once; the bank pays a euro less to one, and nobody knows two accounts.
+    shop.write('payees.csv', PAYEES);
+    // payees.csv names the deal of Ben's euros; the others are called by their handles.
+    const owed = Object.entries(year.earned)
+      .map(([of, earned]): readonly [string, string, string] => {
+        const [deal = '', currency = ''] = of.split(' ');
+        return of === 'DEALBEN EUR'
+          ? ['dealben', currency, sumMoney([earned, '200'])]
+          : [`${deal.slice(4).toLowerCase()}.test`, currency, earned];
+      })
+      .toSorted();
+    const proposed = await shop.cli(
+      'payments',
+      'propose',
+      `${YEAR + 1}-02`,
+      '--reason',
+      'month end',
+      '--json',
+    );
+    expect(proposed.exitCode).toBe(3);
+    const unpaid = proposed.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string>)
+      .filter(({ event }) => event === 'payment_unpaid');
+    expect(unpaid.map(({ creator, currency, amount }) => [creator, currency, amount]).toSorted()).toEqual(
+      owed,
+    );
+    const paid = (await shop.cli('payments', 'export', '1', '--format', 'csv')).stdout
+      .trim()
+      .split(/\r?\n/)
+      .slice(1)
+      .map((row) => row.split(','));
+    shop.write(
+      'bank.csv',
+      `reference;amount;currency;day;type\n${paid.map(([reference, name, , , , amount]) => `${reference};${(Number(amount) - (name === 'Ben' ? 1 : 0)).toFixed(2)};EUR;${YEAR + 1}-03-05;paid\n`).join('')}`,
+    );
+    for (const counted of [2, 0])
+      expect((await shop.cli('payments', 'read', 'bank.csv')).stdout).toContain(`${counted} new booking`);
+    const accrued = async (month: string) => {
+      const { stdout: csv } = await shop.cli('accruals', month, '--format', 'csv');
+      const rows = csv.split('\r\n').map((row) => row.split(','));
+      const of = (currency: string) =>
+        sumMoney(
+          rows.flatMap(([, standing = '', , , money, , amount = '']) =>
+            ['closed', 'in_payment', 'paid_in_part'].includes(standing) && money === currency ? amount : [],
+          ),
+        );
+      return [of('EUR'), of('USD')];
+    };
+    const sumOf = (isOwed: (creator: string, currency: string) => boolean) =>
+      sumMoney(owed.flatMap(([creator, currency, amount]) => (isOwed(creator, currency) ? amount : [])));
+    const dollars = sumOf((_, currency) => currency === 'USD');
+    expect(await accrued(`${YEAR + 1}-02`)).toEqual([sumOf((_, currency) => currency === 'EUR'), dollars]);
+    expect(await accrued(`${YEAR + 1}-03`)).toEqual([
+      sumMoney([sumOf((creator, currency) => creator === 'zoe.test' && currency === 'EUR'), '1']),
+      dollars,
+    ]);
+
+    // Notes tell each order that changed after it was posted, on its deal, once.
+    for (const run of ['first', 'second']) expect((await shop.cli('run', 'tell')).exitCode, run).toBe(0);
+    const { rows: notes } = await sql<{ line: string }>`
+      select body::json ->> 'deal_id' || ' ' || line as line
+      from ledger.entries, lateral string_to_table(body::json ->> 'note_description', E'\n') line
+      where effect = 'note' and state = 'accepted' and line like '- %'`.execute(shop.db);
+    expect(notes.map(({ line }) => line).toSorted()).toEqual(year.told);
+    expect(year.told.length).toBeGreaterThan(3);
 
     await shop.cli('run', 'mirror');
     const reconciled = await shop.cli('reconcile', '--json');

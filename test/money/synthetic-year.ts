@@ -9,24 +9,70 @@ const DAY_MS = 86_400_000;
 const DEALS = { MIA10: 'DEALMIA', BEN15: 'DEALBEN', ZOE20: 'DEALZOE' } as const;
 type Code = keyof typeof DEALS;
 
+/** Days after which an order counts: the default of `statements.return_window_days`. */
+const WINDOW_DAYS = 30;
+
 /**
- * Returns the commission rate in hundredths of a percent. Null if it is unknown: that of BEN before his terms
- * begin, and that of ZOE outside hers.
+ * Returns the commission rates in hundredths of a percent. Null if it is unknown: that of BEN before his terms begin, that
+ * of ZOE outside hers, and that of her orders in dollars, since her tier is in euros.
+ *
+ * @param tier net revenue of ZOE in euro cents, from which she earns more. The order that reaches it does not yet.
  */
-function rateOf(code: Code, at: number): number | null {
-  if (code === 'MIA10') return 1_000;
-  if (code === 'BEN15') return at >= Date.UTC(YEAR, 2, 10) ? 1_250 : null;
+function ratesOf(posted: readonly Order[], tier: number): ReadonlyMap<Order, number | null> {
+  const rates = new Map<Order, number | null>();
+  const ordersOfBen = new Map<number, number>();
+  let revenueOfZoe = 0;
+  for (const order of posted.toSorted((one, other) => one.at - other.at)) {
+    const { code, at, currency } = order;
+    const left = leftOf(order);
+    if (code === 'BEN15') {
+      // Of a month in which they count, his first order earns less than the others.
+      const month = new Date(at + WINDOW_DAYS * DAY_MS).getUTCMonth();
+      const before = ordersOfBen.get(month) ?? 0;
+      if (left > 0) ordersOfBen.set(month, before + 1);
+      rates.set(order, at < Date.UTC(YEAR, 2, 10) ? null : before > 0 ? 1_500 : 1_250);
+    } else if (code === 'ZOE20') {
+      const isRated = isOfZoe(at) && currency === 'EUR';
+      rates.set(order, isRated ? (revenueOfZoe >= tier ? 2_500 : 2_025) : null);
+      if (currency === 'EUR') revenueOfZoe += left;
+    } else rates.set(order, 1_000);
+  }
+  return rates;
+}
+
+/** From June to September. */
+function isOfZoe(at: number): boolean {
   const month = new Date(at).getUTCMonth();
-  return month >= 5 && month <= 8 ? 2_025 : null;
+  return month >= 5 && month <= 8;
+}
+
+/** What is left of an order in cents. */
+function leftOf({ cancelled, finalCents }: Order): number {
+  return cancelled === 'never' ? finalCents : 0;
+}
+
+/** What ZOE has in euro cents before the middle one of her orders that can reach it, so that it is reached exactly. */
+function tierOf(posted: readonly Order[]): number {
+  const inTurn = posted
+    .filter(({ code, currency }) => code === 'ZOE20' && currency === 'EUR')
+    .toSorted((one, other) => one.at - other.at);
+  const able = inTurn.filter((order) => isOfZoe(order.at) && leftOf(order) > 0);
+  const reached = able[Math.floor(able.length / 2)];
+  const before = reached === undefined ? [] : inTurn.slice(0, inTurn.indexOf(reached));
+  return before.reduce((sum, order) => sum + leftOf(order), 0);
 }
 
 /** MIA earns nothing for gift cards. From July on, no creator earns anything for parcel insurance. */
-export const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to,excluded_skus
-DEALMIA,,10,,,,,GIFT-*
-DEALBEN,,12.5,200,EUR,${YEAR}-03-10,,
-,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30,
-,,,,,${YEAR}-07-01,,Parcel Care
+function termsCsv(tier: number): string {
+  return `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to,excluded_skus,from_orders,from_revenue,tier
+DEALMIA,,10,,,,,GIFT-*,,,
+DEALBEN,,12.5,200,EUR,${YEAR}-03-10,,,,,
+DEALBEN,,15,,,${YEAR}-03-10,,,2,,month
+,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30,,,,
+,ZOE20,25,,EUR,${YEAR}-06-01,${YEAR}-09-30,,,${(tier / 100).toFixed(2)},all
+,,,,,${YEAR}-07-01,,Parcel Care,,,
 `;
+}
 function isExcluded(sku: string, { code, at }: Pick<Order, 'code' | 'at'>): boolean {
   const isGift = code === 'MIA10' && sku.startsWith('GIFT-');
   return isGift || (sku === 'PARCELCARE' && at >= Date.UTC(YEAR, 6, 1));
@@ -173,9 +219,8 @@ function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
  * Returns the earnings of an order in cents, or what is unknown. Half cents are rounded up twice: in the
  * excluded amount and in the earnings.
  */
-function earnedOf(order: Order): bigint | 'rate' | 'products' {
-  const left = order.cancelled === 'never' ? order.finalCents : 0;
-  const rate = rateOf(order.code ?? 'MIA10', order.at);
+function earnedOf(order: Order, rate: number | null): bigint | 'rate' | 'products' {
+  const left = leftOf(order);
   // True if the terms exclude any product for this order, whether or not it was bought.
   const canExclude = isExcluded('GIFT-', order) || isExcluded('PARCELCARE', order);
   let excluded: number | null = 0;
@@ -220,6 +265,9 @@ export type SyntheticYear = {
   readonly claims: readonly (readonly [line: string, answer: string])[];
   /** What the rules `first` and `last` decide otherwise: before, after, currency, amount, orders and whether they were sent. */
   readonly changes: Readonly<Record<'first' | 'last', readonly (readonly unknown[])[]>>;
+  readonly terms: string;
+  /** What notes must say: the deal, and the line of each order that changed after it was posted. */
+  readonly told: readonly string[];
   /** Expected commission in all statements, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
@@ -282,6 +330,8 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
   const posted = orders.filter(
     ({ code, cancelled, conflict }) => code !== null && cancelled !== 'before' && conflict !== 'codes',
   );
+  const tier = tierOf(posted);
+  const rates = ratesOf(posted, tier);
   const groups = Map.groupBy(posted, ({ at, code, currency }) =>
     [new Date(at).toISOString().slice(0, 7), DEALS[code ?? 'MIA10'], currency].join(' '),
   );
@@ -300,10 +350,10 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     let [netInEuros, commissionInEuros, unconverted] = [0n, 0n, 0];
     for (const order of group) {
       const isKept = order.cancelled === 'never';
-      const left = isKept ? order.finalCents : 0;
+      const left = leftOf(order);
       sent += order.cents;
       net += left;
-      const earns = earnedOf(order);
+      const earns = earnedOf(order, rates.get(order) ?? null);
       if (earns === 'rate') unrated += 1;
       else if (earns === 'products') unlined += 1;
       else commission += earns;
@@ -378,6 +428,17 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     claims: claimsOf(orders),
     changes: { first: changesBy('first', orders), last: changesBy('last', orders) },
     withoutLines,
+    terms: termsCsv(tier),
+    told: posted
+      .filter((order) => order.cents !== leftOf(order))
+      .map((order) => {
+        const [before, after] = [order.cents, leftOf(order)].map(
+          (amount) => `${(amount / 100).toFixed(2)} ${order.currency}`,
+        );
+        const kind = order.cancelled === 'after' ? 'cancelled' : 'changed';
+        return `${DEALS[order.code ?? 'MIA10']} - order ${order.id}: ${kind}, ${before} to ${after}`;
+      })
+      .toSorted(),
     counted: Object.fromEntries(
       [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
     ),
