@@ -286,11 +286,13 @@ export function listUnknownFees(
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
-/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
+/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. Looked up one by one, as few are held. */
 export const heldEntries = sql`
-  select distinct d.entry_id from ledger.adjustments d
-  where d.kind = 'held' and not d.is_elsewhere and not exists (
-    select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and not l.is_elsewhere)`;
+  select h.entry_id
+  from (select distinct entry_id from ledger.adjustments where kind = 'held' and not is_elsewhere) h
+  cross join lateral (
+    select l.kind from ledger.adjustments l where l.entry_id = h.entry_id and not l.is_elsewhere order by l.adjustment_id + 0 desc limit 1) l
+  where l.kind = 'held'`;
 
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {

@@ -28,9 +28,9 @@ export function listOtherCurrency(db: Database, job: string): Promise<readonly O
     select t.source, t.order_id as "orderId", e.deal_id as "dealId", e.currency, e.amount::numeric(24,4)::text as "sentAmount",
       o.currency as "statedIn", o.total, o.refunded
     from (${heldEntries}) h
-    join ledger.entries e using (entry_id)
-    join intake.attributions t on t.entry_id = e.entry_id and t.job = e.job
-    join intake.orders o on o.order_version_id = t.order_version_id
+    cross join lateral (select e.* from ledger.entries e where e.entry_id = h.entry_id limit 1) e
+    cross join lateral (select t.* from intake.attributions t where t.entry_id = h.entry_id and t.job = e.job limit 1) t
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = t.order_version_id limit 1) o
     where e.job = ${job} and e.effect = 'referral' and e.state = 'accepted' and t.outcome <> 'held' and o.currency <> e.currency
     order by 1, 2`;
 }
