@@ -316,6 +316,21 @@ ${mia};ten;EUR;2026-05-07;returned
     // The bank kept charges of what came back, so a person says that nothing was paid. What only one of two bookings paid stays.
     shop.write('july.csv', `reference;amount;currency;day;type\n${ben};6.00;EUR;2026-05-08;returned\n`);
     await shop.cli('payments', 'read', 'july.csv');
+    // The same booking from another file of the bank, which has more columns, is not counted a second time.
+    shop.write(
+      'july-2.csv',
+      `reference;bank_reference;amount;currency;day;type\n${ben};B9;6.00;EUR;2026-05-08;returned\n`,
+    );
+    for (const read of ['first', 'second'])
+      expect((await shop.cli('payments', 'read', 'july-2.csv')).exitCode, read).toBe(3);
+    expect((await shop.cli('payments', '--held')).stdout.replace(/\s+/g, ' ')).toMatch(
+      /same day and amount: if it is the same one/,
+    );
+    const { rows: twice } = await sql<{ id: string }>`
+      select bank_entry_id as id from ops.bank_entries where hold_reason = 'may_be_known'`.execute(shop.db);
+    await shop.cli('payments', 'dismiss', twice[0]?.id ?? '', '--reason', 'the same');
+    expect(await totals(shop)).toMatchObject({ 'dealben EUR partly_paid': '15.00' });
+    expect((await shop.cli('payments', '--state', 'partly_paid')).stdout).toContain('partly paid: 9.00 EUR');
     await shop.cli('payments', 'dismiss', '5', '--reason', 'other');
     await shop.cli('payments', 'dismiss', '6', '--reason', 'other');
     expect(said(await shop.cli('payments', 'cancel', '1', '--reason', 'x'))).toMatch(

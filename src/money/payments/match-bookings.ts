@@ -17,6 +17,7 @@ import type { Booking } from './parse-bank-file.ts';
 
 export type HoldReason =
   | 'to_confirm'
+  | 'may_be_known'
   | 'unknown_reference'
   | 'other_currency'
   | 'too_much'
@@ -123,7 +124,10 @@ export async function matchBookings(
   const written = await rowsOf<{ id: string }>(trx)`
     insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency, outcome, hold_reason, file_name, read_by)
     select key, "paymentId", "matchedBy", kind, "bookedOn", amount, currency, 'held',
-      case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
+      case when "paymentId" is null then 'unknown_reference' when exists (
+          select from ops.bank_entries b
+          where b.payment_id = "paymentId" and b.kind = g.kind and b.booked_on = "bookedOn" and b.amount = g.amount and b.currency = g.currency
+            and b.outcome <> 'dismissed') then 'may_be_known' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
     from jsonb_to_recordset(${toJsonParameter(matched)}::jsonb)
       as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
     returning bank_entry_id as id`;
@@ -215,6 +219,7 @@ function foldPayment(
   let [net, isReturned, paidOn]: [DecimalText, boolean, string | null] = ['0', false, lastElsewhere];
   const whyNot = (entry: BankEntry, after: DecimalText): HoldReason | null => {
     if (isKept(entry)) return null;
+    if (entry.holdReason === 'may_be_known' && entry.decidedBy === null) return 'may_be_known';
     if (entry.matchedBy === 'account' && entry.decidedBy === null) return 'to_confirm';
     if (entry.currency !== currency) return 'other_currency';
     if (after.startsWith('-')) return 'nothing_to_return';
@@ -262,7 +267,7 @@ export async function decideBooking(
 ): Promise<BankEntry | null> {
   await execute(trx)`lock table ops.bank_entries in share row exclusive mode`;
   const [entry] = await listBankEntries(trx, { ids: [bankEntryId], onlyHeld: true });
-  const canConfirm = entry?.holdReason === 'to_confirm' || entry?.holdReason === 'too_much';
+  const canConfirm = ['to_confirm', 'may_be_known', 'too_much'].includes(entry?.holdReason ?? '');
   if (entry === undefined || (isPayment && !canConfirm)) return null;
   await execute(trx)`
     update ops.bank_entries

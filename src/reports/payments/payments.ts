@@ -134,6 +134,8 @@ export function describePaid(payments: readonly Payment[]): string {
 /** Why a booking does not count, and what to do. */
 const HOLDS: Readonly<Record<HoldReason, string>> = {
   to_confirm: 'same amount and account, and no reference: confirm or dismiss it',
+  may_be_known:
+    'another file had a booking of this payment with the same day and amount: if it is the same one, dismiss it; if there are two, confirm it',
   unknown_reference: 'a payment that this database does not know: was it restored?',
   other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
   too_much:
