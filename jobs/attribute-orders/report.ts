@@ -5,7 +5,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { rowsOf } from '../../src/db/statement.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
-import { listOtherCurrency, type OtherCurrency } from '../../src/reports/money/other-currency.ts';
+import { listOtherCurrency, type OtherCurrency } from '../../src/reports/money/list-other-currency.ts';
 import {
   type AdjustmentGroup,
   countsBy,
