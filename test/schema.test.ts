@@ -91,7 +91,7 @@ describe('the database rejects', () => {
     ['held without a reason', { state: 'held' }, 'held_says_why'],
     ['a second attempt that nobody approved', { attempt: 2 }, 'sends_are_approved'],
     ['a doubt about an attempt that never was', { attempt: 1, doubtful_attempt: 2 }, 'entries_check'],
-  ])('an entry that is %s', async (_what, change, constraint) => {
+  ] as const)('an entry that is %s', async (_what, change, constraint) => {
     const { db } = await setup();
     await insertEntry(db);
     await expect(db.updateTable('ledger.entries').set(change).execute()).rejects.toMatchObject({
@@ -125,8 +125,8 @@ describe('the database rejects', () => {
       layout_hash: 'h',
       run_id: runId,
     };
-    const sealed = { state: 'sealed', sealed_at: new Date(), rows_read: 3, order_rows: 1, rejected_rows: 1 };
-    const insert = db.insertInto('intake.source_files').values({ ...file, ...sealed });
+    const sealed = { sealed_at: new Date(), rows_read: 3, order_rows: 1, rejected_rows: 1 };
+    const insert = db.insertInto('intake.source_files').values({ ...file, ...sealed, state: 'sealed' });
     await expect(insert.execute()).rejects.toMatchObject({ constraint: 'sealed_files_add_up' });
   });
 });
@@ -138,7 +138,6 @@ async function insertRun(db: Database): Promise<string> {
 
 async function insertEntry(db: Database): Promise<void> {
   const what = {
-    effect: 'referral',
     account_id: 'A',
     key: 'shopify 1',
     body: '{}',
@@ -147,7 +146,7 @@ async function insertEntry(db: Database): Promise<void> {
   };
   await db
     .insertInto('ledger.entries')
-    .values({ ...what, state: 'ready', run_id: await insertRun(db) })
+    .values({ ...what, effect: 'referral', state: 'ready', run_id: await insertRun(db) })
     .execute();
 }
 

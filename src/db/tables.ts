@@ -43,11 +43,11 @@ export interface IntakeAnnouncedFiles {
   /**
    * Differs with each announcement of the file, so that a run removes only those that it has seen.
    */
-  announcement_id: Generated<Int8>;
+  announcement_id: ColumnType<string, never, never>;
   /**
    * orders, customers, clicks or creators, as in intake.source_files.
    */
-  read_for: string;
+  read_for: 'orders' | 'customers' | 'clicks' | 'creators';
   /**
    * Name of the source in pipeline.yaml.
    */
@@ -125,7 +125,7 @@ export interface IntakeAttributions {
   /**
    * What named the influencer: explicit columns, a code, or a link.
    */
-  matched_by: string | null;
+  matched_by: 'explicit' | 'code' | 'link' | null;
   /**
    * The code or link that matched, or those that did not.
    */
@@ -141,7 +141,7 @@ export interface IntakeAttributions {
   /**
    * attributed, unattributed (a code, link or handle that nobody owns), organic (none at all), excluded (never posted), held (a person must decide).
    */
-  outcome: string;
+  outcome: 'attributed' | 'unattributed' | 'organic' | 'excluded' | 'held';
   /**
    * Why, for all but attributed and organic: for example status_pending, unknown_code, ambiguous_codes.
    */
@@ -184,7 +184,7 @@ export interface IntakeCheckFindings {
   /**
    * Counts up.
    */
-  finding_id: Generated<Int8>;
+  finding_id: ColumnType<string, never, never>;
   /**
    * When.
    */
@@ -220,7 +220,7 @@ export interface IntakeCheckFindings {
   /**
    * warn (the file counts), held (it does not).
    */
-  verdict: string;
+  verdict: 'warn' | 'held';
 }
 
 export interface IntakeClicks {
@@ -231,7 +231,7 @@ export interface IntakeClicks {
   /**
    * Counts up.
    */
-  click_id: Generated<Int8>;
+  click_id: ColumnType<string, never, never>;
   /**
    * Clicks of that day, as the newest file states; rows of one file are added up.
    */
@@ -283,7 +283,7 @@ export interface IntakeClicks {
   /**
    * attributed; unattributed (nobody owns it); held (several own it; conflicting_states: a file that is held states another number, and nothing says which is newer; after_export: the day is after the export); excluded.
    */
-  outcome: string | null;
+  outcome: 'attributed' | 'unattributed' | 'held' | 'excluded' | null;
   /**
    * Collaboration that the request names.
    */
@@ -342,7 +342,7 @@ export interface IntakeCodeAssignments {
   /**
    * Counts up.
    */
-  assignment_id: Generated<Int8>;
+  assignment_id: ColumnType<string, never, never>;
   /**
    * Brand; null: that of the job.
    */
@@ -401,7 +401,7 @@ export interface IntakeCodeChanges {
   /**
    * discount_code or custom_link.
    */
-  kind: string;
+  kind: 'discount_code' | 'custom_link';
   /**
    * Code or link from then on; null when it was taken away.
    */
@@ -518,7 +518,7 @@ export interface IntakeCreators {
   /**
    * Counts up.
    */
-  creator_id: Generated<Int8>;
+  creator_id: ColumnType<string, never, never>;
   /**
    * Affiliate link.
    */
@@ -594,7 +594,7 @@ export interface IntakeCreators {
   /**
    * create (no deal was known, so one is created); known (has a deal); held; superseded (a newer row states the same creator).
    */
-  outcome: string | null;
+  outcome: 'create' | 'known' | 'held' | 'superseded' | null;
   /**
    * instagram, tiktok, youtube, or another word of the list.
    */
@@ -707,7 +707,7 @@ export interface IntakeCustomers {
   /**
    * yes: agreed. no: refused, unsubscribed, bounced, suppressed or contradictory, and no later date of a yes is known. unknown: neither; submitted only under a setting that says so.
    */
-  consent: Generated<string | null>;
+  consent: ColumnType<string | null, never, never>;
   /**
    * When the customer agreed, at the earliest; null: nobody said yes, or without a date.
    */
@@ -861,7 +861,7 @@ export interface IntakeExpectedDates {
   /**
    * Counts up.
    */
-  expected_date_id: Generated<Int8>;
+  expected_date_id: ColumnType<string, never, never>;
   /**
    * Why, for example Black Friday.
    */
@@ -1034,7 +1034,7 @@ export interface IntakeIdentifyBatches {
   /**
    * accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).
    */
-  state: string;
+  state: 'accepted' | 'split' | 'refused';
 }
 
 export interface IntakeListings {
@@ -1049,7 +1049,7 @@ export interface IntakeListings {
   /**
    * orders, customers, clicks or creators, as in intake.source_files.
    */
-  read_for: string;
+  read_for: 'orders' | 'customers' | 'clicks' | 'creators';
   /**
    * Name of the source in pipeline.yaml.
    */
@@ -1088,7 +1088,7 @@ export interface IntakeLookups {
   /**
    * influencer, no_match (in whichever form the service says so), refused (the service does not take the address).
    */
-  outcome: string;
+  outcome: 'influencer' | 'no_match' | 'refused';
   /**
    * Address of the profile's picture.
    */
@@ -1150,7 +1150,7 @@ export interface IntakeOrderClaims {
   /**
    * explicit (columns of the export), link or code.
    */
-  kind: string;
+  kind: 'explicit' | 'link' | 'code';
   /**
    * The order.
    */
@@ -1304,7 +1304,7 @@ export interface IntakeOrders {
   /**
    * Counts up; the newest version of an order is the current one.
    */
-  order_version_id: Generated<Int8>;
+  order_version_id: ColumnType<string, never, never>;
   /**
    * Ids of orders at other channels that its tags and notes name, folded: it may be one of them.
    */
@@ -1395,7 +1395,7 @@ export interface IntakeOutreachCandidates {
   /**
    * in_batch (in an entry of the ledger), waiting (chosen, and beyond what the run may submit), excluded.
    */
-  outcome: string;
+  outcome: 'in_batch' | 'waiting' | 'excluded';
   /**
    * Outreach campaign of the job.
    */
@@ -1496,7 +1496,7 @@ export interface IntakeRevenueRules {
   /**
    * total, subtotal or total_less_refunds: `revenue` of the job in the configuration.
    */
-  revenue: string;
+  revenue: 'total' | 'subtotal' | 'total_less_refunds';
   /**
    * Source of the orders. Of a source that the job no longer reads, the rule stays as it was.
    */
@@ -1519,7 +1519,7 @@ export interface IntakeRulings {
   /**
    * credit: what was not known is settled, and the order may be credited. exclude: it is never credited.
    */
-  decision: string;
+  decision: 'credit' | 'exclude';
   /**
    * Order that is decided; null: a status is.
    */
@@ -1531,7 +1531,7 @@ export interface IntakeRulings {
   /**
    * Counts up.
    */
-  ruling_id: Generated<Int8>;
+  ruling_id: ColumnType<string, never, never>;
   /**
    * Source of the order, or of the orders with the status.
    */
@@ -1550,7 +1550,7 @@ export interface IntakeSourceFiles {
   /**
    * What says whether it is newer than another file: the date in its name, the number in its name, or modified_at. column: each of its rows says when its order last changed.
    */
-  age_basis: string | null;
+  age_basis: 'date_in_name' | 'number_in_name' | 'modified' | 'column' | null;
   /**
    * From when the file is: the date in its name, else modified_at. Null: unknown, or read before this was stored.
    */
@@ -1662,7 +1662,7 @@ export interface IntakeSourceFiles {
   /**
    * orders, customers, clicks or creators: the same file may be read for each.
    */
-  read_for: Generated<string>;
+  read_for: Generated<'orders' | 'customers' | 'clicks' | 'creators'>;
   /**
    * Process that reads it now.
    */
@@ -1718,11 +1718,11 @@ export interface IntakeSourceFiles {
   /**
    * Counts up.
    */
-  source_file_id: Generated<Int8>;
+  source_file_id: ColumnType<string, never, never>;
   /**
    * reading (not postable), sealed (read to its end, its rows add up), held (nothing in it counts, see hold_…), released (was held, and is not needed), duplicate (same content as another file).
    */
-  state: Generated<string>;
+  state: Generated<'reading' | 'sealed' | 'held' | 'duplicate' | 'released'>;
   /**
    * The later reading of the same version. Orders of this one count until a later one states them otherwise; null: this is the last reading.
    */
@@ -1787,7 +1787,7 @@ export interface IntakeWaitingBatches {
   /**
    * Counts up.
    */
-  batch_id: Generated<Int8>;
+  batch_id: ColumnType<string, never, never>;
   /**
    * Brand that it is submitted for.
    */
@@ -1803,7 +1803,7 @@ export interface IntakeWaitingBatches {
   /**
    * How many addresses.
    */
-  customers: Generated<number>;
+  customers: ColumnType<number, never, never>;
   /**
    * Addresses as a JSON array, exactly as they are sent.
    */
@@ -1819,7 +1819,7 @@ export interface IntakeWaitingBatches {
   /**
    * submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).
    */
-  purpose: string;
+  purpose: 'submit' | 'lookup';
   /**
    * File that stated them. It counts once that file is sealed.
    */
@@ -1834,7 +1834,7 @@ export interface LedgerAdjustments {
   /**
    * Counts up.
    */
-  adjustment_id: Generated<Int8>;
+  adjustment_id: ColumnType<string, never, never>;
   /**
    * ISO 4217.
    */
@@ -1854,7 +1854,7 @@ export interface LedgerAdjustments {
   /**
    * changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).
    */
-  kind: string;
+  kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
   /**
    * As it would be sent now, in currency; of a held order, as its export states it. Null when it would not be sent, or if it states another currency.
    */
@@ -1889,7 +1889,7 @@ export interface LedgerAnswers {
   /**
    * Counts up.
    */
-  answer_id: Generated<Int8>;
+  answer_id: ColumnType<string, never, never>;
   /**
    * Database clock.
    */
@@ -1921,7 +1921,7 @@ export interface LedgerAnswers {
   /**
    * accepted, rejected, not_written, throttled, in_doubt, lease_over.
    */
-  kind: string;
+  kind: 'accepted' | 'rejected' | 'not_written' | 'throttled' | 'in_doubt' | 'lease_over';
   /**
    * What the service said or what went wrong, cut, addresses and secrets masked.
    */
@@ -1933,7 +1933,7 @@ export interface LedgerAnswers {
   /**
    * direct, spool (replayed after the database was away), reaper (its owner was gone), journal (read from the journal of a process that was gone) or lost_claim (from a claim that the database had lost; until 0.2 it is written journal).
    */
-  via: string;
+  via: 'direct' | 'spool' | 'reaper' | 'journal' | 'lost_claim';
 }
 
 export interface LedgerAttempts {
@@ -1983,7 +1983,7 @@ export interface LedgerChanges {
   /**
    * Counts up.
    */
-  change_id: Generated<Int8>;
+  change_id: ColumnType<string, never, never>;
   /**
    * When.
    */
@@ -1995,7 +1995,7 @@ export interface LedgerChanges {
   /**
    * held (not to be sent until something changes), released (ready again), replaced (another request body, ready).
    */
-  kind: string;
+  kind: 'held' | 'released' | 'replaced';
   /**
    * Digest of the request body after it.
    */
@@ -2034,11 +2034,11 @@ export interface LedgerDecisions {
   /**
    * accept (it was processed), write_off (given up), resend (send it once more), acknowledge (a known double credit was corrected outside).
    */
-  decision: string;
+  decision: 'accept' | 'write_off' | 'resend' | 'acknowledge';
   /**
    * Counts up.
    */
-  decision_id: Generated<Int8>;
+  decision_id: ColumnType<string, never, never>;
   /**
    * Entry.
    */
@@ -2148,15 +2148,15 @@ export interface LedgerEntries {
   /**
    * Which operation: referral, click, create_deal, note, task, outreach.
    */
-  effect: string;
+  effect: 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
   /**
    * Counts up.
    */
-  entry_id: Generated<Int8>;
+  entry_id: ColumnType<string, never, never>;
   /**
    * accepted, rejected or written_off: nothing is to be done.
    */
-  is_settled: Generated<boolean>;
+  is_settled: ColumnType<boolean, never, never>;
   /**
    * Job that made it.
    */
@@ -2204,7 +2204,7 @@ export interface LedgerEntries {
   /**
    * held, ready, sending, accepted, rejected, in_doubt, written_off.
    */
-  state: string;
+  state: 'held' | 'ready' | 'sending' | 'accepted' | 'rejected' | 'in_doubt' | 'written_off';
   /**
    * When it reached its state.
    */
@@ -2243,11 +2243,11 @@ export interface LedgerEvidence {
   /**
    * Counts up.
    */
-  evidence_id: Generated<Int8>;
+  evidence_id: ColumnType<string, never, never>;
   /**
    * webhook_order (a signed event of the service) or seeded (credited elsewhere before).
    */
-  kind: string;
+  kind: 'webhook_order' | 'seeded';
   /**
    * Order it is about.
    */
@@ -2336,11 +2336,11 @@ export interface LedgerLostClaims {
   /**
    * accepted (the service said so), in_doubt (it may have been processed), not_processed (proven), disregarded (`run --new-ledger`).
    */
-  disposition: string;
+  disposition: 'accepted' | 'in_doubt' | 'not_processed' | 'disregarded';
   /**
    * Which operation.
    */
-  effect: string;
+  effect: 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
   /**
    * When it was stored here.
    */
@@ -2360,7 +2360,7 @@ export interface LedgerLostClaims {
   /**
    * Counts up.
    */
-  lost_claim_id: Generated<Int8>;
+  lost_claim_id: ColumnType<string, never, never>;
   /**
    * What the service said or what went wrong, cut, addresses and secrets masked.
    */
@@ -2425,7 +2425,7 @@ export interface LedgerRecoveries {
   /**
    * recover (`ledger recover`: what is known of the missing claims counts here) or new_ledger (`run --new-ledger`: what another ledger posted does not count here).
    */
-  kind: string;
+  kind: 'recover' | 'new_ledger';
   /**
    * Claims that were found outside of the database and stored with this decision.
    */
@@ -2441,7 +2441,7 @@ export interface LedgerRecoveries {
   /**
    * Counts up.
    */
-  recovery_id: Generated<Int8>;
+  recovery_id: ColumnType<string, never, never>;
 }
 
 export interface LedgerSeededOrders {
@@ -2479,7 +2479,7 @@ export interface LedgerSeeds {
   /**
    * Counts up.
    */
-  seed_id: Generated<Int8>;
+  seed_id: ColumnType<string, never, never>;
   /**
    * When.
    */
@@ -2564,7 +2564,7 @@ export interface MirrorBrandVersions {
   /**
    * In force: valid_to is null. A brand that is gone has none.
    */
-  is_current: Generated<boolean>;
+  is_current: ColumnType<boolean, never, never>;
   /**
    * Newest version of its brand, in force or not. Exactly one a brand.
    */
@@ -2726,7 +2726,7 @@ export interface MirrorCollaborationVersions {
   /**
    * In force: valid_to is null. A collaboration that is gone has none.
    */
-  is_current: Generated<boolean>;
+  is_current: ColumnType<boolean, never, never>;
   /**
    * Newest version of its collaboration, in force or not. Exactly one a collaboration.
    */
@@ -2867,7 +2867,7 @@ export interface MirrorDealflowVersions {
   /**
    * In force: valid_to is null. A dealflow that is gone has none.
    */
-  is_current: Generated<boolean>;
+  is_current: ColumnType<boolean, never, never>;
   /**
    * Newest version of its dealflow, in force or not. Exactly one a dealflow.
    */
@@ -3025,7 +3025,7 @@ export interface MirrorDealVersions {
   /**
    * In force: valid_to is null. A deal that is gone has none.
    */
-  is_current: Generated<boolean>;
+  is_current: ColumnType<boolean, never, never>;
   /**
    * Newest version of its deal, in force or not. Exactly one a deal.
    */
@@ -3084,7 +3084,7 @@ export interface MirrorDrift {
   /**
    * Counts up.
    */
-  drift_id: Generated<Int8>;
+  drift_id: ColumnType<string, never, never>;
   /**
    * Type before, or what the column takes.
    */
@@ -3100,7 +3100,7 @@ export interface MirrorDrift {
   /**
    * type_changed (another JSON type than in the version before), vanished (no record that was read has it any more), missing (the contract promises it), unreadable (its column cannot take the value and is null).
    */
-  kind: string;
+  kind: 'type_changed' | 'vanished' | 'missing' | 'unreadable';
   /**
    * When.
    */
@@ -3275,7 +3275,7 @@ export interface MirrorStaged {
   /**
    * read, unchanged (as published: only seen), not_found (the service says that there is none), failed.
    */
-  outcome: string;
+  outcome: 'read' | 'unchanged' | 'not_found' | 'failed';
   /**
    * Why it could not be read.
    */
@@ -3291,7 +3291,7 @@ export interface MirrorStaged {
   /**
    * brand, dealflow or deal.
    */
-  record_kind: string;
+  record_kind: 'brand' | 'dealflow' | 'deal';
   /**
    * Digest of raw.
    */
@@ -3353,7 +3353,7 @@ export interface MirrorStagedListings {
   /**
    * brand or dealflow.
    */
-  record_kind: string;
+  record_kind: 'brand' | 'dealflow';
   /**
    * Run that read it.
    */
@@ -3422,7 +3422,7 @@ export interface OpsAudit {
   /**
    * Counts up.
    */
-  audit_id: Generated<Int8>;
+  audit_id: ColumnType<string, never, never>;
   /**
    * The fields that changed, as they were.
    */
@@ -3458,7 +3458,7 @@ export interface OpsAudit {
   /**
    * console or command.
    */
-  via: string;
+  via: 'console' | 'command';
 }
 
 export interface OpsBackfillOrders {
@@ -3504,7 +3504,7 @@ export interface OpsBackfills {
   /**
    * Counts up.
    */
-  backfill_id: Generated<Int8>;
+  backfill_id: ColumnType<string, never, never>;
   /**
    * Maximum number of concurrent requests of each process that posts its orders; null: the share that the configuration leaves it.
    */
@@ -3544,7 +3544,7 @@ export interface OpsBackfills {
   /**
    * planned, replaced (by a newer plan), running (also when its process is gone: `backfill resume` goes on), paused, cancelled, done.
    */
-  state: string;
+  state: 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
   /**
    * When it reached its state.
    */
@@ -3578,7 +3578,7 @@ export interface OpsBankEntries {
   /**
    * Counts up.
    */
-  bank_entry_id: Generated<Int8>;
+  bank_entry_id: ColumnType<string, never, never>;
   /**
    * Day of the booking.
    */
@@ -3606,19 +3606,19 @@ export interface OpsBankEntries {
   /**
    * to_confirm, may_be_known (another file had one of this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
    */
-  hold_reason: string | null;
+  hold_reason: 'to_confirm' | 'unknown_reference' | 'other_currency' | 'too_much' | 'not_exported' | 'nothing_to_return' | null;
   /**
    * paid: money left the account. returned: money came back.
    */
-  kind: string;
+  kind: 'paid' | 'returned';
   /**
    * reference: its EndToEndId. account: amount and account, which a person must confirm.
    */
-  matched_by: string | null;
+  matched_by: 'reference' | 'account' | null;
   /**
    * counted, held (it does not count; see hold_reason), dismissed (a person said that it is about something else).
    */
-  outcome: string;
+  outcome: 'counted' | 'held' | 'dismissed';
   /**
    * Payment that it is about. Null: its EndToEndId is of no payment that is known.
    */
@@ -3649,7 +3649,7 @@ export interface OpsBulkActions {
   /**
    * Counts up. Column bulk_id of ops.audit and ops.bulk_items names it.
    */
-  bulk_id: Generated<Int8>;
+  bulk_id: ColumnType<string, never, never>;
   /**
    * How many were left alone, because they were no longer as the preview showed them.
    */
@@ -3685,7 +3685,7 @@ export interface OpsBulkActions {
   /**
    * What is decided about each: accepted, write_off, resend or acknowledge (entries), release or reread (files).
    */
-  decision: string;
+  decision: 'accepted' | 'write_off' | 'resend' | 'acknowledge' | 'release' | 'reread';
   /**
    * When the last of them was settled, and the reports were updated.
    */
@@ -3721,11 +3721,11 @@ export interface OpsBulkActions {
   /**
    * preview (nothing is changed), running, finished, aborted by a person, or expired (never confirmed).
    */
-  state: Generated<string>;
+  state: Generated<'preview' | 'running' | 'finished' | 'aborted' | 'expired'>;
   /**
    * Where it was made: console or command. Column via of the audit records of its parts.
    */
-  via: Generated<string>;
+  via: Generated<'console' | 'command'>;
 }
 
 export interface OpsBulkItems {
@@ -3768,7 +3768,7 @@ export interface OpsBulkItems {
   /**
    * settled, changed (left alone: it is no longer as shown) or failed; the reason if it is not eligible; null until then.
    */
-  outcome: string | null;
+  outcome: 'settled' | 'changed' | 'failed' | 'not_in_doubt' | 'deal_unknown' | 'has_evidence' | 'not_credited_twice' | 'not_held' | 'being_read' | null;
   /**
    * When the outcome was recorded.
    */
@@ -3776,7 +3776,7 @@ export interface OpsBulkItems {
   /**
    * Its state in the preview. What is in another state is left alone.
    */
-  state: string;
+  state: 'held' | 'ready' | 'sending' | 'accepted' | 'rejected' | 'in_doubt' | 'written_off' | 'reading' | 'read' | 'duplicate' | 'released';
   /**
    * Entry, in ledger.entries; of a decision about files the file, in intake.source_files.
    */
@@ -3822,7 +3822,7 @@ export interface OpsCreditClaims {
   /**
    * Counts up.
    */
-  claim_id: Generated<Int8>;
+  claim_id: ColumnType<string, never, never>;
   /**
    * Equal for lines that are one claim: the creator and the order, else the amount, currency, day and code.
    */
@@ -3894,7 +3894,7 @@ export interface OpsCreditClaims {
   /**
    * open: its answer is decided anew whenever it is read. answered: the answer is kept. upheld, rejected, withdrawn: closed by a person.
    */
-  state: Generated<string>;
+  state: Generated<'open' | 'answered' | 'upheld' | 'rejected' | 'withdrawn'>;
   /**
    * First day of the month of the first closed statement that counts the order. Null: none yet.
    */
@@ -3979,7 +3979,7 @@ export interface OpsNoticeDeliveries {
   /**
    * pending, sent, given_up (not sent within a day).
    */
-  state: Generated<string>;
+  state: Generated<'pending' | 'sent' | 'given_up'>;
 }
 
 export interface OpsNotices {
@@ -3994,7 +3994,7 @@ export interface OpsNotices {
   /**
    * opened, reminded, resolved or digest.
    */
-  event: string;
+  event: 'opened' | 'reminded' | 'resolved' | 'digest';
   /**
    * Its content: {problem, title, job, severity, since, amounts, summary, command, page}.
    */
@@ -4002,7 +4002,7 @@ export interface OpsNotices {
   /**
    * Counts up. Part of the webhook-id of its requests.
    */
-  notice_id: Generated<Int8>;
+  notice_id: ColumnType<string, never, never>;
   /**
    * Problem that it reports; null for a digest.
    */
@@ -4075,7 +4075,7 @@ export interface OpsPaymentProposals {
   /**
    * Counts up.
    */
-  proposal_id: Generated<Int8>;
+  proposal_id: ColumnType<string, never, never>;
   /**
    * When it was made.
    */
@@ -4118,7 +4118,7 @@ export interface OpsPayments {
   /**
    * Kind of file: pain.001 or csv. It is in no file of the other kind, so that it is not sent twice. Null: not exported.
    */
-  exported_as: string | null;
+  exported_as: 'pain.001' | 'csv' | null;
   /**
    * When it was first exported, before the file was written.
    */
@@ -4130,7 +4130,7 @@ export interface OpsPayments {
   /**
    * Whether its items are claimed by it. False if it was cancelled or returned: they can be proposed again.
    */
-  is_live: Generated<boolean>;
+  is_live: ColumnType<boolean, never, never>;
   /**
    * What the bank says was paid, less what came back, and what a person paid elsewhere, in currency.
    */
@@ -4142,7 +4142,7 @@ export interface OpsPayments {
   /**
    * Counts up.
    */
-  payment_id: Generated<Int8>;
+  payment_id: ColumnType<string, never, never>;
   /**
    * See ops.payment_proposals.
    */
@@ -4162,7 +4162,7 @@ export interface OpsPayments {
   /**
    * proposed, exported (a file for the bank was written), partly_paid or paid (the bank says so, or a person paid it elsewhere), returned (the money came back), cancelled.
    */
-  state: Generated<string>;
+  state: Generated<'proposed' | 'exported' | 'partly_paid' | 'paid' | 'returned' | 'cancelled'>;
 }
 
 export interface OpsPaymentsElsewhere {
@@ -4232,7 +4232,7 @@ export interface OpsProblems {
   /**
    * Counts up.
    */
-  problem_id: Generated<Int8>;
+  problem_id: ColumnType<string, never, never>;
   /**
    * Number of further notices.
    */
@@ -4244,7 +4244,7 @@ export interface OpsProblems {
   /**
    * error (jobs do not do their work, or money is at risk) or warning.
    */
-  severity: string;
+  severity: 'error' | 'warning';
   /**
    * When it began, as far as is known.
    */
@@ -4252,7 +4252,7 @@ export interface OpsProblems {
   /**
    * opened, reminded (another notice was made since), resolved.
    */
-  state: Generated<string>;
+  state: Generated<'opened' | 'reminded' | 'resolved'>;
   /**
    * What is wrong, without secrets, addresses and values of rows.
    */
@@ -4264,7 +4264,7 @@ export interface OpsProblems {
   /**
    * Severity in that notice. If it has become an error since, another notice is made.
    */
-  told_severity: string;
+  told_severity: 'error' | 'warning';
 }
 
 export interface OpsRequestTurns {
@@ -4392,7 +4392,7 @@ export interface OpsRuns {
   /**
    * Counts up.
    */
-  run_id: Generated<Int8>;
+  run_id: ColumnType<string, never, never>;
   /**
    * Base address of the service that it called. Null: a plan, or a run of a version that did not store it.
    */
@@ -4404,7 +4404,7 @@ export interface OpsRuns {
   /**
    * running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.
    */
-  status: Generated<string>;
+  status: Generated<'running' | 'ok' | 'issues' | 'failed' | 'interrupted'>;
   /**
    * Trace of the run, 32 hex digits, where traces were sent (OTEL_EXPORTER_OTLP_ENDPOINT); null elsewhere.
    */
@@ -4485,7 +4485,7 @@ export interface OpsSlots {
   /**
    * done, failed, skipped or missed: nothing is to be done.
    */
-  is_settled: Generated<boolean>;
+  is_settled: ColumnType<boolean, never, never>;
   /**
    * Name of the job in pipeline.yaml.
    */
@@ -4529,7 +4529,7 @@ export interface OpsSlots {
   /**
    * waiting (for the job that it follows), due, running, done (its run ended), failed, skipped (the job was running, or the job before it failed), missed (nothing ran at its time, and it was not caught up).
    */
-  state: string;
+  state: 'waiting' | 'due' | 'running' | 'done' | 'failed' | 'skipped' | 'missed';
 }
 
 export interface OpsStatementHeadings {
@@ -4607,7 +4607,7 @@ export interface OpsStatementLines {
   /**
    * order: counts for the first time; correction: what an earlier statement said is otherwise now, for example after a refund; fixed_fee.
    */
-  kind: string;
+  kind: 'order' | 'correction' | 'fixed_fee';
   /**
    * Order within the statement, from 1.
    */
@@ -4690,7 +4690,7 @@ export interface OpsStatementMails {
   /**
    * Counts up.
    */
-  mail_id: Generated<Int8>;
+  mail_id: ColumnType<string, never, never>;
   /**
    * The whole mail; deleted with the recipient.
    */
@@ -4722,7 +4722,7 @@ export interface OpsStatementMails {
   /**
    * waiting, sending (claimed), sent (the mail server took it), unclear (interrupted, or no answer: a person decides), failed (not taken).
    */
-  state: Generated<string>;
+  state: Generated<'waiting' | 'sending' | 'sent' | 'unclear' | 'failed'>;
   /**
    * The closed statement, which is never deleted, so no foreign key is needed.
    */
@@ -4773,7 +4773,7 @@ export interface OpsStatements {
   /**
    * Counts up.
    */
-  statement_id: Generated<Int8>;
+  statement_id: ColumnType<string, never, never>;
   /**
    * IANA zone by whose days it was made.
    */
@@ -4800,7 +4800,7 @@ export interface OpsWebhookEvents {
   /**
    * Counts up.
    */
-  event_id: Generated<Int8>;
+  event_id: ColumnType<string, never, never>;
   /**
    * webhook_type of the specification; unknown if neither the body nor the address names it.
    */
@@ -4886,7 +4886,7 @@ export interface OpsWorkUnits {
   /**
    * read-source: read the new files of a source. post-share: post a range of the ready entries of a job. post-backfill: the same for a backfill. fetch-deals: read a range of the deals that are due into the staging tables. submit-batches: submit a range of the waiting batches of customers of a brand.
    */
-  kind: string;
+  kind: 'read-source' | 'post-share' | 'post-backfill' | 'fetch-deals' | 'submit-batches';
   /**
    * What to do, by kind. No addresses, no values of rows.
    */
@@ -4910,7 +4910,7 @@ export interface OpsWorkUnits {
   /**
    * open: queued or in progress; returned: by a worker that stops; done; failed: with an error that the run reports; given_up: its worker died several times; cancelled: no longer needed.
    */
-  state: Generated<string>;
+  state: Generated<'open' | 'returned' | 'done' | 'failed' | 'given_up' | 'cancelled'>;
   /**
    * Id of the unit, also in the queue of pg-boss.
    */
@@ -5036,7 +5036,7 @@ export interface ReportingChangedEarnings {
   /**
    * Counts up.
    */
-  change_no: Generated<Int8>;
+  change_no: ColumnType<string, never, never>;
   /**
    * Collaboration whose rate has changed: all of its orders may earn something else now.
    */
@@ -5055,7 +5055,7 @@ export interface ReportingCodeDays {
   /**
    * code, link (an order without a code), explicit (the export names a deal or handle).
    */
-  carried_as: string;
+  carried_as: 'code' | 'link' | 'explicit';
   /**
    * One spelling of it; e-mail addresses masked.
    */
@@ -5113,7 +5113,7 @@ export interface ReportingConflicts {
   /**
    * named (the export names one owner, and a code or link another), link_and_code, codes or links.
    */
-  conflict: string;
+  conflict: 'named' | 'link_and_code' | 'codes' | 'links';
   /**
    * ISO 4217.
    */
@@ -5125,7 +5125,7 @@ export interface ReportingConflicts {
   /**
    * As in order_dispositions.
    */
-  disposition: string;
+  disposition: 'accepted' | 'ready' | 'rejected' | 'in_doubt' | 'held';
   /**
    * Owner whom the export names. Null: it names nobody.
    */
@@ -5436,7 +5436,7 @@ export interface ReportingOrderDispositions {
   /**
    * accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).
    */
-  disposition: string;
+  disposition: 'accepted' | 'ready' | 'rejected' | 'in_doubt' | 'held' | 'excluded' | 'unattributed' | 'organic' | 'unaccounted';
   /**
    * Since when: the entry's last change, else the decision of the job.
    */
@@ -5567,7 +5567,7 @@ export interface ReportingOrderEarnings {
   /**
    * new (it has earned something, and is in no closed statement), nothing (in none, and it has earned 0), correction (it has earned something else than its closed statements say), settled (the same); unknown_rate, unknown_lines, unknown_net, unknown_customer, unknown_start, unknown_tier, unknown_currency, unknown_change: why it is unknown.
    */
-  standing: string;
+  standing: 'new' | 'nothing' | 'correction' | 'settled' | 'unknown_rate' | 'unknown_lines' | 'unknown_net' | 'unknown_customer' | 'unknown_start' | 'unknown_tier' | 'unknown_currency' | 'unknown_change';
   /**
    * Lines of terms.csv by which it earns. Null: by the rate of the service, or unknown.
    */

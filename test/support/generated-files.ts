@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
 import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { Kysely, PGliteDialect } from 'kysely';
+import { connect } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -49,7 +51,8 @@ export async function dumpSchema(database?: string): Promise<string> {
 }
 
 /**
- * Generates the types of the tables with kysely-codegen.
+ * Generates the types of the tables with kysely-codegen, and with what it does not read: the values that a CHECK
+ * allows, and the columns that only Postgres writes.
  *
  * @param databaseUrl a migrated Postgres database.
  */
@@ -65,6 +68,8 @@ export async function generateTableTypes(databaseUrl: string): Promise<string> {
     '--exclude-pattern',
     // The code never reads schema bi, which is for analysts.
     '{public,bi}.*',
+    '--overrides',
+    JSON.stringify({ columns: await readColumnTypes(databaseUrl) }),
     '--out-file',
     file,
   ];
@@ -74,4 +79,40 @@ export async function generateTableTypes(databaseUrl: string): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** A CHECK that lists the values of a column, as Postgres writes it. */
+const LISTS_VALUES = /^\(\w+ = ANY \(ARRAY\['[^']*'::text(?:, '[^']*'::text)*\]\)\)$/;
+
+/** The types of the columns whose values a CHECK lists, or that Postgres computes or numbers, by `schema.table.column`. */
+async function readColumnTypes(databaseUrl: string): Promise<Readonly<Record<string, string>>> {
+  await using db = await connect({ url: databaseUrl, embeddedFolder: '' });
+  const columns = await rowsOf<{
+    name: string;
+    type: string | null;
+    checks: readonly string[];
+    isNullable: boolean;
+    hasDefault: boolean;
+    isGenerated: boolean;
+  }>(db)`
+    select concat_ws('.', n.nspname, c.relname, a.attname) as name,
+      case format_type(a.atttypid, null) when 'boolean' then 'boolean' when 'integer' then 'number' when 'bigint' then 'string'
+        when 'text' then 'string' end as type,
+      array(
+        select pg_get_expr(conbin, conrelid) from pg_constraint
+        where conrelid = c.oid and contype = 'c' and conkey = array[a.attnum]) as checks,
+      not a.attnotnull as "isNullable", a.atthasdef as "hasDefault",
+      a.attgenerated <> '' or a.attidentity = 'a' as "isGenerated"
+    from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting') and c.relkind in ('r', 'p') and a.attnum > 0
+      and not a.attisdropped`;
+  return Object.fromEntries(
+    columns.flatMap(({ name, type, checks, isNullable, hasDefault, isGenerated }) => {
+      const values = checks.find((check) => LISTS_VALUES.test(check))?.match(/'[^']*'(?=::text)/g);
+      if (values === undefined && !isGenerated) return [];
+      const read = [...(values ?? [type]), ...(isNullable ? ['null'] : [])].join(' | ');
+      if (isGenerated) return [[name, `ColumnType<${read}, never, never>`]];
+      return [[name, hasDefault ? `Generated<${read}>` : read]];
+    }),
+  );
 }

@@ -482,7 +482,7 @@ describe('a backfill that ends', () => {
       update ledger.entries set attempt = 1, state = case order_id when '1' then 'accepted' else 'sending' end,
         deal_id = case order_id when '1' then 'D1' end, owner = case order_id when '2' then gen_random_uuid() end
       where job = ${shop.job} and order_id in ('1', '2')`.execute(shop.db);
-    const evident = { state: 'held', state_reason: 'evidence_of_another_poster' };
+    const evident = { state: 'held', state_reason: 'evidence_of_another_poster' } as const;
     await shop.db
       .updateTable('ledger.entries')
       .set(evident)
