@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../', import.meta.url).pathname;
@@ -30,6 +31,44 @@ function writers(): ReadonlyMap<string, ReadonlySet<string>> {
   return found;
 }
 
+/** Tags that execute a template (`src/db/statement.ts`), and the folders whose plain statements are built instead. */
+const TAGS = /^(rowsOf|rowOf|finds|countsOf|countOf|execute)$/;
+const BUILT = /^src\/(codes|db|decisions|ledger|mirror|monitoring|ops|privacy|rollups|runs|store)$/;
+
+const VALUE = String.raw`(?:\$(?:::\w+)?|'\w*'|\d+|null|true|false|clock_timestamp\(\))`;
+const TEST = String.raw`\w+ (?:[=<>]{1,2} ${VALUE}|is (?:not )?null|in \([^()]*\))`;
+const WHERE = `(?: where ${TEST}(?: and ${TEST})*)?`;
+
+/** Matches a statement that needs nothing but the columns of one table. `$` stands for a parameter. */
+const PLAIN = new RegExp(
+  [
+    String.raw`^select [\w ,"]*from \w+\.\w+${WHERE}(?: order by [\w ,]+)?(?: limit ${VALUE})?(?: for update)?$`,
+    String.raw`^insert into \w+\.\w+ \([\w, ]+\) values \(${VALUE}(?:, ${VALUE})*\)(?: on conflict do nothing)?(?: returning [\w ,"]+)?$`,
+    String.raw`^update \w+\.\w+ set \w+ = ${VALUE}(?:, \w+ = ${VALUE})*${WHERE}(?: returning [\w ,"]+)?$`,
+    String.raw`^delete from \w+\.\w+${WHERE}(?: returning [\w ,"]+)?$`,
+  ].join('|'),
+);
+
+/** The statements of a module that are executed as templates. */
+function templatesOf({ path, text }: (typeof modules)[number]): readonly string[] {
+  const found: string[] = [];
+  if (!text.includes('/statement.ts')) return found;
+  new Visitor({
+    TaggedTemplateExpression({ tag, quasi }) {
+      if (tag.type !== 'CallExpression' || tag.callee.type !== 'Identifier' || !TAGS.test(tag.callee.name))
+        return;
+      found.push(
+        quasi.quasis
+          .map(({ value }) => value.raw)
+          .join('$')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      );
+    },
+  }).visit(parseSync(path, text).program);
+  return found;
+}
+
 /** Creates the tables. The rule below is for what comes after it. */
 const BASELINE = '0095_baseline.sql';
 
@@ -56,6 +95,22 @@ describe('tables', () => {
     const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
     expect(writes.length).toBeGreaterThan(0);
     expect(writes.filter((statement) => !/^delete\s+from\s+(intake|ops)\./i.test(statement))).toEqual([]);
+  });
+
+  it('are read and written with the types of their columns: a statement that needs one of them, and only its columns, is built with Kysely', () => {
+    expect(PLAIN.test('select state from ops.slots where job = $ and slot > $::timestamptz limit 1')).toBe(
+      true,
+    );
+    expect(PLAIN.test('select max(slot) from ops.slots where job = $')).toBe(false);
+    const found = modules
+      .filter(({ folder }) => BUILT.test(folder))
+      .map((module) => [module.path, templatesOf(module)] as const);
+    expect(found.flatMap(([, statements]) => statements).length).toBeGreaterThan(100);
+    expect(
+      found.flatMap(([path, statements]) =>
+        statements.filter((one) => PLAIN.test(one)).map((one) => `${path}: ${one}`),
+      ),
+    ).toEqual([]);
   });
 
   it('are created by the baseline, and changed by later migrations with a number of their own, so that they have one order', () => {

@@ -1,7 +1,7 @@
 import { foldCode } from '../core/text/fold.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { execute, finds, rowOf, rowsOf } from '../db/statement.ts';
 import { type CodeCells, type CodeRow, parseCodeCells } from './parse-codes.ts';
 
 /**
@@ -30,15 +30,29 @@ export async function assignCode(
   const { row, problems } = parseCodeCells(cells);
   if (row === null)
     return { kind: 'unusable', why: problems.map(({ reason, help }) => `${reason} ${help}`).join(' ') };
-  const first = await rowOf<{ line: number }>(trx)`
-    select min(line_no) as line from intake.codes where job = ${job} and code_folded = ${row.folded} and line_no > 0
-    having min(line_no) is not null`;
+  const first = await trx
+    .selectFrom('intake.codes')
+    .select('line_no as line')
+    .where((eb) => eb.and({ job, code_folded: row.folded }))
+    .where('line_no', '>', 0)
+    .orderBy('line_no')
+    .limit(1)
+    .executeTakeFirst();
   if (first !== undefined) return { kind: 'listed', line: first.line };
   await withdrawCode(trx, { job, code: row.code });
-  await execute(trx)`
-    insert into intake.code_assignments (job, code, code_folded, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to, assigned_by)
-    values (${job}, ${row.code}, ${row.folded}, ${row.brandId}, ${row.handle}, ${row.dealId}, ${row.collabId},
-      ${cells.valid_from?.trim() || null}, ${cells.valid_to?.trim() || null}, ${assignedBy})`;
+  const assignment = {
+    job,
+    code: row.code,
+    code_folded: row.folded,
+    brand_id: row.brandId,
+    influencer_handle: row.handle,
+    deal_id: row.dealId,
+    collab_id: row.collabId,
+    valid_from: cells.valid_from?.trim() || null,
+    valid_to: cells.valid_to?.trim() || null,
+    assigned_by: assignedBy,
+  };
+  await trx.insertInto('intake.code_assignments').values(assignment).execute();
   return { kind: 'assigned', code: row.code };
 }
 
@@ -50,9 +64,12 @@ export async function withdrawCode(
   trx: DatabaseTransaction,
   { job, code }: { readonly job: string; readonly code: string },
 ): Promise<boolean> {
-  return finds(trx)`
-    update intake.code_assignments set withdrawn_at = clock_timestamp()
-    where job = ${job} and code_folded = ${foldCode(code)} and withdrawn_at is null returning assignment_id`;
+  const withdrawn = await trx
+    .updateTable('intake.code_assignments')
+    .set({ withdrawn_at: databaseClock })
+    .where((eb) => eb.and({ job, code_folded: foldCode(code), withdrawn_at: null }))
+    .executeTakeFirst();
+  return withdrawn.numUpdatedRows > 0;
 }
 
 /** Reads the assigned codes of a job as rows of codes.csv with line 0, without those that the file names. */
@@ -60,9 +77,12 @@ export async function readAssignedCodes(
   db: Database,
   { job, listed }: { readonly job: string; readonly listed: readonly CodeRow[] },
 ): Promise<readonly CodeRow[]> {
-  const rows = await rowsOf<CodeCells>(db)`
-    select code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to from intake.code_assignments
-    where job = ${job} and withdrawn_at is null order by code_folded`;
+  const rows: readonly CodeCells[] = await db
+    .selectFrom('intake.code_assignments')
+    .select(['code', 'brand_id', 'influencer_handle', 'deal_id', 'collab_id', 'valid_from', 'valid_to'])
+    .where((eb) => eb.and({ job, withdrawn_at: null }))
+    .orderBy('code_folded')
+    .execute();
   const named = new Set(listed.map(({ folded }) => folded));
   return rows.flatMap((cells) => {
     const { row } = parseCodeCells(cells);

@@ -91,7 +91,7 @@ async function replace(
     where l.content_hash <> excluded.content_hash
     returning job`;
   if (!isChanged) return;
-  await execute(trx)`delete from intake.codes where job = ${job}`;
+  await trx.deleteFrom('intake.codes').where('job', '=', job).execute();
   await execute(trx)`
     insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle, handle_folded, deal_id,
       collab_id, target, valid_from, valid_to)

@@ -35,9 +35,12 @@ export async function applyViews(db: Database): Promise<boolean> {
     // A single DO block turns the statements of all files into one statement, which the protocol of PGlite
     // requires.
     await sql.raw(`do $views$ begin\n${views}\nend $views$`).execute(trx);
-    await execute(trx)`
-      insert into reporting.applied_views (content_hash) values (${hashOf(views)})
-      on conflict (only_row) do update set content_hash = excluded.content_hash, applied_at = now()`;
+    const applied = { content_hash: hashOf(views), applied_at: sql<Date>`now()` };
+    await trx
+      .insertInto('reporting.applied_views')
+      .values(applied)
+      .onConflict((before) => before.column('only_row').doUpdateSet(applied))
+      .execute();
     return true;
   });
 }

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from 'kysely';
+
 /** OIDs of the types `uuid` and `jsonb`, from pg_type.dat. */
 const UUID = 2950;
 const JSONB = 3802;
@@ -85,4 +87,9 @@ function isPlain(value: string | null): boolean {
 /** Quotes one element. Searching first is much cheaper than replacing in every text. */
 function quote(text: string): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('\0', '').replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
+}
+
+/** SQL: any of these values, of which there may be none. `in` of the builder refuses an empty list. */
+export function anyOf<Value>(values: readonly Value[]): RawBuilder<Value> {
+  return sql`any(${values})`;
 }

@@ -1,6 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** A statement whose text ends with this is prepared (`server/prepared-statements.ts`). */
+/**
+ * A statement whose text ends with this is prepared (`server/prepared-statements.ts`). Kysely hands only the text and
+ * the parameters of a statement to its driver, so the text says it.
+ */
 export const KEEPS_PLAN = '/* keeps its plan */';
 
 /**

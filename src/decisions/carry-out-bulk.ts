@@ -1,8 +1,9 @@
 import type { BulkOutcome } from '../core/bulk.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
-import { execute, finds, rowsOf } from '../db/statement.ts';
+import { execute, finds } from '../db/statement.ts';
 
 /**
  * Confirms a preview, so that it is carried out.
@@ -18,11 +19,15 @@ export async function confirmBulk(
     reason,
   }: { readonly bulkId: string; readonly confirmedBy: string; readonly reason: string },
 ): Promise<boolean> {
-  return finds(trx)`
-    update ops.bulk_actions
-    set state = 'running', confirmed_by = ${maskAddresses(confirmedBy)}, confirmed_at = clock_timestamp(), reason = ${maskAddresses(reason)}
-    where bulk_id = ${bulkId}::bigint and state = 'preview' and expires_at > clock_timestamp() and entries > 0
-    returning 1`;
+  const by = { confirmed_by: maskAddresses(confirmedBy), confirmed_at: databaseClock };
+  const confirmed = await trx
+    .updateTable('ops.bulk_actions')
+    .set({ ...by, state: 'running', reason: maskAddresses(reason) })
+    .where((eb) => eb.and({ bulk_id: bulkId, state: 'preview' }))
+    .where('expires_at', '>', databaseClock)
+    .where('entries', '>', 0)
+    .executeTakeFirst();
+  return confirmed.numUpdatedRows > 0;
 }
 
 /**
@@ -33,9 +38,12 @@ export async function abortBulk(
   trx: DatabaseTransaction,
   { bulkId, abortedBy }: { readonly bulkId: string; readonly abortedBy: string },
 ): Promise<boolean> {
-  return finds(trx)`
-    update ops.bulk_actions set state = 'aborted', aborted_by = ${maskAddresses(abortedBy)}, aborted_at = clock_timestamp()
-    where bulk_id = ${bulkId}::bigint and state = 'running' returning 1`;
+  const aborted = await trx
+    .updateTable('ops.bulk_actions')
+    .set({ state: 'aborted', aborted_by: maskAddresses(abortedBy), aborted_at: databaseClock })
+    .where((eb) => eb.and({ bulk_id: bulkId, state: 'running' }))
+    .executeTakeFirst();
+  return aborted.numUpdatedRows > 0;
 }
 
 /** Marks previews whose time is over as expired, and deletes their frozen items. Their totals are kept. */
@@ -50,10 +58,14 @@ export async function expirePreviews(db: Database): Promise<void> {
 
 /** Lists the bulk actions that still need work, oldest first. */
 export async function listOpenBulks(db: Database): Promise<readonly string[]> {
-  const rows = await rowsOf<{ id: string }>(db)`
-    select bulk_id as id from ops.bulk_actions
-    where ended_at is null and state in ('running', 'aborted') order by bulk_id`;
-  return rows.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('ops.bulk_actions')
+    .select('bulk_id')
+    .where('ended_at', 'is', null)
+    .where('state', 'in', ['running', 'aborted'])
+    .orderBy('bulk_id')
+    .execute();
+  return rows.map((row) => row.bulk_id);
 }
 
 /** An entry or a file of a bulk action, as it was frozen. */
@@ -74,10 +86,15 @@ export async function listOpenItems(
   db: Database,
   { bulkId, after, limit }: { readonly bulkId: string; readonly after: string; readonly limit: number },
 ): Promise<readonly BulkItem[]> {
-  return rowsOf<BulkItem>(db)`
-    select subject_id as "subjectId", state, attempt, credits, deal_id as "dealId", collab_id as "collabId" from ops.bulk_items
-    where bulk_id = ${bulkId}::bigint and outcome is null and subject_id > ${after}::bigint
-    order by subject_id limit ${limit}`;
+  return db
+    .selectFrom('ops.bulk_items')
+    .select(['subject_id as subjectId', 'state', 'attempt', 'credits'])
+    .select(['deal_id as dealId', 'collab_id as collabId'])
+    .where((eb) => eb.and({ bulk_id: bulkId, outcome: null }))
+    .where('subject_id', '>', after)
+    .orderBy('subject_id')
+    .limit(limit)
+    .execute();
 }
 
 type ItemKey = { readonly bulkId: string; readonly subjectId: string };
@@ -103,16 +120,23 @@ export async function recordOutcome(
   trx: DatabaseTransaction,
   { bulkId, subjectId, outcome }: ItemKey & { readonly outcome: BulkOutcome },
 ): Promise<void> {
-  await execute(trx)`
-    update ops.bulk_items set outcome = ${outcome}, outcome_at = clock_timestamp()
-    where bulk_id = ${bulkId}::bigint and subject_id = ${subjectId}::bigint and outcome is null`;
+  await trx
+    .updateTable('ops.bulk_items')
+    .set({ outcome, outcome_at: databaseClock })
+    .where((eb) => eb.and({ bulk_id: bulkId, subject_id: subjectId, outcome: null }))
+    .execute();
 }
 
 /** Lists the jobs whose entries the bulk action has settled. */
 export async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
-  const rows = await rowsOf<{ job: string }>(db)`
-    select distinct job from ops.bulk_items where bulk_id = ${bulkId}::bigint and outcome = 'settled' and job is not null order by job`;
-  return rows.map(({ job }) => job);
+  const rows = await db
+    .selectFrom('ops.bulk_items')
+    .select('job')
+    .distinct()
+    .where((eb) => eb.and({ bulk_id: bulkId, outcome: 'settled' }))
+    .orderBy('job')
+    .execute();
+  return rows.flatMap(({ job }) => job ?? []);
 }
 
 /** Ends a bulk action and stores its totals. A running one must have an outcome for each of its items. */

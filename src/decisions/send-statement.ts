@@ -5,6 +5,7 @@ import type { PipelineConfig } from '../config/schema.ts';
 import { formatInstant } from '../core/text/format-instant.ts';
 import type { Language } from '../core/text/language.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { execute, rowOf } from '../db/statement.ts';
@@ -102,11 +103,16 @@ export async function requestStatementMail(
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
   if (message === null) return notAnAddress;
-  const written = await rowOf<{ id: string }>(trx)`
-    insert into ops.statement_mails (statement_id, deal_id, replaces, channel, language, document_hash, recipient, message, requested_by)
-    values (${closed.statementId}::bigint, ${dealId}, ${last?.mailId ?? null}::bigint, ${channel.name}, ${document.language}, ${documentHash},
-      ${recipient}, ${message}, ${maskAddresses(decidedBy)})
-    on conflict do nothing returning mail_id as id`;
+  const written = await trx
+    .insertInto('ops.statement_mails')
+    .values({
+      ...{ statement_id: closed.statementId, deal_id: dealId, replaces: last?.mailId ?? null },
+      ...{ channel: channel.name, language: document.language, document_hash: documentHash },
+      ...{ recipient, message, requested_by: maskAddresses(decidedBy) },
+    })
+    .onConflict((sent) => sent.doNothing())
+    .returning('mail_id as id')
+    .executeTakeFirst();
   if (written === undefined) return refused('Somebody else has just sent it. Look at it again.');
   const auditId = await audit({
     action: 'send_statement',
@@ -160,10 +166,14 @@ export async function settleStatementMail(
     readonly audit: WriteAudit;
   },
 ): Promise<string | null> {
-  const settled = await rowOf<{ month: string; dealId: string }>(trx)`
-    update ops.statement_mails m set state = ${outcome}, settled_at = clock_timestamp(), settled_by = ${maskAddresses(decidedBy)}
-    from ops.statements s where s.statement_id = m.statement_id and m.mail_id = ${mailId}::bigint and m.state = 'unclear'
-    returning to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId"`;
+  const settled = await trx
+    .updateTable('ops.statement_mails as m')
+    .from('ops.statements as s')
+    .set({ state: outcome, settled_at: databaseClock, settled_by: maskAddresses(decidedBy) })
+    .whereRef('s.statement_id', '=', 'm.statement_id')
+    .where((eb) => eb.and({ 'm.mail_id': mailId, 'm.state': 'unclear' }))
+    .returning(['m.deal_id as dealId', sql<string>`to_char(s.month, 'YYYY-MM')`.as('month')])
+    .executeTakeFirst();
   if (settled === undefined) return null;
   return audit({
     action: 'settle_statement_mail',
@@ -229,9 +239,13 @@ async function sendNext(db: Database, channel: EmailChannel): Promise<boolean> {
     AbortSignal.timeout(ATTEMPT_WITHIN_MS),
   );
   // If the answer comes after another process took this one for dead, it still is the answer.
-  await execute(db)`
-    update ops.statement_mails set state = ${delivered.kind}, failure = ${delivered.kind === 'sent' ? null : delivered.reason},
-      recipient = null, message = null, settled_at = clock_timestamp()
-    where mail_id = ${mailId}::bigint and state in ('sending', 'unclear') and settled_by is null`;
+  const failure = delivered.kind === 'sent' ? null : delivered.reason;
+  await db
+    .updateTable('ops.statement_mails')
+    .set({ state: delivered.kind, failure, recipient: null, message: null, settled_at: databaseClock })
+    .where('mail_id', '=', mailId)
+    .where('state', 'in', ['sending', 'unclear'])
+    .where('settled_by', 'is', null)
+    .execute();
   return true;
 }

@@ -8,6 +8,7 @@ import {
 } from '../core/bulk.ts';
 import { formatInstant } from '../core/text/format-instant.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
+import { clockAfter } from '../db/clock.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { rowOf } from '../db/statement.ts';
@@ -213,12 +214,21 @@ export type Frozen = Pick<Bulk, 'bulkId' | 'entries' | 'ineligible' | 'amounts'>
 async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Frozen> {
   const { decision, dealId, collabId, chosen, filter, judged, reason, createdBy, via, validMs } = bulk;
   await suitLargeStatements(trx);
-  const frozen = await rowOf<{ id: string }>(trx)`
-    insert into ops.bulk_actions (decision, deal_id, collab_id, chosen, filter, reason, created_by, via, expires_at)
-    values (${decision}, ${dealId}, ${collabId}, ${maskAddresses(chosen)}, ${filter === null ? null : toJsonParameter(filter)}::jsonb,
-      ${maskAddresses(reason)}, ${maskAddresses(createdBy)}, ${via}, clock_timestamp() + ${validMs} * interval '1 millisecond')
-    returning bulk_id as id`;
-  const bulkId = frozen?.id ?? '';
+  const { bulk_id: bulkId } = await trx
+    .insertInto('ops.bulk_actions')
+    .values({
+      decision,
+      via,
+      deal_id: dealId,
+      collab_id: collabId,
+      filter: filter === null ? null : toJsonParameter(filter),
+      chosen: maskAddresses(chosen),
+      reason: maskAddresses(reason),
+      created_by: maskAddresses(createdBy),
+      expires_at: clockAfter(validMs),
+    })
+    .returning('bulk_id')
+    .executeTakeFirstOrThrow();
   const sums = await rowOf<Frozen>(trx)`
     with items as (
       insert into ops.bulk_items

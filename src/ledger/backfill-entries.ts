@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
-import { countOf, execute } from '../db/statement.ts';
+import { databaseClock } from '../db/clock.ts';
+import { countOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { neverSent, type ProposeOptions } from './propose.ts';
 
@@ -41,10 +42,12 @@ export async function takeForBackfill(
 
 /** Holds the entries of a backfill that were never sent. They are not posted until they are desired again. */
 export async function holdForBackfill(trx: Transaction<DB>, backfillId: string): Promise<void> {
-  await execute(trx)`
-    update ledger.entries e
-    set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
-    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`;
+  await trx
+    .updateTable('ledger.entries as e')
+    .set({ state: 'held', state_reason: 'backfill_cancelled', state_changed_at: databaseClock })
+    .where((eb) => eb.and({ 'e.backfill_id': backfillId, 'e.state': 'ready' }))
+    .where(neverSent)
+    .execute();
 }
 
 /**
@@ -52,7 +55,10 @@ export async function holdForBackfill(trx: Transaction<DB>, backfillId: string):
  * backfill until their answer is recorded.
  */
 export async function giveBack(trx: Transaction<DB>, backfillId: string): Promise<void> {
-  await execute(trx)`
-    update ledger.entries e set backfill_id = null
-    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`;
+  await trx
+    .updateTable('ledger.entries')
+    .set({ backfill_id: null })
+    .where('backfill_id', '=', backfillId)
+    .where('state', '<>', 'sending')
+    .execute();
 }

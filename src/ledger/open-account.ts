@@ -1,7 +1,6 @@
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { Database } from '../db/connect.ts';
-import { execute } from '../db/statement.ts';
 import { hello } from '../service/account.ts';
 import { ApiError } from '../service/api-error.ts';
 import type { Client } from '../service/client.ts';
@@ -50,7 +49,8 @@ function toKnownError(error: ApiError, url: string): KnownError {
  * @throws KnownError `wrong_account` (exit 4) if the ledger belongs to another account.
  */
 export async function bindAccount(db: Database, accountId: string): Promise<void> {
-  await execute(db)`insert into ops.account (account_id) values (${accountId}) on conflict do nothing`;
+  const account = db.insertInto('ops.account').values({ account_id: accountId });
+  await account.onConflict((known) => known.doNothing()).execute();
   const bound = await boundAccount(db);
   if (bound === accountId) return;
   throw new KnownError({

@@ -263,7 +263,7 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
  * never written, or was refused and then replaced. The code that decides what should be sent also uses this
  * condition.
  */
-export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
+export const neverSent = sql<boolean>`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
 
 /**
  * Locks a job until the transaction ends, so that only one transaction at a time decides about its orders. A
@@ -275,6 +275,7 @@ export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not
  */
 export async function lockJob(trx: Transaction<DB>, job: string): Promise<void> {
   // Waits if another transaction has just inserted the row.
-  await execute(trx)`insert into ops.job_locks (job) values (${job}) on conflict do nothing`;
-  await execute(trx)`select from ops.job_locks where job = ${job} for update`;
+  const locks = trx.insertInto('ops.job_locks').values({ job });
+  await locks.onConflict((known) => known.doNothing()).execute();
+  await trx.selectFrom('ops.job_locks').where('job', '=', job).forUpdate().execute();
 }

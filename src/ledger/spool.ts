@@ -10,9 +10,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { withPath } from '../core/text/folder-problem.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
-import { finds } from '../db/statement.ts';
 import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
 import { boundAccount } from './open-account.ts';
 import { type Answer, LOST, recordAnswers } from './record.ts';
@@ -155,8 +156,8 @@ export function countUnreadable(folder: string): number {
  * process that has since claimed the entry.
  */
 async function isOf(db: Database, { entryId, attempt }: Answer, writer: string): Promise<boolean> {
-  return finds(db)`
-    select from ledger.attempts a where a.entry_id = ${entryId}::bigint and a.attempt = ${attempt} and a.owner::text = ${writer}`;
+  const attempts = db.selectFrom('ledger.attempts').where((eb) => eb.and({ entry_id: entryId, attempt }));
+  return (await attempts.where(sql`owner::text`, '=', writer).executeTakeFirst()) !== undefined;
 }
 
 function spoolFiles(folder: string): string[] {
@@ -222,6 +223,6 @@ function setAside(folder: string, { name, lines }: { name: string; lines: readon
 }
 
 async function isAlive(db: Database, owner: string): Promise<boolean> {
-  return finds(db)`
-    select 1 from ops.leases where owner::text = ${owner} and expires_at > clock_timestamp() limit 1`;
+  const leases = db.selectFrom('ops.leases').where(sql`owner::text`, '=', owner);
+  return (await leases.where('expires_at', '>', databaseClock).executeTakeFirst()) !== undefined;
 }

@@ -33,8 +33,8 @@ export async function findUnknownOwners(
   db: Database,
   owners: readonly NamedOwner[],
 ): Promise<readonly CodeProblem[] | null> {
-  const publications = await rowsOf(db)`select 1 from mirror.publications limit 1`;
-  if (publications.length === 0) return null;
+  const publication = await db.selectFrom('mirror.publications').limit(1).executeTakeFirst();
+  if (publication === undefined) return null;
   const named = owners.map(({ line, brandId, dealId, collabId }) => ({
     line,
     brand_id: brandId,
@@ -91,10 +91,14 @@ async function unknownHandles(db: Database, owners: readonly NamedOwner[]): Prom
 }
 
 async function knownHandles(db: Database): Promise<readonly string[]> {
-  const rows = await rowsOf<{ handle: string }>(db)`
-    select distinct influencer_handle as handle from mirror.deal_versions
-    where is_latest and influencer_handle is not null limit ${MOST_HANDLES}`;
-  return rows.map(({ handle }) => handle);
+  const rows = await db
+    .selectFrom('mirror.deal_versions')
+    .select('influencer_handle as handle')
+    .distinct()
+    .where('is_latest', '=', true)
+    .limit(MOST_HANDLES)
+    .execute();
+  return rows.flatMap(({ handle }) => handle ?? []);
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { foldHandle } from '../core/text/fold.ts';
 import type { Database } from '../db/connect.ts';
-import { countOf, execute, rowsOf } from '../db/statement.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
 export type DueHandle = { readonly handleFolded: string; readonly handle: string };
@@ -71,22 +71,26 @@ export async function dueHandles(
   db: Database,
   options: { readonly askedBefore: Date; readonly limit: number },
 ): Promise<readonly DueHandle[]> {
-  const rows = await rowsOf<{ handle_folded: string; handle: string }>(db)`
-    select handle_folded, handle from mirror.known_handles where ${isDue(options)}
-    order by asked_at nulls first, handle_folded limit ${options.limit}`;
-  return rows.map((row) => ({ handleFolded: row.handle_folded, handle: row.handle }));
+  return selectDue(db, options.askedBefore)
+    .select(['handle_folded as handleFolded', 'handle'])
+    .orderBy('asked_at', (order) => order.asc().nullsFirst())
+    .orderBy('handle_folded')
+    .limit(options.limit)
+    .execute();
 }
 
 export async function countDueHandles(
   db: Database,
   options: { readonly askedBefore: Date },
 ): Promise<number> {
-  return countOf(db)`
-    select count(*) as due from mirror.known_handles where ${isDue(options)}`;
+  const counted = selectDue(db, options.askedBefore).select(({ fn }) => fn.countAll().as('due'));
+  return Number((await counted.executeTakeFirstOrThrow()).due);
 }
 
-function isDue({ askedBefore }: { readonly askedBefore: Date }) {
-  return sql`(asked_at is null or asked_at <= ${askedBefore.toISOString()}::timestamptz)`;
+function selectDue(db: Database, askedBefore: Date) {
+  return db
+    .selectFrom('mirror.known_handles')
+    .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<=', askedBefore)]));
 }
 
 export async function saveAskedHandles(db: Database, asked: readonly AskedHandle[]): Promise<void> {

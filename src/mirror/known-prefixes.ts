@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import type { NotNull } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { countOf, execute, rowsOf } from '../db/statement.ts';
+import { execute } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
 
@@ -30,9 +30,13 @@ export async function duePrefixes(
   db: Database,
   options: { readonly askedBefore: Date; readonly limit: number },
 ): Promise<readonly string[]> {
-  const rows = await rowsOf<{ prefix: string }>(db)`
-    select prefix from mirror.prefixes where ${isDue(options)}
-    order by asked_at nulls first, length(prefix), prefix limit ${options.limit}`;
+  const rows = await selectDue(db, options.askedBefore)
+    .select('prefix')
+    .orderBy('asked_at', (order) => order.asc().nullsFirst())
+    .orderBy(({ fn }) => fn('length', ['prefix']))
+    .orderBy('prefix')
+    .limit(options.limit)
+    .execute();
   return rows.map(({ prefix }) => prefix);
 }
 
@@ -40,12 +44,15 @@ export async function countDuePrefixes(
   db: Database,
   options: { readonly askedBefore: Date },
 ): Promise<number> {
-  return countOf(db)`
-    select count(*) as due from mirror.prefixes where ${isDue(options)}`;
+  const counted = selectDue(db, options.askedBefore).select(({ fn }) => fn.countAll().as('due'));
+  return Number((await counted.executeTakeFirstOrThrow()).due);
 }
 
-function isDue({ askedBefore }: { readonly askedBefore: Date }) {
-  return sql`(not is_split and (asked_at is null or asked_at <= ${askedBefore.toISOString()}::timestamptz))`;
+function selectDue(db: Database, askedBefore: Date) {
+  return db
+    .selectFrom('mirror.prefixes')
+    .where('is_split', '=', false)
+    .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<=', askedBefore)]));
 }
 
 export async function savePrefixAnswers(db: Database, answers: readonly PrefixAnswer[]): Promise<void> {
@@ -67,9 +74,18 @@ export async function savePrefixAnswers(db: Database, answers: readonly PrefixAn
 }
 
 export async function askedPrefixes(db: Database): Promise<readonly AskedPrefix[]> {
-  return rowsOf<AskedPrefix>(db)`
-    select prefix, results, answer_hash as "answerHash", says_more as "saysMore", is_split as "isSplit"
-    from mirror.prefixes where results is not null`;
+  return db
+    .selectFrom('mirror.prefixes')
+    .select([
+      'prefix',
+      'results',
+      'answer_hash as answerHash',
+      'says_more as saysMore',
+      'is_split as isSplit',
+    ])
+    .where('results', 'is not', null)
+    .$narrowType<{ results: NotNull; answerHash: NotNull; saysMore: NotNull }>()
+    .execute();
 }
 
 export async function growPrefixes(

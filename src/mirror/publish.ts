@@ -1,7 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { countOf, execute, finds, rowsOf } from '../db/statement.ts';
+import { countOf, execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { publishVersions, type RecordCounts, settleListing, stagedRecords } from './publish-records.ts';
 import {
@@ -71,12 +72,12 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
       },
       collaborations: { ...collaborations, gone: await endGoneCollaborations(trx) },
     };
-    await execute(trx)`
-      insert into mirror.publications (run_id, counts) values (${runId}::bigint, ${JSON.stringify(published)}::jsonb)`;
+    const publication = { run_id: runId, counts: JSON.stringify(published) };
+    await trx.insertInto('mirror.publications').values(publication).execute();
     await countCoverage(trx, options);
-    await execute(trx)`delete from mirror.staged_collaborations`;
-    await execute(trx)`delete from mirror.staged`;
-    await execute(trx)`delete from mirror.staged_listings`;
+    await trx.deleteFrom('mirror.staged_collaborations').execute();
+    await trx.deleteFrom('mirror.staged').execute();
+    await trx.deleteFrom('mirror.staged_listings').execute();
     if (await isLeaseHeld(trx, options.owner)) return published;
     throw LEASE_LOST;
   }).catch((error: unknown) => {
@@ -111,8 +112,11 @@ const LEASE_LOST = Symbol('the lease is over');
 
 /** Locks the lease until the commit, so that no other process takes it over in between. */
 async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
-  return finds(db)`
-    select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`;
+  const leases = db
+    .selectFrom('ops.leases')
+    .where('owner', '=', owner)
+    .where('expires_at', '>', databaseClock);
+  return (await leases.forUpdate().executeTakeFirst()) !== undefined;
 }
 
 /** Records how complete the mirror is after this publication, in total and by how deals were discovered. */

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { toArrayParameter, toJsonArrayParameter, toTextArrayParameter } from '../db/array-parameters.ts';
+import { readDatabaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, rowOf, rowsOf } from '../db/statement.ts';
+import { execute, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { DealAnswer } from './read-deal-answer.ts';
 import { digest, type NotARecord, type ReadRecord } from './read-record.ts';
@@ -61,7 +62,7 @@ export async function stageListing(
       where l.fetched_at <= excluded.fetched_at
       returning 1`;
     if (rows.length === 0) return;
-    await execute(trx)`delete from mirror.staged where record_kind = ${kind}`;
+    await trx.deleteFrom('mirror.staged').where('record_kind', '=', kind).execute();
     const staged = listing.records.map(
       (record): StagedRow => ({
         ...{ kind, id: record.id, outcome: 'read', fetchedAt: options.fetchedAt, record },
@@ -193,8 +194,7 @@ function content(rows: readonly { readonly record: ReadRecord | null }[]) {
  * the answer.
  */
 export async function openDatabaseClock(db: Database): Promise<() => Date> {
-  const read = await rowOf<{ at: Date }>(db)`select clock_timestamp() as at`;
+  const at = await readDatabaseClock(db);
   const readAt = performance.now();
-  const at = read?.at.getTime() ?? 0;
-  return () => new Date(at + performance.now() - readAt);
+  return () => new Date(at.getTime() + performance.now() - readAt);
 }

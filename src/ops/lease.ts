@@ -1,3 +1,4 @@
+import { clockAfter, databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
 import { inPhase } from '../db/phase.ts';
@@ -57,28 +58,17 @@ export async function findHolder(db: Database, names: readonly string[]): Promis
 }
 
 async function readHolders(db: Database, names: readonly string[]): Promise<readonly Omit<Busy, 'kind'>[]> {
-  const rows = await rowsOf<{
-    owner: string;
-    host: string;
-    pid: number;
-    acquired_at: Date;
-    ends_in_ms: string;
-    is_brief: boolean;
-  }>(db)`
-    select l.owner, l.host, l.pid, l.acquired_at, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000) as ends_in_ms,
+  const rows = await rowsOf<LeaseHolder & { acquiredAt: Date; endsInMs: number; isBrief: boolean }>(db)`
+    select l.owner, l.host, l.pid, l.acquired_at as "acquiredAt",
+      greatest(0, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000))::float8 as "endsInMs",
       starts_with(l.name, 'source:')
-        and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as is_brief
+        and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as "isBrief"
     from ops.leases l where l.name = any(${names}::text[]) order by l.expires_at desc`;
-  return rows.map(
-    ({ owner, host, pid, acquired_at: acquiredAt, ends_in_ms: endsInMs, is_brief: isBrief }) => ({
-      holder: { owner, host, pid, acquiredAt, endsInMs: Math.max(0, Number(endsInMs)) },
-      isBrief,
-    }),
-  );
+  return rows.map(({ isBrief, ...holder }) => ({ holder, isBrief }));
 }
 
 /** The `serve:` leases of dead processes are deleted after this time. */
-const FORGOTTEN_AFTER = '1 day';
+const FORGOTTEN_AFTER_MS = 86_400_000;
 
 /**
  * Renews a lease that only this owner ever takes (`serve:<owner>`), even if it has expired in the meantime.
@@ -88,13 +78,17 @@ export async function keepLease(
   options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
 ): Promise<void> {
   const { name, ttlMs } = options;
-  const kept = await execute(db)`
-    update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-    where name = ${name}`;
-  if (kept > 0) return;
-  await execute(db)`
-    delete from ops.leases
-    where starts_with(name, 'serve:') and expires_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
+  const kept = await db
+    .updateTable('ops.leases')
+    .set({ expires_at: clockAfter(ttlMs) })
+    .where('name', '=', name)
+    .executeTakeFirst();
+  if (kept.numUpdatedRows > 0) return;
+  await db
+    .deleteFrom('ops.leases')
+    .where('name', 'like', 'serve:%')
+    .where('expires_at', '<', clockAfter(-FORGOTTEN_AFTER_MS))
+    .execute();
   await acquireLease(db, options);
 }
 
@@ -103,12 +97,12 @@ export async function releaseLease(
   db: Database,
   { owner, name }: { readonly owner: string; readonly name: string },
 ): Promise<void> {
-  await execute(db)`delete from ops.leases where owner = ${owner}::uuid and name = ${name}`;
+  await db.deleteFrom('ops.leases').where('owner', '=', owner).where('name', '=', name).execute();
 }
 
 /** Releases all leases of this owner. */
 export async function releaseLeases(db: Database, owner: string): Promise<void> {
-  await execute(db)`delete from ops.leases where owner = ${owner}::uuid`;
+  await db.deleteFrom('ops.leases').where('owner', '=', owner).execute();
 }
 
 /**
@@ -118,8 +112,11 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
  */
 export async function endLeasesBefore(db: Database): Promise<void> {
   if (!(await hasTable(db, 'ops.leases'))) return;
-  await execute(db)`
-    update ops.leases set expires_at = clock_timestamp() where expires_at > clock_timestamp()`;
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: databaseClock })
+    .where('expires_at', '>', databaseClock)
+    .execute();
 }
 
 export type Heartbeat = {
@@ -155,6 +152,11 @@ export function startHeartbeat(
   // A heartbeat that takes longer than the lease is useless. A run that drains needs its leases until it
   // ends, so draining does not cut heartbeats short.
   const heartbeatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
+  const renew = db
+    .updateTable('ops.leases')
+    .set({ expires_at: clockAfter(ttlMs) })
+    .where('owner', '=', owner)
+    .where('expires_at', '>', databaseClock);
   let heldUntil = takenAt + ttlMs;
   let beating = false;
 
@@ -163,13 +165,8 @@ export function startHeartbeat(
     beating = true;
     const askedAt = performance.now();
     try {
-      const renewed = await inPhase(
-        heartbeatPhase,
-        () => execute(db)`
-          update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-          where owner = ${owner}::uuid and expires_at > clock_timestamp()`,
-      );
-      heldUntil = renewed >= leases ? askedAt + ttlMs : 0;
+      const renewed = await inPhase(heartbeatPhase, () => renew.executeTakeFirst());
+      heldUntil = renewed.numUpdatedRows >= leases ? askedAt + ttlMs : 0;
     } catch {
       // The database is unreachable. The leases expire by themselves.
     } finally {

@@ -63,18 +63,11 @@ export function auditOfJob(job: string): WriteAuditIn {
  * @returns the id of the record.
  */
 export async function recordAudit(trx: DatabaseTransaction, record: AuditRecord): Promise<string> {
-  const { actor, via, action, subjectKind, subject, summary, reason, before, after, filter, bulkId } = record;
+  const { actor, subjectKind, summary, reason, bulkId, ...rest } = record;
   const columns = {
-    ...{
-      actor: maskAddresses(actor),
-      via,
-      action,
-      subject_kind: subjectKind,
-      subject,
-      before,
-      after,
-      filter,
-    },
+    ...rest,
+    actor: maskAddresses(actor),
+    subject_kind: subjectKind,
     summary: maskAddresses(summary),
     reason: reason === undefined || reason === null ? null : maskAddresses(reason),
     bulk_id: bulkId,

@@ -1,5 +1,5 @@
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
-import { execute, finds } from '../db/statement.ts';
 
 /** Sessions of the console that were signed out before their end. */
 export type SignOuts = {
@@ -11,12 +11,16 @@ export type SignOuts = {
 export function openSignOuts({ db, readDb }: { readonly db: Database; readonly readDb: Database }): SignOuts {
   return {
     async add(sessionId, endsAt) {
-      await execute(db)`delete from ops.console_sign_outs where ends_at < clock_timestamp()`;
-      await execute(db)`
-        insert into ops.console_sign_outs (session_id, ends_at) values (${sessionId}, ${endsAt}) on conflict do nothing`;
+      await db.deleteFrom('ops.console_sign_outs').where('ends_at', '<', databaseClock).execute();
+      await db
+        .insertInto('ops.console_sign_outs')
+        .values({ session_id: sessionId, ends_at: endsAt })
+        .onConflict((known) => known.doNothing())
+        .execute();
     },
     async includes(sessionId) {
-      return finds(readDb)`select from ops.console_sign_outs where session_id = ${sessionId}`;
+      const signOut = readDb.selectFrom('ops.console_sign_outs').where('session_id', '=', sessionId);
+      return (await signOut.executeTakeFirst()) !== undefined;
     },
   };
 }

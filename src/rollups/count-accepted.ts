@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
-import { execute, finds, rowOf } from '../db/statement.ts';
+import { finds, rowOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 
 /** Number of entries per step, so that a step takes a second or less. */
@@ -19,7 +19,7 @@ export async function countAccepted(db: Database): Promise<void> {
   const last = await lastCommittedId(db);
   for (let isOver = false; !isOver; )
     isOver = await inTransaction(db, async (trx) => {
-      await execute(trx)`select from reporting.refresh for update`;
+      await trx.selectFrom('reporting.refresh').forUpdate().execute();
       return countStep(trx, last);
     });
 }

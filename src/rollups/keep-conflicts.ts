@@ -56,7 +56,7 @@ export async function keepConflicts(
 
 /** Reads all conflicts again. */
 export async function rebuildConflicts(trx: Transaction<DB>): Promise<void> {
-  await execute(trx)`delete from reporting.conflicts`;
+  await trx.deleteFrom('reporting.conflicts').execute();
   await insertConflicts(trx, sql`(select distinct job, source, order_id from intake.order_claims)`);
 }
 

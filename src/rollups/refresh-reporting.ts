@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
-import { execute, finds, rowOf, rowsOf } from '../db/statement.ts';
+import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { countAccepted } from './count-accepted.ts';
@@ -145,7 +145,8 @@ async function refreshDays(db: Database, onStep: (orders: number) => void): Prom
 
 /** @returns true if one step cannot recalculate all marked days. */
 async function hasManyMarkedDays(db: Database): Promise<boolean> {
-  return finds(db)`select from reporting.changed_days offset ${STEP_DAYS}::integer limit 1`;
+  const more = db.selectFrom('reporting.changed_days').offset(STEP_DAYS).limit(1);
+  return (await more.executeTakeFirst()) !== undefined;
 }
 
 /**
@@ -473,7 +474,8 @@ export async function beginStep(trx: Transaction<DB>): Promise<void> {
 export async function beginPartitionStep(trx: Transaction<DB>, partition: Partition): Promise<void> {
   await suitLargeStatements(trx);
   await execute(trx)`select set_config('synchronous_commit', 'off', true) from reporting.refresh for share`;
-  await execute(trx)`select from reporting.refresh_partitions where partition_no = ${partition} for update`;
+  const own = trx.selectFrom('reporting.refresh_partitions').where('partition_no', '=', partition);
+  await own.forUpdate().execute();
 }
 
 /*
@@ -510,7 +512,7 @@ async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>)
 
 /** Adds up all days again. */
 async function rebuildDealTotals(trx: Transaction<DB>): Promise<void> {
-  await execute(trx)`delete from reporting.deal_totals`;
+  await trx.deleteFrom('reporting.deal_totals').execute();
   await execute(trx)`
     insert into reporting.deal_totals (target, currency, deal_id, influencer_handle, orders, amount)
     select target, currency, max(deal_id), max(influencer_handle), sum(accepted_orders), sum(accepted_amount)

@@ -6,8 +6,8 @@ import type { Progress } from '../core/progress.ts';
 import { plural } from '../core/text/plural.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { countOf, finds, rowsOf } from '../db/statement.ts';
 import { auditOfJob } from '../ops/record-audit.ts';
-import { listEarlierJobs, renameJob } from '../ops/rename-job.ts';
 import { withLeases } from '../ops/with-leases.ts';
 import { readOpenBacklog } from '../rollups/backlog.ts';
 import type { RunnableKind } from './runnable-kind.ts';
@@ -35,17 +35,46 @@ type Jobs = {
 export async function findRenamedJob(db: Database, { config, job, kind }: Jobs): Promise<string | null> {
   if (job.sources.length === 0) return null;
   const configured = Object.values(config.jobs);
-  const earlier = await listEarlierJobs(db, {
-    ...job,
-    job: job.name,
-    hasBackfills: kind.backfill === 'by_days',
-    configured: configured.map(({ name }) => name),
-  });
+  const earlier = await listEarlierJobs(db, { config, job, kind });
   const [found] = earlier;
   if (found === undefined || earlier.length > 1) return null;
   const others = configured.filter((other) => other.name !== job.name && other.kind === job.kind);
   const isShared = others.some(({ sources }) => sources.some((source) => found.sources.includes(source)));
   return isShared ? null : found.job;
+}
+
+/**
+ * Lists the jobs of the same kind that are no longer configured and have decisions or entries about a source that a
+ * job reads, with their sources. Empty if the job itself has decided something. Usually it reads only the names of
+ * earlier runs and of backfills, which may be all that a job did.
+ */
+async function listEarlierJobs(
+  db: Database,
+  { config, job, kind }: Jobs,
+): Promise<readonly { readonly job: string; readonly sources: readonly string[] }[]> {
+  const configured = Object.values(config.jobs).map(({ name }) => name);
+  const gone = await rowsOf<{ job: string }>(db)`
+    select distinct job from (
+      select job from ops.runs where kind = ${job.kind}
+      union all
+      select job from ops.backfills where ${kind.backfill === 'by_days'}) known
+    where job <> all(${configured}::text[])`;
+  if (gone.length === 0 || (await hasDecided(db, job.name))) return [];
+  return rowsOf<{ job: string; sources: readonly string[] }>(db)`
+    select s.job, array_agg(distinct s.source) as sources
+    from (
+      select job, source from ledger.entries
+      union
+      select job, source from intake.attributions
+    ) s
+    where s.job = any(${gone.map((one) => one.job)}::text[]) and s.source is not null
+    group by s.job having bool_or(s.source = any(${[...job.sources]}::text[]))`;
+}
+
+async function hasDecided(db: Database, job: string): Promise<boolean> {
+  return finds(db)`
+    select where exists (select from intake.attributed_files where job = ${job})
+      or exists (select from ledger.entries where job = ${job})`;
 }
 
 /**
@@ -69,7 +98,7 @@ export async function continueRenamedJob(
   const names = [`job:${old}`, `job:${backfillRunName(old)}`];
   await withLeases(db, { names, ttlMs: config.api.leaseSeconds * 1000, draining }, async () => {
     const entries = await inTransaction(db, async (trx) => {
-      const renamed = await renameJob(trx, { from: old, to: job.name });
+      const renamed = await countOf(trx)`select ops.rename_job(${old}, ${job.name}) as entries`;
       await auditOfJob(job.name)(trx, {
         action: 'rename_job',
         subjectKind: 'job',

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { readDatabaseClock } from '../../src/db/clock.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { pauseJob, requestRun, resumeJob } from '../../src/ops/schedule/control-jobs.ts';
-import { readDatabaseClock } from '../../src/ops/schedule/poll-schedule.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { job, openStation } from './station.ts';

@@ -15,7 +15,7 @@ it('rejected rows of a run that died before its report are reported once, by the
   const proxy = await startDatabaseProxy(shop.databaseUrl, {
     // At this point the file is sealed and nothing is claimed.
     onRequest: (bytes) => {
-      if (!bytes.includes('ops.job_locks')) return 'forward';
+      if (!bytes.includes('job_locks')) return 'forward';
       run?.kill('SIGKILL');
       return 'drop';
     },

@@ -52,6 +52,19 @@ describe('the faults of TypeScript', () => {
     ]);
   });
 
+  it('leave out what chooses the rows of a statement that is built, and compare otherwise', () => {
+    expect(
+      faultsOf("db.selectFrom('a').where('b', '>', c).where((eb) => eb.and({ d, e })).limit(f);"),
+    ).toEqual([
+      "db.selectFrom('a').where((eb) => eb.and({ d, e })).limit(f);",
+      "db.selectFrom('a').where('b', '>=', c).where((eb) => eb.and({ d, e })).limit(f);",
+      "db.selectFrom('a').where('b', '>', c).limit(f);",
+      "db.selectFrom('a').where('b', '>', c).where((eb) => eb.and({ e })).limit(f);",
+      "db.selectFrom('a').where('b', '>', c).where((eb) => eb.and({ d,  })).limit(f);",
+      "db.selectFrom('a').where('b', '>', c).where((eb) => eb.and({ d, e }));",
+    ]);
+  });
+
   it('leave statements alone that only make others quicker', () => {
     const source =
       'async function f() { await execute(trx)`analyze t`; await suitLargeStatements(trx); g(); }';

@@ -39,6 +39,9 @@ const SQL_TAGS = new Set(['sql', 'rowsOf', 'rowOf', 'finds', 'countsOf', 'countO
 /** Methods whose result is like the object without the call. */
 const NARROWING = /^(filter|sort|toSorted|reverse|toReversed|slice|trim|toLowerCase|toUpperCase|normalize)$/;
 
+/** Methods of Kysely without which a statement concerns other rows. */
+const CHOOSING = /^(where|whereRef|orderBy|limit|distinct|forUpdate|onConflict)$/;
+
 /** Statements that change only how quick the others are. */
 const ONLY_QUICKER = /^await (?:execute\(\w+\)`(?:analyze|create index)\b|suitLargeStatements\()/;
 
@@ -122,6 +125,7 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
     Literal(node) {
       if (typeof node.value === 'number') replace(node, zeroed(text(node)));
       if (typeof node.value === 'boolean') replace(node, String(!node.value));
+      if (/^'[<>]=?'$/.test(text(node))) replace(node, `'${OPPOSITES.get(String(node.value))}'`);
     },
     ArrayExpression({ elements }) {
       if (!elements.every((element) => element?.type === 'Literal')) return;
@@ -147,6 +151,11 @@ export function listMutants(file: string, source: string): readonly Mutant[] {
         return;
       const { name } = callee.property;
       if (NARROWING.test(name)) replace(node, text(callee.object));
+      if (CHOOSING.test(name)) replace({ start: callee.object.end, end: node.end }, '');
+      const [operand] = node.arguments;
+      if (name === 'and' && operand?.type === 'ObjectExpression')
+        for (const [at, property] of operand.properties.entries())
+          replace({ start: property.start, end: operand.properties[at + 1]?.start ?? property.end }, '');
       const opposite = OPPOSITES.get(name);
       if (opposite !== undefined) replace(callee.property, opposite);
     },

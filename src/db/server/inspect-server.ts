@@ -2,6 +2,7 @@ import type { Database } from '../connect.ts';
 import { APP_ROLE, type FunctionRight, functionRights } from '../create-roles.ts';
 import { execute, rowOf, rowsOf } from '../statement.ts';
 import { toJsonParameter } from '../to-json-parameter.ts';
+import { SESSION_SETTINGS } from './session.ts';
 
 /** Version 15.0, in the format of `server_version_num`. */
 export const OLDEST_VERSION = 150_000;
@@ -25,6 +26,58 @@ export async function inspectServer(db: Database): Promise<ServerFacts> {
       has_database_privilege(current_database(), 'CREATE') as "mayCreate"`;
   if (row === undefined) throw new Error('the server did not answer');
   return { ...row, versionNumber: Number(row.versionNumber) };
+}
+
+/** Settings of a server, a database or a role that can make a run fail, or make commits less durable. */
+export type ServerLimits = {
+  /** The server follows another one and accepts no writes. */
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+  /**
+   * True if this process can configure its sessions. False behind a pooler, which shares sessions, so that
+   * the settings of the role apply.
+   */
+  readonly isOwnSession: boolean;
+  /** Default of a new session, for example `read committed`. */
+  readonly isolation: string;
+  /** Default of a new session. 0 means no limit. */
+  readonly statementTimeoutMs: number;
+  /** Number of connections that this user may still open, not counting those of this process. */
+  readonly connectionsLeft: number;
+  /** Number of standby servers that could be promoted and for which commits do not wait. */
+  readonly asynchronousStandbys: number;
+};
+
+/** Reads the limits of a server. Sessions that this user may not inspect are counted too. */
+export async function inspectLimits(db: Database): Promise<ServerLimits> {
+  const row = await rowOf<ServerLimits>(db)`
+    with activity as (select * from pg_stat_activity where backend_type = 'client backend'),
+    setting as (select name, setting, reset_val from pg_settings),
+    me as (select * from pg_roles where rolname = current_user),
+    -- Each limit with how much of it is used; -1 means that there is none, and superusers are under the first one only.
+    limits as (
+      select (select setting::int from setting where name = 'max_connections')
+          - (select coalesce(sum(setting::int), 0) from setting
+             where name in ('superuser_reserved_connections', 'reserved_connections') and not (select rolsuper from me)) as at_most,
+        (select count(*) from activity) as used
+      union all
+      select rolconnlimit, (select count(*) from activity where usename = rolname) from me where rolconnlimit >= 0 and not rolsuper
+      union all
+      select datconnlimit, (select count(*) from activity a where a.datname = d.datname)
+      from pg_database d where datname = current_database() and datconnlimit >= 0 and not (select rolsuper from me)
+    )
+    select pg_is_in_recovery() as "isStandby",
+      (select reset_val = 'on' from setting where name = 'default_transaction_read_only') as "isReadOnly",
+      current_setting('lock_timeout') = ${SESSION_SETTINGS.lock_timeout} as "isOwnSession",
+      (select reset_val from setting where name = 'default_transaction_isolation') as isolation,
+      (select reset_val::float8 from setting where name = 'statement_timeout') as "statementTimeoutMs",
+      (select min(at_most - used) from limits)::float8
+        + (select count(*) from activity where application_name = current_setting('application_name'))::float8 as "connectionsLeft",
+      -- Behind synchronous_standby_names a commit waits; the name of a standby is hidden from most users, that it is there is not.
+      (select case when current_setting('synchronous_standby_names') = '' then count(*) else 0 end
+       from pg_stat_replication where coalesce(sync_state, 'async') = 'async')::float8 as "asynchronousStandbys"`;
+  if (row === undefined) throw new Error('the server did not answer');
+  return row;
 }
 
 /**
@@ -85,13 +138,6 @@ export async function needlessReaderRights(db: Database): Promise<readonly strin
       ('to make tables in schema public', exists (select from pg_namespace where nspname = 'public' and has_schema_privilege(pg_roles.oid, oid, 'CREATE')))
     ) as r("right", has) where rolname = 'bi_reader' and not rolsuper and r.has`;
   return rows.map(({ right }) => right);
-}
-
-/** The current time by the clock of the server. */
-export async function readClock(db: Database): Promise<Date> {
-  const row = await rowOf<{ now: Date }>(db)`select clock_timestamp() as now`;
-  if (row === undefined) throw new Error('the server did not answer');
-  return row.now;
 }
 
 /** Checks that the database answers. @throws the error of the driver if it does not. */

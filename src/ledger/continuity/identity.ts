@@ -1,5 +1,4 @@
 import type { Database } from '../../db/connect.ts';
-import { execute } from '../../db/statement.ts';
 
 /** Returns the id of this ledger, or null before its first run. */
 export async function readLedgerId(db: Database): Promise<string | null> {
@@ -9,7 +8,8 @@ export async function readLedgerId(db: Database): Promise<string | null> {
 
 /** Returns the id of this ledger, and creates one if it has none yet. */
 export async function ensureLedgerId(db: Database): Promise<string> {
-  await execute(db)`insert into ledger.identity default values on conflict do nothing`;
+  const identity = db.insertInto('ledger.identity').defaultValues();
+  await identity.onConflict((known) => known.doNothing()).execute();
   const { ledger_id: ledgerId } = await db
     .selectFrom('ledger.identity')
     .select('ledger_id')

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/connect.ts';
-import { countOf, finds, rowOf, rowsOf } from '../../db/statement.ts';
+import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { ClaimedAttempt } from './journal-lines.ts';
 
@@ -42,7 +42,7 @@ export async function lookUpClaims(
 
 /** Returns true if this database has any claim. */
 export async function hasClaims(db: Database): Promise<boolean> {
-  return finds(db)`select from ledger.attempts limit 1`;
+  return (await db.selectFrom('ledger.attempts').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /**

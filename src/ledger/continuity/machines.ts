@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { namePath, withPath } from '../../core/text/folder-problem.ts';
+import { clockAfter, databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { countOf, execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { countOf, rowOf } from '../../db/statement.ts';
 
 /*
  * The journals of one machine cannot show whether another machine has posted entries that a restored,
@@ -30,8 +32,11 @@ export type LedgerLocation = {
 /** Name of the file with the machine's id, in the folder of the journals. */
 const FILE = 'machine';
 
+/** SQL: where the database is. Null if the server does not report it. */
+const currentPlace = sql<string | null>`ledger.place()`;
+
 /** Machines that have not posted for longer than this are ignored: journals are kept for the same time. */
-const FORGOTTEN_AFTER = '90 days';
+const FORGOTTEN_AFTER_MS = 90 * 86_400_000;
 
 /**
  * Reads the id of this machine. @param folder the folder of the journals. @returns null if nothing has been
@@ -74,11 +79,14 @@ export async function readLedgerLocation(db: Database, machineId: string | null)
   const places = await rowOf<{ now: string | null; before: string | null }>(db)`
     select ledger.place() as now, (select place from ledger.identity) as before`;
   const { now = null, before = null } = places ?? {};
-  const others = await rowsOf<OtherMachine>(db)`
-    select host, posted_at as "postedAt" from ledger.machines
-    where machine_id is distinct from ${machineId}::uuid and whole_at is distinct from ${now}
-      and posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval
-    order by posted_at desc`;
+  const others = await db
+    .selectFrom('ledger.machines')
+    .select(['host', 'posted_at as postedAt'])
+    .where('machine_id', 'is distinct from', machineId)
+    .where('whole_at', 'is distinct from', now)
+    .where('posted_at', '>', clockAfter(-FORGOTTEN_AFTER_MS))
+    .orderBy('posted_at', 'desc')
+    .execute();
   return { now, isSame: now === null || before === null || now === before, others };
 }
 
@@ -86,13 +94,16 @@ export async function readLedgerLocation(db: Database, machineId: string | null)
 export async function countMachines(db: Database): Promise<number> {
   return countOf(db)`
     select count(*) as machines from ledger.machines
-    where posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
+    where posted_at > ${clockAfter(-FORGOTTEN_AFTER_MS)}`;
 }
 
 /** Records that the ledger was found complete at its current place. */
 export async function keepLedgerLocation(db: Database): Promise<void> {
-  await execute(db)`
-    update ledger.identity set place = ledger.place() where place is distinct from ledger.place()`;
+  await db
+    .updateTable('ledger.identity')
+    .set({ place: currentPlace })
+    .where('place', 'is distinct from', currentPlace)
+    .execute();
 }
 
 /**
@@ -100,14 +111,16 @@ export async function keepLedgerLocation(db: Database): Promise<void> {
  * journals know claims that no other machine knows.
  */
 export async function registerMachine(db: Database, folder: string): Promise<void> {
-  await execute(db)`
-    insert into ledger.machines (machine_id, host, whole_at) values (${ensureMachineId(folder)}::uuid, ${hostname()}, ledger.place())
-    on conflict (machine_id) do update
-    set host = excluded.host, posted_at = clock_timestamp(), whole_at = excluded.whole_at`;
+  const now = { host: hostname(), posted_at: databaseClock, whole_at: currentPlace };
+  await db
+    .insertInto('ledger.machines')
+    .values({ ...now, machine_id: ensureMachineId(folder) })
+    .onConflict((known) => known.column('machine_id').doUpdateSet(now))
+    .execute();
 }
 
 /** Records that the database, at its current place, has everything in the journals of this machine. */
 export async function markCompared(db: Database, machineId: string | null): Promise<void> {
-  await execute(db)`
-    update ledger.machines set whole_at = ledger.place() where machine_id = ${machineId}::uuid`;
+  const own = db.updateTable('ledger.machines').where('machine_id', '=', machineId);
+  await own.set({ whole_at: currentPlace }).execute();
 }

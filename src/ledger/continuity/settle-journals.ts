@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
 import { recordAnswers } from '../record.ts';
 import { isProof, lockJournal } from './journal.ts';
 import { linesOf, listJournals, removeOldJournals } from './journal-folder.ts';
@@ -98,10 +98,16 @@ function keyOf(claimId: string, entryId: string): string {
  * because the acknowledgement of a commit may have been lost.
  */
 async function readUnsettled(db: Database, owner: string): Promise<Map<string, Unsettled>> {
-  const rows = await rowsOf<Unsettled & { claimId: string }>(db)`
-    select a.entry_id as "entryId", a.attempt, a.claim_id as "claimId"
-    from ledger.entries e join ledger.attempts a on a.entry_id = e.entry_id and a.attempt = e.attempt
-    where not e.is_settled and e.state in ('sending', 'in_doubt') and a.owner::text = ${owner}`;
+  const rows = await db
+    .selectFrom('ledger.entries as e')
+    .innerJoin('ledger.attempts as a', (join) =>
+      join.onRef('a.entry_id', '=', 'e.entry_id').onRef('a.attempt', '=', 'e.attempt'),
+    )
+    .select(['a.entry_id as entryId', 'a.attempt', 'a.claim_id as claimId'])
+    .where('e.is_settled', '=', false)
+    .where('e.state', 'in', ['sending', 'in_doubt'])
+    .where(sql`a.owner::text`, '=', owner)
+    .execute();
   return new Map(rows.map((row) => [keyOf(row.claimId, row.entryId), row]));
 }
 

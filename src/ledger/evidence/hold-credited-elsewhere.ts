@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { execute } from '../../db/statement.ts';
 import { applyLostClaims } from '../continuity/lost-claims.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
@@ -44,8 +44,8 @@ export async function holdCreditedElsewhere(
     await suitLargeStatements(trx);
     // Apply claims that this ledger lost first: such an order is in doubt, not credited by another system.
     await applyLostClaims(trx);
-    const any = await rowsOf(trx)`select from ledger.evidence limit 1`;
-    if (any.length === 0) return 0;
+    const any = await trx.selectFrom('ledger.evidence').limit(1).executeTakeFirst();
+    if (any === undefined) return 0;
     return execute(trx)`
       with evident as materialized (
         select e.entry_id, v.kind

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Notice, NoticeEvent } from '../../core/notify/notice.ts';
+import { clockAfter, databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { rowsOf } from '../../db/statement.ts';
 
 /** A notice that this process must send to a channel, and may settle until its lease expires. */
 export type ClaimedDelivery = {
@@ -77,9 +78,8 @@ type Settled = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt'>;
 
 /** Marks a delivery as sent. Has no effect if another process has claimed it since. */
 export async function settleSent(db: Database, claimed: Settled): Promise<void> {
-  await execute(db)`
-    update ops.notice_deliveries set state = 'sent', sent_at = clock_timestamp(), leased_until = null, last_error = null
-    where ${isStill(claimed)}`;
+  const sent = { state: 'sent', sent_at: databaseClock, last_error: null } as const;
+  await updateClaimed(db, claimed).set(sent).execute();
 }
 
 /**
@@ -91,23 +91,31 @@ export async function settleFailed(
   claimed: Settled,
   { reason, next }: { readonly reason: string; readonly next: Date | null },
 ): Promise<void> {
-  await execute(db)`
-    update ops.notice_deliveries
-    set state = ${next === null ? 'given_up' : 'pending'}, not_before = coalesce(${next}::timestamptz, not_before), leased_until = null,
-      last_error = ${reason}
-    where ${isStill(claimed)}`;
+  const after = next === null ? ({ state: 'given_up' } as const) : { not_before: next };
+  await updateClaimed(db, claimed)
+    .set({ ...after, last_error: reason })
+    .execute();
 }
 
-function isStill({ noticeId, channel, attempt }: Settled) {
-  return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
+/** Ends the lease of a delivery while it belongs to this process. */
+function updateClaimed(db: Database, { noticeId, channel, attempt }: Settled) {
+  const still = { notice_id: noticeId, channel, attempts: attempt, state: 'pending' } as const;
+  return db
+    .updateTable('ops.notice_deliveries')
+    .set({ leased_until: null })
+    .where((eb) => eb.and(still));
 }
 
 /** Gives up deliveries that were not sent in time, including those to channels that are no longer configured. */
 export async function giveUpOld(db: Database): Promise<void> {
-  await execute(db)`
-    update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
-    where state = 'pending' and due_at < clock_timestamp() - ${GIVE_UP_AFTER_MS} * interval '1 millisecond'
-      and coalesce(leased_until <= clock_timestamp(), true)`;
+  const last_error = sql<string>`coalesce(last_error, 'no process sent it in time')`;
+  await db
+    .updateTable('ops.notice_deliveries')
+    .set({ state: 'given_up', leased_until: null, last_error })
+    .where('state', '=', 'pending')
+    .where('due_at', '<', clockAfter(-GIVE_UP_AFTER_MS))
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', databaseClock)]))
+    .execute();
 }
 
 /** Wait after the first failed attempt. Doubles each time. */

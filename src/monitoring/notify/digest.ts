@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { formatAmounts, formatMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -35,10 +36,9 @@ export async function makeDigest(
   const wallMs = zoneClock(digest.timeZone).toWallMs(now.getTime());
   if (wallMs % DAY_MS < minutesOf(digest.at) * MINUTE_MS) return false;
   const day = dayOf(wallMs);
-  const isMade = await finds(
-    db,
-  )`select from ops.notices where event = 'digest' and digest_day = ${day}::date`;
-  if (isMade) return false;
+  const digests = db.selectFrom('ops.notices').where('event', '=', 'digest');
+  const made = digests.where('digest_day', '=', sql<Date>`${day}::date`);
+  if ((await made.executeTakeFirst()) !== undefined) return false;
   const message = await summarise(db, dayOf(wallMs - DAY_MS));
   return finds(db)`
     with told as (

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { execute, finds, rowOf } from '../../db/statement.ts';
+import { rowOf } from '../../db/statement.ts';
 
 /** Changes of a job's schedule by a person. The processes that run the jobs read them from the database. */
 
@@ -33,10 +34,13 @@ export async function requestRun(
   if (now?.is_under_way === true) return { kind: 'under_way' };
   if (now?.is_served !== true) return { kind: 'nobody_serves' };
   // A slot is identified by its instant, which JavaScript represents in milliseconds.
-  const requested = await rowOf<{ slot: Date }>(trx)`
-    insert into ops.slots (job, slot, state, requested_by)
-    values (${job}, date_trunc('milliseconds', clock_timestamp()), 'due', ${maskAddresses(requestedBy)})
-    on conflict do nothing returning slot`;
+  const slot = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
+  const requested = await trx
+    .insertInto('ops.slots')
+    .values({ job, slot, state: 'due', requested_by: maskAddresses(requestedBy) })
+    .onConflict((known) => known.doNothing())
+    .returning('slot')
+    .executeTakeFirst();
   return requested === undefined ? { kind: 'under_way' } : { kind: 'requested', slot: requested.slot };
 }
 
@@ -48,12 +52,16 @@ export async function pauseJob(
   trx: DatabaseTransaction,
   { job, pausedBy, reason }: { readonly job: string; readonly pausedBy: string; readonly reason: string },
 ): Promise<boolean> {
-  return finds(trx)`
-    insert into ops.paused_jobs (job, paused_by, reason) values (${job}, ${maskAddresses(pausedBy)}, ${maskAddresses(reason)})
-    on conflict do nothing returning 1`;
+  const paused = await trx
+    .insertInto('ops.paused_jobs')
+    .values({ job, paused_by: maskAddresses(pausedBy), reason: maskAddresses(reason) })
+    .onConflict((known) => known.doNothing())
+    .executeTakeFirst();
+  return Number(paused.numInsertedOrUpdatedRows) > 0;
 }
 
 /** Resumes a job: its slots are run again, from the next one on. @returns false if it is not paused. */
 export async function resumeJob(trx: DatabaseTransaction, job: string): Promise<boolean> {
-  return (await execute(trx)`delete from ops.paused_jobs where job = ${job}`) > 0;
+  const resumed = await trx.deleteFrom('ops.paused_jobs').where('job', '=', job).executeTakeFirst();
+  return resumed.numDeletedRows > 0;
 }

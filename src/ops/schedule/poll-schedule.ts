@@ -18,13 +18,6 @@ export type Head = {
 /** The stored polling position may lag this much behind, so that most polls write nothing. */
 const LAG_MS = 60_000;
 
-/** Reads the clock of the database. The clock of a machine never decides when a slot has come. */
-export async function readDatabaseClock(db: Database): Promise<Date> {
-  const row = await rowOf<{ now: Date }>(db)`select clock_timestamp() as now`;
-  if (row === undefined) throw new Error('the database returned no time');
-  return row.now;
-}
-
 /**
  * Records the slots of a job that have come. Does so in one commit while holding a lock on the job's row, so
  * that several processes that poll at once record each slot once.
@@ -49,8 +42,11 @@ async function pollHead(db: Database, head: Head, now: Date): Promise<readonly P
 async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const { job, calendar, timing } = head;
   // First poll of this job: earlier slots are not due.
-  await execute(trx)`
-    insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`;
+  await trx
+    .insertInto('ops.schedules')
+    .values({ job, looked_until: now })
+    .onConflict((known) => known.doNothing())
+    .execute();
   const schedule = await rowOf<{ looked_until: Date; is_at_work: boolean; is_paused: boolean }>(trx)`
     select s.looked_until,
       exists (select 1 from ops.leases l where l.name = 'job:' || s.job and l.expires_at > clock_timestamp())
@@ -63,7 +59,7 @@ async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<
   else if (lookedUntil.getTime() > now.getTime()) return [];
   const { is_at_work: isAtWork, is_paused: isPaused } = schedule;
   const planned = planSlots({ calendar, timing, lookedUntil, now, isAtWork, isPaused });
-  await execute(trx)`update ops.schedules set looked_until = ${now} where job = ${job}`;
+  await trx.updateTable('ops.schedules').set({ looked_until: now }).where('job', '=', job).execute();
   if (planned.length > 0) await insertSlots(trx, head, planned);
   return planned;
 }
@@ -97,8 +93,12 @@ async function pollFollowers(db: Database, { job, followers }: Head, now: Date):
  * those that were already run.
  */
 async function goBack(trx: Transaction<DB>, { job, followers }: Head, now: Date): Promise<void> {
-  await execute(trx)`
-    delete from ops.slots where job = any(${[job, ...followers]}::text[]) and slot > ${now} and attempts = 0`;
+  await trx
+    .deleteFrom('ops.slots')
+    .where('job', 'in', [job, ...followers])
+    .where('slot', '>', now)
+    .where('attempts', '=', 0)
+    .execute();
 }
 
 async function insertSlots(trx: Transaction<DB>, head: Head, planned: readonly PlannedSlot[]): Promise<void> {

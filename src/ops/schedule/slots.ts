@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
-import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { GONE, PROCESS_GONE } from '../run-record.ts';
 
 /** A slot that this process has claimed. Updates by this process count only while the claim is valid. */
@@ -81,8 +82,8 @@ export async function claimSlot(
  * belongs to this process.
  */
 export async function noteRun(db: Database, claimed: ClaimedSlot, runId: string): Promise<boolean> {
-  return finds(db)`
-    update ops.slots set run_id = ${runId}::bigint where ${isStill(claimed)} returning 1`;
+  const noted = await updateClaimed(db, claimed).set({ run_id: runId }).executeTakeFirst();
+  return noted.numUpdatedRows > 0;
 }
 
 /** Why a slot did not complete. Null if it did. */
@@ -95,22 +96,24 @@ export async function settleSlot(db: Database, claimed: ClaimedSlot, end: SlotEn
   const reason = reasonOf(end);
   if (end.kind === 'again') {
     const notBefore = new Date(now.getTime() + end.restMs);
-    const losses = sql`losses + ${end.isLoss ? 1 : 0}::integer`;
+    const losses = sql<number>`losses + ${end.isLoss ? 1 : 0}::integer`;
     const isTooOften = sql`${losses} >= ${LOSSES_AT_MOST}`;
-    await execute(db)`
-      update ops.slots
-      set state = case when ${isTooOften} then 'failed' else 'due' end, owner = null, reason = ${reason}, losses = ${losses},
-          not_before = ${notBefore}, settled_at = case when ${isTooOften} then clock_timestamp() end
-      where ${isStill(claimed)}`;
+    const state = sql<'failed' | 'due'>`case when ${isTooOften} then 'failed' else 'due' end`;
+    const settled_at = sql<Date | null>`case when ${isTooOften} then clock_timestamp() end`;
+    await updateClaimed(db, claimed)
+      .set({ state, owner: null, reason, losses, not_before: notBefore, settled_at })
+      .execute();
     return;
   }
-  await execute(db)`
-    update ops.slots set state = ${end.kind}, owner = null, reason = ${reason}, settled_at = clock_timestamp()
-    where ${isStill(claimed)}`;
+  await updateClaimed(db, claimed)
+    .set({ state: end.kind, owner: null, reason, settled_at: databaseClock })
+    .execute();
 }
 
-function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
-  return sql`job = ${job} and slot = ${slot} and owner = ${owner}::uuid and attempts = ${attempt} and state = 'running'`;
+/** Updates a slot while it belongs to this process. */
+function updateClaimed(db: Database, { job, slot, owner, attempt }: ClaimedSlot) {
+  const still = { job, slot, owner, attempts: attempt, state: 'running' } as const;
+  return db.updateTable('ops.slots').where((eb) => eb.and(still));
 }
 
 /**

@@ -1,19 +1,21 @@
 import { sql, type Transaction } from 'kysely';
 import type { KnownErrorDetails } from '../../core/known-error.ts';
 import {
-  GONE_AFTER,
+  GONE_AFTER_MS,
   type Unit,
   type UnitEnd,
   type UnitKind,
   type UnitPayload,
   type UnitResult,
 } from '../../core/work.ts';
+import { anyOf } from '../../db/array-parameters.ts';
+import { clockAfter, databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 
 /** How long ended units are kept. They are useful only as long as their run is of interest. */
-const FORGOTTEN_AFTER = '7 days';
+const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 
 /**
  * A unit that killed its worker this number of times is given up, because it would kill every other worker
@@ -62,24 +64,17 @@ export async function beginUnit(
   db: Database,
   { unitId, workerId }: { readonly unitId: string; readonly workerId: string },
 ): Promise<BegunUnit | null> {
-  const row = await rowOf<{
-    run_id: string;
-    job: string;
-    kind: UnitKind;
-    payload: UnitPayload;
-    attempt: number;
-    state: string;
-    run_lease_ms: string;
-  }>(db)`
+  const row = await rowOf<Unit & Omit<BegunUnit, 'unit'> & { state: string }>(db)`
     update ops.work_units u
     set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(), seen_at = clock_timestamp(),
       state = case when u.attempt < ${ATTEMPTS_AT_MOST} then 'open' else 'given_up' end,
       ended_at = case when u.attempt < ${ATTEMPTS_AT_MOST} then null else clock_timestamp() end
     where u.unit_id = ${unitId}::uuid and u.state in ('open', 'returned') and u.is_wanted and ${isRunAlive}
-    returning u.run_id, u.job, u.kind, u.payload, u.attempt, u.state, ${runLeaseMs} as run_lease_ms`;
-  if (row === undefined || row.state !== 'open') return null;
-  const { run_id: runId, job, kind, payload, attempt, run_lease_ms: leaseMs } = row;
-  return { unit: { unitId, runId, job, kind, payload }, attempt, runLeaseMs: Number(leaseMs) };
+    returning u.unit_id as "unitId", u.run_id as "runId", u.job, u.kind, u.payload, u.attempt, u.state,
+      ${leaseMsOfRun} as "runLeaseMs"`;
+  if (row === undefined) return null;
+  const { attempt, runLeaseMs, state, ...unit } = row;
+  return state === 'open' ? { unit, attempt, runLeaseMs } : null;
 }
 
 /** SQL condition: the process of the run is alive. Without it, the result of a unit is useless. */
@@ -87,8 +82,8 @@ const isRunAlive = sql<boolean>`
   exists (select from ops.leases l where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
 
 /** SQL: the time for which the leases of the run are in force, in milliseconds. Null if they are not. */
-const runLeaseMs = sql<string | null>`
-  (select extract(epoch from max(l.expires_at) - clock_timestamp()) * 1000 from ops.leases l
+const leaseMsOfRun = sql<number | null>`
+  (select (extract(epoch from max(l.expires_at) - clock_timestamp()) * 1000)::float8 from ops.leases l
    where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
 
 /** The attempt that may still report on a unit. */
@@ -104,11 +99,11 @@ export async function keepUnit(
   db: Database,
   { unitId, attempt, done }: UnitAttempt & { readonly done: number },
 ): Promise<number | null> {
-  const row = await rowOf<{ is_wanted: boolean; run_lease_ms: string | null }>(db)`
+  const row = await rowOf<{ isWanted: boolean; runLeaseMs: number | null }>(db)`
     update ops.work_units u set done = ${done}::bigint, seen_at = clock_timestamp()
     where u.unit_id = ${unitId}::uuid and u.attempt = ${attempt} and u.state = 'open' and ${isRunAlive}
-    returning u.is_wanted, ${runLeaseMs} as run_lease_ms`;
-  return row?.is_wanted === true && row.run_lease_ms !== null ? Number(row.run_lease_ms) : null;
+    returning u.is_wanted as "isWanted", ${leaseMsOfRun} as "runLeaseMs"`;
+  return row?.isWanted === true ? row.runLeaseMs : null;
 }
 
 /** The result with which a worker ends a unit. */
@@ -123,11 +118,13 @@ export async function endUnit(
   db: Database,
   { unitId, attempt, done, state, outcome }: UnitAttempt & UnitOutcome & { readonly done: number },
 ): Promise<void> {
-  await execute(db)`
-    update ops.work_units
-    set state = ${state}, done = ${done}::bigint, result = ${outcome === null ? null : JSON.stringify(outcome)}::jsonb,
-      attempt = attempt - case when ${state} = 'returned' then 1 else 0 end, ended_at = clock_timestamp()
-    where unit_id = ${unitId}::uuid and attempt = ${attempt} and state = 'open'`;
+  const result = outcome === null ? null : JSON.stringify(outcome);
+  const counted = state === 'returned' ? attempt - 1 : attempt;
+  await db
+    .updateTable('ops.work_units')
+    .set({ state, done, result, attempt: counted, ended_at: databaseClock })
+    .where((eb) => eb.and({ unit_id: unitId, attempt, state: 'open' }))
+    .execute();
 }
 
 /** The state of a unit, as seen by the run that handed it out. */
@@ -145,26 +142,19 @@ export type SeenUnit = {
 
 /** Reads the state of units. */
 export async function readUnits(db: Database, unitIds: readonly string[]): Promise<readonly SeenUnit[]> {
-  const rows = await rowsOf<{
-    unit_id: string;
-    state: string;
-    attempt: number;
-    done: string;
-    outcome: unknown;
-    wanted: boolean;
-    gone: boolean;
-  }>(db)`
-    select unit_id, state, attempt, done, result as outcome, is_wanted as wanted,
-      coalesce(seen_at < clock_timestamp() - ${GONE_AFTER}::interval, true) as gone
-    from ops.work_units
-    where unit_id = any(${[...unitIds]}::uuid[])`;
-  return rows.map(({ unit_id: unitId, state, attempt, done, outcome, wanted, gone }) => ({
+  const rows = await db
+    .selectFrom('ops.work_units')
+    .select(['unit_id as unitId', 'state', 'attempt', 'done', 'result', 'is_wanted as isWanted'])
+    .select(sql<boolean>`coalesce(seen_at < ${clockAfter(-GONE_AFTER_MS)}, true)`.as('isGone'))
+    .where('unit_id', '=', anyOf(unitIds))
+    .execute();
+  return rows.map(({ unitId, state, attempt, done, result, isWanted, isGone }) => ({
     unitId,
     attempt,
     done: Number(done),
-    end: toEnd(state, outcome),
-    isReturned: state === 'returned' && wanted,
-    isOver: state === 'cancelled' || (!wanted && (state === 'returned' || gone)),
+    end: toEnd(state, result),
+    isReturned: state === 'returned' && isWanted,
+    isOver: state === 'cancelled' || (!isWanted && (state === 'returned' || isGone)),
   }));
 }
 
@@ -183,10 +173,13 @@ export async function reopenUnits(
   trx: Transaction<DB>,
   unitIds: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await rowsOf<{ unit_id: string }>(trx)`
-    update ops.work_units set state = 'open', worker_id = null, ended_at = null
-    where unit_id = any(${[...unitIds]}::uuid[]) and state = 'returned' and is_wanted
-    returning unit_id`;
+  const rows = await trx
+    .updateTable('ops.work_units')
+    .set({ state: 'open', worker_id: null, ended_at: null })
+    .where('unit_id', '=', anyOf(unitIds))
+    .where((eb) => eb.and({ state: 'returned', is_wanted: true }))
+    .returning('unit_id')
+    .execute();
   return rows.map(({ unit_id: unitId }) => unitId);
 }
 
@@ -208,6 +201,5 @@ export async function clearUnits(db: Database): Promise<void> {
   await execute(db)`
     update ops.work_units u set state = 'cancelled', ended_at = clock_timestamp()
     where u.state in ('open', 'returned') and not ${isRunAlive}`;
-  await execute(db)`
-    delete from ops.work_units where ended_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`;
+  await db.deleteFrom('ops.work_units').where('ended_at', '<', clockAfter(-FORGOTTEN_AFTER_MS)).execute();
 }

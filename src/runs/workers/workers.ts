@@ -1,4 +1,5 @@
 import { GONE_AFTER, type UnitKind } from '../../core/work.ts';
+import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, execute } from '../../db/statement.ts';
 
@@ -30,13 +31,13 @@ export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<
 
 /** Records that a worker stops and begins no more units, so that no run counts on it. */
 export async function drainWorker(db: Database, workerId: string): Promise<void> {
-  await execute(db)`
-    update ops.workers set draining_since = clock_timestamp() where worker_id = ${workerId}::uuid`;
+  const drained = db.updateTable('ops.workers').set({ draining_since: databaseClock });
+  await drained.where('worker_id', '=', workerId).execute();
 }
 
 /** Removes a worker that ends from the registry. */
 export async function removeWorker(db: Database, workerId: string): Promise<void> {
-  await execute(db)`delete from ops.workers where worker_id = ${workerId}::uuid`;
+  await db.deleteFrom('ops.workers').where('worker_id', '=', workerId).execute();
 }
 
 /** Number of units of a kind that all live workers together can do at a time. */

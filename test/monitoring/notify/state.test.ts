@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NotifySettings } from '../../../src/config/notify-fields.ts';
 import { PROBLEM_KINDS, type Problem, type ProblemKind } from '../../../src/core/notify/notice.ts';
+import { readDatabaseClock } from '../../../src/db/clock.ts';
 import { connect, type Database } from '../../../src/db/connect.ts';
 import { claimDeliveries } from '../../../src/monitoring/notify/deliveries.ts';
 import type { Observation } from '../../../src/monitoring/notify/observe-problems.ts';
 import { recordProblems } from '../../../src/monitoring/notify/record-problems.ts';
-import { readDatabaseClock } from '../../../src/ops/schedule/poll-schedule.ts';
 import { setup } from '../../support/setup.ts';
 
 const SETTINGS: NotifySettings = {

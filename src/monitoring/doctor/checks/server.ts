@@ -1,7 +1,7 @@
 import { findPlainConnections } from '../../../config/plain-connections.ts';
 import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
-import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-limits.ts';
-import { readClock } from '../../../db/server/inspect-server.ts';
+import { readDatabaseClock } from '../../../db/clock.ts';
+import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-server.ts';
 import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 
 /**
@@ -145,7 +145,7 @@ async function comparedWith(
 }
 
 function databaseClock({ db }: Patient): Promise<Date | null> {
-  return db === null ? Promise.resolve(null) : readClock(db);
+  return db === null ? Promise.resolve(null) : readDatabaseClock(db);
 }
 
 async function serviceClock({ client }: Patient): Promise<Date | null> {
