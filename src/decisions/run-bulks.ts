@@ -1,26 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Bulk, isAboutFiles } from '../core/bulk.ts';
+import { type Bulk, type BulkOutcome, isAboutFiles } from '../core/bulk.ts';
 import { KnownError } from '../core/known-error.ts';
 import type { EntryState } from '../core/ledger.ts';
+import { databaseClock } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { inPhase } from '../db/phase.ts';
 import { isConnectionLost } from '../db/server/connection-lost.ts';
+import { execute, finds } from '../db/statement.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../ops/lease.ts';
 import { recordAudit, type WriteAudit } from '../ops/record-audit.ts';
 import { findBulk } from '../reports/bulk/read-bulk.ts';
 import { refreshReporting } from '../rollups/refresh-reporting.ts';
-import {
-  type BulkItem,
-  endBulk,
-  expirePreviews,
-  listOpenBulks,
-  listOpenItems,
-  listTouchedJobs,
-  lockOpenItem,
-  recordOutcome,
-} from './carry-out-bulk.ts';
 import { decideFile } from './release-files.ts';
 import { settleDoubt } from './settle-doubt.ts';
 
@@ -69,6 +61,28 @@ export async function runBulks(
   }
 }
 
+/** Marks previews whose time is over as expired, and deletes their frozen items. Their totals are kept. */
+async function expirePreviews(db: Database): Promise<void> {
+  await execute(db)`
+    with expired as (
+      update ops.bulk_actions set state = 'expired'
+      where ended_at is null and state = 'preview' and expires_at <= clock_timestamp() returning bulk_id
+    )
+    delete from ops.bulk_items where bulk_id = any(array(select bulk_id from expired))`;
+}
+
+/** Lists the bulk actions that still need work, oldest first. */
+async function listOpenBulks(db: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('ops.bulk_actions')
+    .select('bulk_id')
+    .where('ended_at', 'is', null)
+    .where('state', 'in', ['running', 'aborted'])
+    .orderBy('bulk_id')
+    .execute();
+  return rows.map((row) => row.bulk_id);
+}
+
 /** Carries out one bulk action. Returns at once if another process is working on it. */
 export async function runBulk(
   db: Database,
@@ -110,10 +124,11 @@ async function settleItems(
     const items = await listOpenItems(db, { bulkId, after, limit: BATCH_ENTRIES });
     for (const item of items) {
       if (!mayGoOn()) return;
-      const isRunning = await settleItem(db, bulk, item).catch((error: unknown) => {
+      const settle = (outcomeOf: OutcomeOf) => settleItem(db, { bulkId, item, outcomeOf });
+      const isRunning = await settle((trx) => decide(trx, bulk, item)).catch((error: unknown) => {
         if (!mayGoOn() || isPassing(error)) throw error;
         onError(error);
-        return noteFailure(db, { bulkId, subjectId: item.subjectId });
+        return settle(async () => 'failed');
       });
       if (!isRunning) return;
       onItem();
@@ -123,48 +138,98 @@ async function settleItems(
   }
 }
 
-/** @returns false once the bulk action is no longer running. */
-function settleItem(db: Database, bulk: Bulk, item: BulkItem): Promise<boolean> {
-  const { bulkId } = bulk;
-  const { subjectId } = item;
+/** An entry or a file of a bulk action, as it was frozen. */
+type BulkItem = {
+  readonly subjectId: string;
+  /** For an entry, its `EntryState`. */
+  readonly state: string;
+  /** Null for a file. */
+  readonly attempt: number | null;
+  /** Number of credits of a double credit. */
+  readonly credits: number | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+};
+
+/** Lists the next items without an outcome, after a given one. */
+async function listOpenItems(
+  db: Database,
+  { bulkId, after, limit }: { readonly bulkId: string; readonly after: string; readonly limit: number },
+): Promise<readonly BulkItem[]> {
+  return db
+    .selectFrom('ops.bulk_items')
+    .select(['subject_id as subjectId', 'state', 'attempt', 'credits'])
+    .select(['deal_id as dealId', 'collab_id as collabId'])
+    .where((eb) => eb.and({ bulk_id: bulkId, outcome: null }))
+    .where('subject_id', '>', after)
+    .orderBy('subject_id')
+    .limit(limit)
+    .execute();
+}
+
+type OutcomeOf = (trx: DatabaseTransaction) => Promise<BulkOutcome>;
+
+/**
+ * Settles an item in a transaction that also records the outcome. An abort waits until this transaction ends. Another
+ * process that tries to settle the same item finds that it has an outcome.
+ *
+ * @returns false if the bulk action is no longer running, or the item already has an outcome.
+ */
+function settleItem(
+  db: Database,
+  {
+    bulkId,
+    item: { subjectId },
+    outcomeOf,
+  }: { readonly bulkId: string; readonly item: BulkItem; readonly outcomeOf: OutcomeOf },
+): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    if (!(await lockOpenItem(trx, { bulkId, subjectId }))) return false;
-    const isSettled = await decide(trx, bulk, item);
-    await recordOutcome(trx, { bulkId, subjectId, outcome: isSettled ? 'settled' : 'changed' });
+    const isOpen = await finds(trx)`
+      select 1 from ops.bulk_actions b join ops.bulk_items i using (bulk_id)
+      where b.bulk_id = ${bulkId}::bigint and b.state = 'running' and i.subject_id = ${subjectId}::bigint and i.outcome is null
+      for share of b for update of i`;
+    if (!isOpen) return false;
+    await trx
+      .updateTable('ops.bulk_items')
+      .set({ outcome: await outcomeOf(trx), outcome_at: databaseClock })
+      .where((eb) => eb.and({ bulk_id: bulkId, subject_id: subjectId, outcome: null }))
+      .execute();
     return true;
   });
 }
 
 /**
- * Applies the decision as if the entry was settled alone. @returns false if the entry differs from its frozen
+ * Applies the decision as if the entry was settled alone. @returns `changed` if the entry differs from its frozen
  * state.
  */
-async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Promise<boolean> {
+async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Promise<BulkOutcome> {
   const { bulkId, decision, reason, via } = bulk;
   const { subjectId, state, attempt, credits, dealId, collabId } = item;
   const decidedBy = bulk.confirmedBy ?? bulk.createdBy;
   const audit: WriteAudit = (record) => recordAudit(trx, { ...record, actor: decidedBy, via, bulkId });
   if (isAboutFiles(decision)) {
     const shown = { sourceFileId: subjectId, state };
-    return (await decideFile(trx, { decision, shown, reason, decidedBy, audit })) !== null;
+    const decided = await decideFile(trx, { decision, shown, reason, decidedBy, audit });
+    return decided === null ? 'changed' : 'settled';
   }
   const settled = await settleDoubt(trx, {
     ...{ entryId: subjectId, decision, reason, decidedBy, dealId, collabId, bulkId, audit },
     shown: { state: state as EntryState, attempt: attempt ?? 0 },
     shownCredits: credits ?? undefined,
   });
-  return settled.kind === 'settled';
+  return settled.kind === 'settled' ? 'settled' : 'changed';
 }
 
-function noteFailure(
-  db: Database,
-  item: { readonly bulkId: string; readonly subjectId: string },
-): Promise<boolean> {
-  return inTransaction(db, async (trx) => {
-    if (!(await lockOpenItem(trx, item))) return false;
-    await recordOutcome(trx, { ...item, outcome: 'failed' });
-    return true;
-  });
+/** Lists the jobs whose entries the bulk action has settled. */
+async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('ops.bulk_items')
+    .select('job')
+    .distinct()
+    .where((eb) => eb.and({ bulk_id: bulkId, outcome: 'settled' }))
+    .orderBy('job')
+    .execute();
+  return rows.flatMap(({ job }) => job ?? []);
 }
 
 /** Updates the reports. The decisions are valid even if this fails; the next run then updates the reports. */
@@ -180,6 +245,19 @@ async function updateReports(
       if (!mayGoOn() || isConnectionLost(error)) throw error;
       onError(error);
     });
+}
+
+/** Ends a bulk action and stores its totals. A running one must have an outcome for each of its items. */
+async function endBulk(db: Database, bulkId: string): Promise<void> {
+  await execute(db)`
+    update ops.bulk_actions b
+    set state = case b.state when 'running' then 'finished' else b.state end, ended_at = clock_timestamp(),
+        settled = c.settled, changed = c.changed, failed = c.failed
+    from (
+      select count(*) filter (where outcome = 'settled') as settled, count(*) filter (where outcome = 'changed') as changed,
+        count(*) filter (where outcome = 'failed') as failed, count(*) filter (where outcome is null) as open
+      from ops.bulk_items where bulk_id = ${bulkId}::bigint) c
+    where b.bulk_id = ${bulkId}::bigint and b.ended_at is null and (b.state = 'aborted' or (b.state = 'running' and c.open = 0))`;
 }
 
 /**

@@ -103,13 +103,11 @@ export async function requestStatementMail(
     attachment: { filename: `statement-${month}.pdf`, content: pdf },
   });
   if (message === null) return notAnAddress;
+  const what = { statement_id: closed.statementId, deal_id: dealId, replaces: last?.mailId ?? null };
+  const how = { channel: channel.name, language: document.language, document_hash: documentHash };
   const written = await trx
     .insertInto('ops.statement_mails')
-    .values({
-      ...{ statement_id: closed.statementId, deal_id: dealId, replaces: last?.mailId ?? null },
-      ...{ channel: channel.name, language: document.language, document_hash: documentHash },
-      ...{ recipient, message, requested_by: maskAddresses(decidedBy) },
-    })
+    .values({ ...what, ...how, recipient, message, requested_by: maskAddresses(decidedBy) })
     .onConflict((sent) => sent.doNothing())
     .returning('mail_id as id')
     .executeTakeFirst();

@@ -8,18 +8,17 @@ import {
 } from '../core/bulk.ts';
 import { formatInstant } from '../core/text/format-instant.ts';
 import { maskAddresses } from '../core/text/mask-addresses.ts';
-import { clockAfter } from '../db/clock.ts';
+import { clockAfter, databaseClock } from '../db/clock.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { rowOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { effects } from '../ledger/effects/index.ts';
 import { reapLost } from '../ledger/reap.ts';
-import type { WriteAudit } from '../ops/record-audit.ts';
+import type { ActorlessRecord, WriteAudit } from '../ops/record-audit.ts';
 import { findBulk } from '../reports/bulk/read-bulk.ts';
 import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../reports/doubts/list-doubts.ts';
 import { type FileFilter, selectToDecide } from '../reports/files/list-files.ts';
-import { abortBulk, confirmBulk } from './carry-out-bulk.ts';
 
 /*
  * One decision about many entries or files. Three steps ensure that a person settles only what they have seen:
@@ -139,46 +138,62 @@ export type BulkChange =
 
 type BulkToChange = Deciding & { readonly bulkId: string };
 
-/** Starts to carry out a preview, once and exactly as it was frozen. */
+/**
+ * Starts to carry out a preview, once and exactly as it was frozen. Does not apply if its time is over, or nothing in
+ * it can be settled. The reason is stored with each entry.
+ */
 export async function confirmSettlement(
   trx: DatabaseTransaction,
-  { bulkId, actor, reason, audit }: BulkToChange,
+  { actor, ...change }: BulkToChange,
 ): Promise<BulkChange> {
-  const isConfirmed = await confirmBulk(trx, { bulkId, confirmedBy: actor, reason });
-  const bulk = await findBulk(trx, bulkId);
-  if (bulk === null) return { kind: 'unknown' };
-  if (!isConfirmed) return { kind: 'does_not_apply', bulk };
-  const auditId = await audit({
+  const by = { confirmed_by: maskAddresses(actor), confirmed_at: databaseClock };
+  const confirmed = await trx
+    .updateTable('ops.bulk_actions')
+    .set({ ...by, state: 'running', reason: maskAddresses(change.reason) })
+    .where((eb) => eb.and({ bulk_id: change.bulkId, state: 'preview' }))
+    .where('expires_at', '>', databaseClock)
+    .where('entries', '>', 0)
+    .executeTakeFirst();
+  return recordChange(trx, change, confirmed.numUpdatedRows > 0, (bulk) => ({
     action: 'confirm_bulk',
-    subjectKind: 'bulk',
-    subject: bulkId,
-    summary: `Bulk action ${bulkId} begins. ${describeBulk(bulk)}.`,
-    reason,
+    summary: `Bulk action ${bulk.bulkId} begins. ${describeBulk(bulk)}.`,
     before: { state: 'preview' },
     after: { state: 'running', entries: bulk.entries, amounts: bulk.amounts },
-  });
-  return { kind: 'changed', auditId };
+  }));
 }
 
-/** Aborts a running bulk action. The entries that it has settled stay settled. */
+/**
+ * Aborts a running bulk action. Once this is committed, no further entry of it is settled. The entries that it has
+ * settled stay settled.
+ */
 export async function abortSettlement(
   trx: DatabaseTransaction,
-  { bulkId, actor, reason, audit }: BulkToChange,
+  { actor, ...change }: BulkToChange,
 ): Promise<BulkChange> {
-  const isAborted = await abortBulk(trx, { bulkId, abortedBy: actor });
-  const bulk = await findBulk(trx, bulkId);
-  if (bulk === null) return { kind: 'unknown' };
-  if (!isAborted) return { kind: 'does_not_apply', bulk };
-  const auditId = await audit({
+  const aborted = await trx
+    .updateTable('ops.bulk_actions')
+    .set({ state: 'aborted', aborted_by: maskAddresses(actor), aborted_at: databaseClock })
+    .where((eb) => eb.and({ bulk_id: change.bulkId, state: 'running' }))
+    .executeTakeFirst();
+  return recordChange(trx, change, aborted.numUpdatedRows > 0, (bulk) => ({
     action: 'abort_bulk',
-    subjectKind: 'bulk',
-    subject: bulkId,
-    summary: `Bulk action ${bulkId} is aborted. ${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'} that it has settled stay settled.`,
-    reason,
+    summary: `Bulk action ${bulk.bulkId} is aborted. ${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'} that it has settled stay settled.`,
     before: { state: 'running' },
     after: { state: 'aborted' },
-  });
-  return { kind: 'changed', auditId };
+  }));
+}
+
+async function recordChange(
+  trx: DatabaseTransaction,
+  { bulkId, reason, audit }: Omit<BulkToChange, 'actor'>,
+  isChanged: boolean,
+  describe: (bulk: Bulk) => Pick<ActorlessRecord, 'action' | 'summary' | 'before' | 'after'>,
+): Promise<BulkChange> {
+  const bulk = await findBulk(trx, bulkId);
+  if (bulk === null) return { kind: 'unknown' };
+  if (!isChanged) return { kind: 'does_not_apply', bulk };
+  const record = { ...describe(bulk), subjectKind: 'bulk', subject: bulkId, reason } as const;
+  return { kind: 'changed', auditId: await audit(record) };
 }
 
 /** Describes the filter in a sentence. Uses no relative times, because the sentence is read later. */

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { configurationError } from '../../src/core/known-error.ts';
 import type { RunRequests, RunStep } from '../../src/core/run.ts';
 import { explainAbort } from '../../src/ops/run.ts';
-import { saveRunActivity } from '../../src/ops/run-activity.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import { saveRunActivity } from '../../src/runs/record-activity.ts';
 import { setup } from '../support/setup.ts';
 
 it('what a run has done replaces what was written before; what it said is added once', async () => {
