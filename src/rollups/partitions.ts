@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import pLimit from 'p-limit';
 import type { Database } from '../db/connect.ts';
 
 /*
@@ -32,24 +33,15 @@ type Step = (partition: Partition) => Promise<boolean>;
  * @throws the first error, once the step of the other partition has ended.
  */
 export async function inPartitions(db: Database, step: Step): Promise<void> {
+  const inTurn = pLimit(db.isTransaction ? 1 : PARTITIONS.length);
   let unfinished = PARTITIONS;
   while (unfinished.length > 0) {
-    const wasLast = db.isTransaction ? await inTurn(unfinished, step) : await together(unfinished, step);
-    unfinished = unfinished.filter((_, index) => wasLast[index] === false);
+    // Unlike `Promise.all`, this leaves no step running if another fails.
+    const ended = await Promise.allSettled(unfinished.map((partition) => inTurn(() => step(partition))));
+    unfinished = unfinished.filter((_, index) => {
+      const one = ended[index];
+      if (one?.status === 'rejected') throw one.reason;
+      return one?.value === false;
+    });
   }
-}
-
-async function inTurn(partitions: readonly Partition[], step: Step): Promise<readonly boolean[]> {
-  const wasLast: boolean[] = [];
-  for (const partition of partitions) wasLast.push(await step(partition));
-  return wasLast;
-}
-
-/** Unlike `Promise.all`, leaves no step running if another fails. */
-async function together(partitions: readonly Partition[], step: Step): Promise<readonly boolean[]> {
-  const ended = await Promise.allSettled(partitions.map(step));
-  return ended.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
 }

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely';
+import pRetry, { type Options as RetryOptions } from 'p-retry';
 import type { Db as BossDatabase, PgBoss } from 'pg-boss';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
@@ -79,36 +80,23 @@ export function createWorkQueue(db: Database, onTrouble: (error: Error) => void)
   };
 }
 
-/** How often a text is tried if the server rolls it back because of a conflict with another process. */
-const TRIES = 3;
-
 /**
  * Lets pg-boss use our connection pool. pg-boss begins and ends transactions within one text of several
  * statements. If such a text fails, the transaction is still open, so it must be rolled back before another
- * user gets the connection.
+ * user gets the connection. A text that the server rolled back because of another process is tried again.
  */
 function connectionsOf(db: Database): BossDatabase {
-  async function executeSql(
-    text: string,
-    values: unknown[] = [],
-    tries = TRIES,
-  ): Promise<{ rows: unknown[] }> {
-    try {
-      return await db.connection().execute(async (connection) => {
-        try {
-          const { rows } = await connection.executeQuery(CompiledQuery.raw(text, values));
-          return { rows: [...rows] };
-        } catch (error) {
-          await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
-          throw error;
-        }
-      });
-    } catch (error) {
-      if (tries === 1 || !isUndone(error)) throw error;
-      return executeSql(text, values, tries - 1);
-    }
-  }
-  return { executeSql: (text, values) => executeSql(text, values) };
+  const executeOnce = (text: string, values: unknown[]) =>
+    db.connection().execute(async (connection) => {
+      try {
+        const { rows } = await connection.executeQuery(CompiledQuery.raw(text, values));
+        return { rows: [...rows] };
+      } catch (error) {
+        await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+        throw error;
+      }
+    });
+  return { executeSql: (text, values = []) => pRetry(() => executeOnce(text, values), REPEATING) };
 }
 
 /**
@@ -116,6 +104,12 @@ function connectionsOf(db: Database): BossDatabase {
  * process has just created.
  */
 const UNDONE = ['40P01', '40001', '25P02', '42P07', '42710', '23505'];
+
+const REPEATING: RetryOptions = {
+  retries: 2,
+  minTimeout: 0,
+  shouldRetry: ({ error }) => isUndone(error),
+};
 
 function isUndone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNDONE.includes(String(error.code));
