@@ -136,16 +136,15 @@ function permissionFor({ method, routeOptions }: FastifyRequest, basePath: strin
 /** Creates what answers with a whole page. */
 function createAnswers(served: Served) {
   // For the header of every page, so it may be some seconds old; but a person sees what they changed.
-  const counter = () =>
-    cached(async () => (await findWaiting(served.readDb, { ...served, isCount: true })).length);
-  let countWaiting = counter();
+  const finder = () => cached(() => findWaiting(served.readDb, { ...served, isCount: true }));
+  let findCounted = finder();
   const send = async (
     reply: FastifyReply,
     visit: Visit,
     { status, ...shown }: ShownPage & { readonly notice?: string; readonly page?: PlacedPage },
   ): Promise<FastifyReply> => {
     if (status !== undefined) reply.code(status);
-    const waiting = shown.page?.path === '/' ? (await visit.waiting()).length : await countWaiting();
+    const waiting = await (shown.page?.path === '/' ? visit.waiting() : findCounted());
     return reply
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
@@ -164,7 +163,7 @@ function createAnswers(served: Served) {
         content: html`<p class="notice red" role="alert" data-answer>${why}</p>${request.method === 'POST' ? html`<p>Go back and reload the page to see the present state.</p>` : null}`,
       }),
     onChanged() {
-      countWaiting = counter();
+      findCounted = finder();
       served.onChanged();
     },
   };

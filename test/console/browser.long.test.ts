@@ -15,14 +15,24 @@ const WIDTHS = [1280, 320];
 /** Widths at which nothing may be cut: windows, a tablet, a phone, and 1280 px enlarged to 400 %. */
 const OTHER_WIDTHS = [1440, 1024, 800, 390];
 
-/** What sticks out of the window, so that a person would have to scroll sideways. */
-async function tooWide(page: Page): Promise<string[]> {
+/** What a person cannot see whole: what sticks out of the window or of its table, and amounts that a line breaks. */
+async function notWhole(page: Page): Promise<string[]> {
   const found = (await page.evaluate(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
-    const out = [...document.querySelectorAll('main table, main p, main pre, main dd, main .figure')].filter(
+    const tables = [...document.querySelectorAll('main .wide:not(:has(.timeline))')].filter((one) => one.scrollWidth > one.clientWidth + 1);
+    const cut = [...tables, ...[...document.querySelectorAll('main table, main p, main pre, main dd, main .figure')].filter(
       (one) => one.getBoundingClientRect().right > clientWidth + 1,
-    );
-    return scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px: ' + (out[0]?.outerHTML.slice(0, 160) ?? '')] : [];
+    )].map((one) => 'does not fit into ' + clientWidth + ' px: ' + one.outerHTML.slice(0, 160));
+    const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    const broken = [];
+    while (texts.nextNode())
+      for (const part of texts.currentNode.data.matchAll(/[0-9,]+[.][0-9]{2}(?![0-9])|(?<=[0-9][ \u00a0])[A-Z]{3}(?![A-Za-z0-9])/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, part.index);
+        range.setEnd(texts.currentNode, part.index + part[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push('a line breaks ' + part[0] + ' at ' + clientWidth + ' px');
+      }
+    return [...(scrollWidth > clientWidth ? [scrollWidth - clientWidth + ' px wider than a window of ' + clientWidth + ' px'] : []), ...cut, ...broken];
   })()`)) as string[];
   return found;
 }
@@ -55,7 +65,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme: 'light' });
         if (width === WIDTHS[0]) await page.goto(`${url}${path}`);
-        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
+        problems.push(...(await notWhole(page)).map((problem) => `${path}: ${problem}`));
         // The code is evaluated by the browser, because the page's policy refuses an added script.
         if (width === WIDTHS[0]) await page.evaluate(axe.source);
         const found = { light: await violations(page), dark: [] as string[] };
@@ -66,7 +76,7 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       }
       for (const width of OTHER_WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
-        problems.push(...(await tooWide(page)).map((problem) => `${path}: ${problem}`));
+        problems.push(...(await notWhole(page)).map((problem) => `${path}: ${problem}`));
       }
       // Under colours that the reader's system forces, shapes are seen, and the place is marked.
       await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
@@ -74,14 +84,15 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
         const ground = getComputedStyle(document.body).backgroundColor;
         const shapes = [...document.querySelectorAll('main svg rect, main svg .slot')].filter((one) => getComputedStyle(one).fill === ground);
         const place = document.querySelector('.places a[aria-current]');
-        return shapes.length + (place !== null && getComputedStyle(place).outlineStyle === 'none' ? 1 : 0);
+        const tabs = [...document.querySelectorAll('.tabs a:not([aria-current])')].filter((one) => getComputedStyle(one).borderBottomColor !== ground);
+        return shapes.length + tabs.length + (place !== null && getComputedStyle(place).outlineStyle === 'none' ? 1 : 0);
       })()`);
       if (unseen !== 0) problems.push(`${path}: ${String(unseen)} things are not seen in forced colours`);
       await page.emulateMedia({ forcedColors: 'none' });
       // A sheet of A4 in portrait. What cannot be used on paper is not on it.
       await page.setViewportSize({ width: 718, height: 1000 });
       await page.emulateMedia({ media: 'print', colorScheme: 'light' });
-      problems.push(...(await tooWide(page)).map((problem) => `${path} printed: ${problem}`));
+      problems.push(...(await notWhole(page)).map((problem) => `${path} printed: ${problem}`));
       const forms = await page.locator('form:visible, nav:visible').count();
       if (forms > 0) problems.push(`${path} prints ${forms} forms`);
       await page.emulateMedia({ media: 'screen' });

@@ -110,8 +110,10 @@ describe('a report page', () => {
     for (const obeyed of ['<script', '<img', "onerror='", '\u202e', '\u0007'])
       expect(page).not.toContain(obeyed);
     expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;');
-    const tags = (text: string) => text.match(/<[a-z/!][^>]*>/gi);
-    expect(tags(page)).toEqual(tags(pageWith('plain text')));
+    // The title of a column is an attribute of its cells, too.
+    const tags = (text: string) =>
+      text.match(/<[a-z/!][^>]*>/gi)?.map((tag) => tag.replace(/ data-title="[^"]*"/, ''));
+    expect(tags(page)).toEqual(tags(pageWith('a word as long as plaintextplaintext')));
     expect(await problemsOf(page)).toEqual([]);
   });
 
@@ -170,9 +172,7 @@ describe('run --report', () => {
     const result = await shop.cli('run', 'orders', '--report', file);
     const page = readFileSync(file, 'utf8');
     expect(await problemsOf(page)).toEqual([]);
-    expect(page, result.stderr).toMatch(
-      /<th scope="row" class="text">mia.test<\/th><td class="number">1<\/td>/i,
-    );
+    expect(page, result.stderr).toMatch(/<th scope="row">mia.test<\/th><td class="number"[^>]*>1<\/td>/i);
     expect(page).toContain('100.00 EUR');
     expect(page).toContain('&lt;b&gt;SPRING&lt;/b&gt;');
     expect(page).toContain('orders.csv line 4');

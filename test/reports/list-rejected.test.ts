@@ -19,7 +19,10 @@ it('a cause counts rows and files, except for files that are still being read, a
       (${reading}, 2, 1, 'bad_time', 9, 'not yet', '', ${runId})`.execute(db);
   const causes = await listRejectedCauses(db);
   expect(causes.map(({ code }) => code)).toEqual(['bad_time', 'bad_money']);
-  expect(causes[0]).toEqual({ code: 'bad_time', reason: 'first', help: 'of all', rows: 7, files: 3 });
+  expect(causes[0]).toEqual({
+    ...{ code: 'bad_time', reason: 'first', help: 'of all', rows: 7, files: 3 },
+    since: expect.any(Date),
+  });
   expect(await listRejectedCauses(db, { file: '2026-03', code: 'bad_time' })).toMatchObject([
     { rows: 5, files: 1 },
   ]);

@@ -1,4 +1,5 @@
 import type { Html } from '../../core/text/html.ts';
+import { monthsUntil } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 
@@ -14,12 +15,30 @@ export type Bar = {
   readonly href?: string | undefined;
 };
 
-/** The text below one of many bars, so that a phone has room for those that have one. */
-export function labelOf(
-  text: string,
-  { index, count }: { readonly index: number; readonly count: number },
-): string {
-  return (count - 1 - index) % Math.ceil(count / 5) === 0 ? text : '';
+const MOST_MONTHS = 36;
+/** A phone has room for as many labels. */
+const LABELS = 5;
+
+/**
+ * Draws a bar for each month from the first to the last that is known. The months between have one, too, so that distance
+ * is time. Null for fewer than two, of which a picture says nothing.
+ */
+export function monthChart(
+  known: readonly string[],
+  { label, barOf }: { readonly label: string; readonly barOf: (month: string) => Omit<Bar, 'label'> },
+): Html | null {
+  const sorted = known.toSorted();
+  const [first = '', last = ''] = [sorted[0], sorted.at(-1)];
+  if (first === last) return null;
+  const months = monthsUntil(last, MOST_MONTHS).filter((month) => month >= first);
+  const every = Math.ceil(months.length / LABELS);
+  return barChart(
+    months.map((month, index) => ({
+      ...barOf(month),
+      label: (months.length - 1 - index) % every === 0 ? month : '',
+    })),
+    { label },
+  );
 }
 
 const WIDTH = 900;

@@ -1,3 +1,4 @@
+import type { Problem } from '../../core/notify/notice.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
@@ -19,8 +20,8 @@ export type Framed = {
   readonly notice?: HtmlValue;
   /** The page, whose place and tab are marked. Null if there is no such page. */
   readonly page: PlacedPage | null;
-  /** How many things on Home wait for a person. Null if it is not known. */
-  readonly waiting: number | null;
+  /** What waits for a person. Null if it is not known. */
+  readonly waiting: readonly Problem[] | null;
 };
 
 /**
@@ -80,14 +81,21 @@ function placeLink(
   { visit, page, waiting }: Pick<Framed, 'page' | 'waiting'> & { readonly visit: Visit },
 ): Html {
   const path = tabsOf(place, visit)[0]?.path ?? '/';
+  const count = (waiting ?? []).filter((problem) => place === 'Home' || placeOf(problem) === place).length;
   const badge =
-    place === 'Home' && waiting !== null && waiting > 0
-      ? html` <span class="waits" title="${formatCount(waiting)} waiting for a person">${formatCount(waiting)}</span>`
-      : null;
+    count === 0
+      ? null
+      : html` <span class="waits" title="${formatCount(count)} waiting for a person">${formatCount(count)}</span>`;
   const inner = html`${place}${badge}`;
   const key = place.charAt(0).toLowerCase();
   if (page?.place !== place) return html`<a href="${visit.link(path)}" data-go="${key}">${inner}</a>`;
   return html`<a href="${visit.link(path)}" data-go="${key}" aria-current="${page.path === path ? 'page' : 'true'}">${inner}</a>`;
+}
+
+/** The place of the page where a problem is dealt with. */
+function placeOf({ page }: Problem): Place | null {
+  const [path = ''] = page.split('?');
+  return pages.find((one) => one.path.replace(/:\w+/, path.split('/')[2] ?? '') === path)?.place ?? null;
 }
 
 /** The pages of a place that this person may see. */

@@ -1,9 +1,10 @@
 import { KnownError } from '../../core/known-error.ts';
-import { formatMoney } from '../../core/money.ts';
+import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { type ColumnOf, column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { rowsMarkup } from '../../render/html/block-markup.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ListedOrder } from '../../reports/list-orders.ts';
 import type { Answer } from '../../reports/lives/answer-order.ts';
@@ -83,21 +84,16 @@ export function countOf(count: number, isPart: boolean): string {
   return isPart ? `${formatCount(count)}+` : formatCount(count);
 }
 
-/** Amounts, one per currency, which are never added up. */
+/** Amounts, one per currency. No line ends within one. */
 export function amountList(
   amounts: readonly { readonly currency: string | null; readonly amount: string }[],
 ): Html {
-  return html`${amounts.map(({ currency, amount }) => html`<span class="amount">${formatMoney(amount, currency)}</span> `)}`;
+  return html`${formatAmounts(amounts)
+    .split(/(?<=,) /)
+    .map((amount) => html`<span class="amount">${amount}</span> `)}`;
 }
 
 export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
-
-/** The longest word that a column of text shows whole; longer ones may break anywhere. */
-const WHOLE_WORD = 19;
-/** The longest amount with its sign or share that a column of numbers shows on one line. */
-const WHOLE_NUMBER = 22;
-/** Tables with fewer columns fit on a phone. */
-const CARD_COLUMNS = 4;
 
 type TableOf<Row> = {
   readonly rows: readonly Row[];
@@ -107,28 +103,9 @@ type TableOf<Row> = {
   readonly none: HtmlValue;
 };
 
-/**
- * Renders a table. The first column is the header of its row. On a narrow window, the rows of a table with many columns
- * are cards, with the title of a column above each value, so that no column is ever cut.
- */
+/** Renders a table, or says that there are no rows. */
 export function table<Row>({ rows, about, none }: TableOf<Row>, columns: readonly TableColumn<Row>[]): Html {
-  if (rows.length === 0) return html`<p class="none">${none}</p>`;
-  const isWide = columns.length >= CARD_COLUMNS;
-  return html`<section class="wide${isWide ? ' cards' : ''}" tabindex="0" aria-label="${about}"><table>
-<thead><tr>${columns.map(({ title, align }) => html`<th scope="col"${classOf(align === 'right' ? 'number' : '')}>${title}</th>`)}</tr></thead>
-<tbody>
-${rows.map(
-  (row) =>
-    html`<tr data-row>${columns.map(({ title, align, cell }, index) => {
-      const value = html`${cell(row)}`;
-      const looks = classOf(looksOf(value, align === 'right'));
-      return index === 0
-        ? html`<th scope="row"${looks}>${value}</th>`
-        : html`<td${looks}${isWide ? html` data-title="${title}"` : null}>${value}</td>`;
-    })}</tr>
-`,
-)}</tbody></table></section>
-`;
+  return rows.length === 0 ? html`<p class="none">${none}</p>` : rowsMarkup(rows, columns, { about });
 }
 
 /** A table whose newest rows are in view, and the rest folded. @param of.shown how many are in view. */
@@ -138,16 +115,6 @@ export function foldedTable<Row>(
 ): Html {
   const more = rows.slice(shown);
   return html`${table({ rows: rows.slice(0, shown), ...of }, columns)}${more.length === 0 ? null : html`<details><summary>${formatCount(more.length)} more</summary>${table({ rows: more, ...of }, columns)}</details>`}`;
-}
-
-function looksOf(value: Html, isNumber: boolean): string {
-  const text = value.toString().replace(/<[^<>]*>/g, ' ');
-  if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
-  return text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD) ? 'long' : '';
-}
-
-function classOf(names: string): Html | null {
-  return names === '' ? null : html` class="${names}"`;
 }
 
 /**
@@ -193,7 +160,7 @@ export function orderColumns(visit: Visit): readonly TableColumn<ListedOrder>[] 
 
 /** The sentence with which a page begins, and the next step. */
 export function answerBox({ text, tone, next }: Answer, { config }: Pick<Visit, 'config'>): Html {
-  return html`<div class="answer ${tone}"><p>${text}</p>${next === null ? null : html`<p><a class="button primary" href="${config.console.basePath}${next.page}">${next.label}</a></p>`}</div>
+  return html`<div class="answer ${tone}"><p>${prose(text)}</p>${next === null ? null : html`<p><a class="button primary" href="${config.console.basePath}${next.page}">${next.label}</a></p>`}</div>
 `;
 }
 
@@ -206,8 +173,8 @@ export function missing(title: string, text: HtmlValue): ShownPage {
 export function describeKnown(error: unknown): Html {
   if (!(error instanceof KnownError)) throw error;
   const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${message}${where === undefined ? null : ` ${where}.`} ${help}</p>
-<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`;
+  return html`<p class="notice red" role="alert">${prose(message)}${where === undefined ? null : ` ${where}.`} ${prose(help)}</p>
+<ul>${problems.map((problem) => html`<li>${problem.where}: ${prose(problem.message)} ${prose(problem.help)}</li>`)}</ul>`;
 }
 
 /** A link to the page of a deal; empty if it is not known. */

@@ -1,11 +1,10 @@
-import { formatAmounts } from '../../core/money.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import type { Html } from '../../core/text/html.ts';
 import { titleOf } from '../../monitoring/notify/problems/index.ts';
-import { html } from '../../render/html/html.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatDuration } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
-import { instant } from './parts.ts';
+import { amountList, instant } from './parts.ts';
 
 /** What the button of a problem does. Default: it shows what is known about it. */
 const ACTS: Partial<Record<ProblemKind, string>> = {
@@ -55,8 +54,8 @@ function taskMarkup(
     page === '/'
       ? html`<code>${command}</code>`
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
-  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${formatAmounts(amounts)}</span>
-<p>${summary}</p>
+  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${amountList(amounts)}</span>
+<p>${prose(summary)}</p>
 <small>since ${instant(since, visit)}, ${age}</small></div>
 <div class="act">${act}</div>`;
 }

@@ -3,7 +3,7 @@ import { CONFLICTING_STATES } from '../../core/source.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import {
@@ -165,7 +165,7 @@ export const filePage = definePage('/files/:file', async (visit) => {
   const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
   return {
     title: fileName(file.uri),
-    content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}</div>
+    content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${prose(file.holdHelp.replaceAll(file.uri, fileName(file.uri)))}</p>` : null}</div>
 ${factList([
   ['Address', file.uri],
   ['Source', file.source],

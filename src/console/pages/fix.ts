@@ -47,7 +47,8 @@ type Group<Of> = {
   readonly amounts: readonly Amount[];
   /** Number of these things whose amount is not known. */
   readonly withoutAmount?: number;
-  readonly since?: Date | null;
+  /** Null: it is not known. */
+  readonly since: Date | null;
   /** Where they are decided, one or many. What is decided there is one group. */
   readonly href: string;
   /** What its decision is about. */
@@ -104,7 +105,7 @@ ${table(
     ...(mayDecide ? [column('Choose', (row: (typeof rows)[number]) => boxOf(row))] : []),
     column('Kind', ({ kind }) => badge(kind)),
     ...FIGURES,
-    column('Since', ({ since }) => instant(since ?? null, visit)),
+    column('Since', ({ since }) => instant(since, visit)),
   ],
 )}
 ${mayDecide ? chosenForm(wanted, asked, visit) : null}
@@ -187,6 +188,9 @@ function merged<Of>(groups: readonly Group<Of>[]): Groups<Of> {
       count: all.reduce((sum, { count }) => sum + count, 0),
       amounts: all.flatMap(({ amounts }) => amounts),
       withoutAmount: all.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+      since: all
+        .map(({ since }) => since)
+        .reduce((one, other) => (one === null || other === null ? null : one < other ? one : other)),
       of: all.map(({ of }) => of),
     };
   });
@@ -214,6 +218,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         what: `Sent, but it is unclear whether they were credited: ${sum.reason}`,
         count: sum.doubts,
         amounts: money(sum.amount, sum.currency),
+        since: sum.since,
         href: link('/doubts', { reason: sum.reason }),
         of: sum.reason,
       })),
@@ -239,6 +244,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         what: `${subject} was credited more than once`,
         count: 1,
         amounts: money(amount, currency),
+        since: null,
         href: link('/doubts', { entry: entryId }),
         of: entryId,
       })),
@@ -282,10 +288,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
     },
   ),
   'rejected rows': kindOf(async ({ db, link }) =>
-    (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows }) => ({
+    (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows, since }) => ({
       what: reason,
       count: rows,
       amounts: [],
+      since,
       href: link('/rejected', { code }),
       of: code,
     })),
@@ -333,14 +340,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     return [...Map.groupBy(codes, ({ job, folded }) => link('/codes/assign', { job, code: folded }))].flatMap(
       ([href, uses]) => {
         const orders = uses.reduce((sum, use) => sum + use.orders, 0);
-        const [lastDay] = uses
-          .map((use) => use.lastDay)
-          .toSorted()
-          .reverse();
+        const days = uses.flatMap(({ firstDay, lastDay }) => [firstDay, lastDay]).toSorted();
         return uses.slice(0, 1).map(({ code }) => ({
-          what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${lastDay}`,
+          what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${days.at(-1)}`,
           count: 1,
           amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
+          since: new Date(days[0] ?? ''),
           href,
           of: code,
         }));

@@ -3,7 +3,7 @@ import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   describeReason,
@@ -52,7 +52,7 @@ ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No or
   number('Posted before', (group) =>
     group.sent === 0 ? '' : `${formatCount(group.sent)}, ${formatPosted([group])}`,
   ),
-  column('What to do', ({ reason }) => `${heldReason(reason).what}. ${heldReason(reason).fix}`),
+  column('What to do', ({ reason }) => prose(`${heldReason(reason).what}. ${heldReason(reason).fix}`)),
   column('Job', ({ job }) => job),
 ])}
 ${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,

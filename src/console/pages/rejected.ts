@@ -9,7 +9,7 @@ import type { Html } from '../../core/text/html.ts';
 import type { FoundRows } from '../../intake/read/fetch-raw-rows.ts';
 import { column, number } from '../../render/block.ts';
 import { encodeRows } from '../../render/csv.ts';
-import { html } from '../../render/html/html.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatCount, plural } from '../../render/text.ts';
 import {
   listRejected,
@@ -77,7 +77,7 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
     number('Rows', ({ rows }) => formatCount(rows)),
     number('Files', ({ files }) => formatCount(files)),
     column('What is wrong, in the first row', ({ reason }) => reason),
-    column('How to fix it', ({ help }) => help),
+    column('How to fix it', ({ help }) => prose(help)),
     column('Effect', ({ code }) =>
       anchor(
         visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
@@ -109,7 +109,7 @@ function rowTable(rows: readonly RejectedRowInFile[], visit: Visit): Html {
         'Value',
         ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
       ),
-      column('How to fix it', ({ help }) => help),
+      column('How to fix it', ({ help }) => prose(help)),
       column('Source', ({ source }) => source),
       column('Read for', ({ readFor }) => readFor),
       column('Run', ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId)),
@@ -263,7 +263,7 @@ export const rejectedRowPage = definePage('/rejected/:file/:record', async (visi
   return {
     title: `${fileName(row.uri)} line ${formatCount(row.line)}`,
     content: html`<p>${row.reason}</p>
-<p class="help">${row.help}</p>
+<p class="help">${prose(row.help)}</p>
 ${factList([
   ['Cause', anchor(visit.link('/rejected', { code: row.code }), row.code.replaceAll('_', ' '))],
   ['Column', row.column],

@@ -1,7 +1,7 @@
 import type { Html } from '../../core/text/html.ts';
 import { UNIT_KINDS } from '../../core/work.ts';
 import { column, number } from '../../render/block.ts';
-import { html } from '../../render/html/html.ts';
+import { html, prose } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
   type FailedUnits,
@@ -145,7 +145,7 @@ function failedTable(failed: readonly FailedUnits[], visit: Visit): Html {
 }
 
 function whyOf({ message, help, host, pid }: FailedUnits): Html {
-  if (message !== null) return html`${message}${help === null ? null : html` <small>${help}</small>`}`;
+  if (message !== null) return html`${message}${help === null ? null : html` <small>${prose(help)}</small>`}`;
   const worker = host === null ? 'its workers' : `process ${pid} on ${host}`;
   return html`Its worker ended without a result three times, so no other worker may begin it. <small>The log of ${worker} says more.</small>`;
 }

@@ -1,21 +1,24 @@
 import { formatInstant } from '../../core/text/format-instant.ts';
-import type { Html } from '../../core/text/html.ts';
-import type {
-  Bars,
-  Block,
-  Commands,
-  CountsBlock,
-  Facts,
-  Fault,
-  Part,
-  Section,
-  Table,
-  TextBlock,
+import type { Html, HtmlValue } from '../../core/text/html.ts';
+import {
+  type BarRow,
+  type Bars,
+  type Block,
+  type ColumnOf,
+  type Commands,
+  type CountsBlock,
+  column,
+  type Facts,
+  type Fault,
+  type Part,
+  type Section,
+  type Table,
+  type TextBlock,
 } from '../block.ts';
 import { shownLines } from '../render-blocks.ts';
 import type { Column } from '../table.ts';
 import { formatCount } from '../text.ts';
-import { html } from './html.ts';
+import { html, prose } from './html.ts';
 
 /** Renders a block as HTML; the counterpart of `renderBlock` for the terminal. */
 export function blockMarkup(block: Block): Html {
@@ -34,7 +37,7 @@ export function blockMarkup(block: Block): Html {
 }
 
 function textMarkup({ text, tone, parts = [], commands }: TextBlock): Html {
-  return html`<p class="${tone ?? 'plain'}">${text}</p>
+  return html`<p class="${tone ?? 'plain'}">${prose(text)}</p>
 ${parts.map(partMarkup)}${commandsMarkup(commands)}`;
 }
 
@@ -56,9 +59,9 @@ function sectionMarkup(section: Section): Html {
   const more = (count ?? 0) - (section.shown ?? count ?? 0);
   return html`<section class="${tone ?? 'plain'}">
 <h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
-${why === undefined ? null : html`<p>${why}</p>`}
+${why === undefined ? null : html`<p>${prose(why)}</p>`}
 ${parts.map(partMarkup)}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
-${help == null ? null : html`<p class="help">${help}</p>`}
+${help == null ? null : html`<p class="help">${prose(help)}</p>`}
 ${commandsMarkup(commands)}</section>
 `;
 }
@@ -66,7 +69,7 @@ ${commandsMarkup(commands)}</section>
 function partMarkup(part: Part): Html {
   switch (part.kind) {
     case 'item':
-      return html`<div class="item"><p>${part.text}</p>${part.help == null ? null : html`<p class="help">${part.help}</p>`}</div>
+      return html`<div class="item"><p>${prose(part.text)}</p>${part.help == null ? null : html`<p class="help">${prose(part.help)}</p>`}</div>
 `;
     case 'aside':
       return html`<p class="dim">${part.text}</p>
@@ -87,16 +90,65 @@ function partMarkup(part: Part): Html {
 
 /** Renders a fault without its value, because a page may be passed on. */
 function faultMarkup({ place, source, reason, help }: Fault): Html {
-  return html`<div class="item"><p><strong>${place}</strong>${source === null ? null : ` (source ${source})`}: ${reason}</p><p class="help">${help}</p></div>
+  return html`<div class="item"><p><strong>${place}</strong>${source === null ? null : ` (source ${source})`}: ${reason}</p><p class="help">${prose(help)}</p></div>
 `;
 }
 
 function tableMarkup({ columns, rows }: Table): Html {
-  return html`<div class="wide" tabindex="0"><table>
-<thead><tr>${columns.map(titleMarkup)}</tr></thead>
+  return rowsMarkup(rows, columns.map(toCells));
+}
+
+/** A column of rows that are lists of cells. */
+function toCells(column: Column, index: number): ColumnOf<readonly string[], HtmlValue> {
+  return { ...column, cell: (row) => row[index] };
+}
+
+/** The longest word that a column of text shows whole; longer ones may break anywhere. */
+const WHOLE_WORD = 19;
+/** The longest amount with its sign or share that a column of numbers shows on one line. */
+const WHOLE_NUMBER = 22;
+/** Tables with fewer columns fit on a phone. */
+const CARD_COLUMNS = 3;
+
+/**
+ * Renders a table. The first column is the header of its row. A style sheet can show the rows of a table with many columns
+ * as cards on a narrow window, with the title of a column above each value, so that no column is ever cut.
+ *
+ * @param options.about what the rows are, for screen readers.
+ */
+export function rowsMarkup<Row>(
+  rows: readonly Row[],
+  columns: readonly ColumnOf<Row, HtmlValue>[],
+  { about, caption = null }: { readonly about?: string; readonly caption?: string | null } = {},
+): Html {
+  const isWide = columns.length >= CARD_COLUMNS;
+  const tag = about === undefined ? html`div` : html`section`;
+  return html`<${tag} class="wide${isWide ? ' cards' : ''}" tabindex="0"${about === undefined ? null : html` aria-label="${about}"`}><table>
+${caption === null ? null : html`<caption>${caption}</caption>`}
+<thead><tr>${columns.map(({ title, align }) => (title === '' ? html`<td></td>` : html`<th scope="col"${classOf(align === 'right' ? 'number' : '')}>${title}</th>`))}</tr></thead>
 <tbody>
-${rows.map((row) => html`<tr>${cellsMarkup(columns, row)}</tr>\n`)}</tbody></table></div>
+${rows.map(
+  (row) =>
+    html`<tr data-row>${columns.map(({ title, align, cell }, index) => {
+      const value = html`${cell(row)}`;
+      const looks = classOf(looksOf(value, align === 'right'));
+      return index === 0
+        ? html`<th scope="row"${looks}>${value}</th>`
+        : html`<td${looks}${isWide ? html` data-title="${title}"` : null}>${value}</td>`;
+    })}</tr>
+`,
+)}</tbody></table></${tag}>
 `;
+}
+
+function looksOf(value: Html, isNumber: boolean): string {
+  const text = value.toString().replace(/<[^<>]*>/g, ' ');
+  if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
+  return text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD) ? 'long' : '';
+}
+
+function classOf(names: string): Html | null {
+  return names === '' ? null : html` class="${names}"`;
 }
 
 function factsMarkup({ facts }: Facts): Html {
@@ -109,21 +161,21 @@ ${shown.map(([name, text]) => html`<tr><th scope="row">${name}</th><td>${text}</
 const BAR_WIDTH = 240;
 const BAR_HEIGHT = 14;
 
-/** Renders a table with bars, grouped by currency, because only bars of one currency can be compared. */
+/** Renders a table with bars for each group, such as a currency, because only bars of one can be compared. */
 function barsMarkup({ columns, rows, total }: Bars): Html {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
-  return html`${groups.map(
-    (group) => html`<div class="wide" tabindex="0"><table>
-<caption>In ${group}</caption>
-<thead><tr>${columns.map(titleMarkup)}<th scope="col" class="bar">share of the largest, in ${group}</th></tr></thead>
-<tbody>
-${rows
-  .filter((row) => row.group === group)
-  .map(
-    ({ cells, share }) =>
-      html`<tr>${cellsMarkup(columns, cells)}<td class="bar">${barMarkup(share)}</td></tr>\n`,
-  )}</tbody></table></div>
-`,
+  return html`${groups.map((group) =>
+    rowsMarkup(
+      rows.filter((row) => row.group === group),
+      [
+        ...columns.map((column, index) => ({
+          ...column,
+          cell: ({ cells }: BarRow): HtmlValue => cells[index],
+        })),
+        column(`share of the largest, in ${group}`, ({ share }) => barMarkup(share)),
+      ],
+      { caption: `In ${group}` },
+    ),
   )}${total > rows.length ? html`<p class="dim">and ${formatCount(total - rows.length)} more</p>` : null}
 `;
 }
@@ -131,21 +183,6 @@ ${rows
 function barMarkup(share: number): Html {
   const width = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH * 10) / 10;
   return html`<svg width="${BAR_WIDTH}" height="${BAR_HEIGHT}" viewBox="0 0 ${BAR_WIDTH} ${BAR_HEIGHT}" role="img" aria-label="${Math.round(share * 100)} %"><rect width="${width}" height="${BAR_HEIGHT}" rx="2"/></svg>`;
-}
-
-function titleMarkup({ title, align }: Column): Html {
-  return title === ''
-    ? html`<td></td>`
-    : html`<th scope="col" class="${align === 'right' ? 'number' : 'text'}">${title}</th>`;
-}
-
-function cellsMarkup(columns: readonly Column[], cells: readonly string[]): readonly Html[] {
-  return columns.map(({ align }, index) => {
-    const looks = align === 'right' ? 'number' : 'text';
-    return index === 0
-      ? html`<th scope="row" class="${looks}">${cells[index]}</th>`
-      : html`<td class="${looks}">${cells[index]}</td>`;
-  });
 }
 
 /** Renders commands collapsed, because the reader of the page may not be the person who runs them. */

@@ -15,3 +15,8 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 export function htmlWithAddresses(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return joinMarkup(strings, values, toPrintable);
 }
+
+/** A sentence whose names of settings and commands, between backticks, are shown as code. */
+export function prose(text: string): Html {
+  return html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}

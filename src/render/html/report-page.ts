@@ -103,6 +103,7 @@ article { margin-top: 2rem; padding-top: 1.25rem; border-top: 2px solid var(--li
 section { margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 section.alarm { border-color: var(--red); }
 .wide { overflow-x: auto; }
+.long { overflow-wrap: anywhere; min-width: 9rem; }
 table { border-collapse: collapse; width: 100%; margin: 0.25rem 0 0.75rem; }
 caption { text-align: left; font-weight: 600; padding: 0.25rem 0; }
 th, td { text-align: left; font-weight: normal; padding: 0.3rem 0.75rem 0.3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -110,7 +111,6 @@ thead th { color: var(--dim); font-size: 0.9em; }
 .counts th { width: 11rem; }
 .counts .number { width: 5rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bar { width: 260px; padding-left: 0.75rem; padding-right: 0; }
 svg { display: block; }
 svg rect { fill: var(--accent); }
 .count, .status { font-weight: 600; color: var(--dim); }

@@ -15,6 +15,8 @@ export type UnownedCode = {
   readonly currency: string;
   readonly orders: number;
   readonly amount: string;
+  /** Days in UTC of the first and the last of these orders. */
+  readonly firstDay: string;
   readonly lastDay: string;
 };
 
@@ -90,7 +92,7 @@ export async function listUnownedCodes(
 ): Promise<readonly UnownedCode[]> {
   return rowsOf<UnownedCode>(db)`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders)::float8 as orders, sum(amount) as amount,
-      to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
+      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
     from reporting.code_days
     where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
       and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})

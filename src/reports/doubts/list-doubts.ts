@@ -85,6 +85,8 @@ export type DoubtSum = {
   readonly currency: string | null;
   readonly doubts: number;
   readonly amount: string;
+  /** When the oldest of them was sent. */
+  readonly since: Date;
 };
 
 /**
@@ -98,7 +100,7 @@ export async function sumDoubts(
   { limit = null }: { readonly limit?: number | null } = {},
 ): Promise<readonly DoubtSum[]> {
   return rowsOf<DoubtSum>(db)`
-    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount
+    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount, min(since) as since
     from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
     group by 1, 2 order by 3 desc, 1, 2`;
 }

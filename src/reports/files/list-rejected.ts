@@ -55,6 +55,8 @@ export type RejectedCause = {
   readonly help: string;
   readonly rows: number;
   readonly files: number;
+  /** When a run first saw one of the files. */
+  readonly since: Date;
 };
 
 /**
@@ -66,9 +68,10 @@ export async function listRejectedCauses(
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedCause[]> {
   return rowsOf<RejectedCause>(db)`
-    select c.code, first.reason, first.help, c.rows, c.files
+    select c.code, first.reason, first.help, c.rows, c.files, c.since
     from (
-      select r.code, sum(r.rows)::float8 as rows, count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row
+      select r.code, sum(r.rows)::float8 as rows, count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row,
+        min(f.first_seen_at) as since
       from (
         select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
         from intake.rejected_rows r where ${isRow(filter)} group by 1, 2) r

@@ -11,7 +11,7 @@ import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
 import { renderCsv } from '../../../render/csv.ts';
 import { blockMarkup } from '../../../render/html/block-markup.ts';
-import { html } from '../../../render/html/html.ts';
+import { html, prose } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes, plural } from '../../../render/text.ts';
 import {
   type AssignedCode,
@@ -331,7 +331,7 @@ ${actionForm(visit, '/codes/void', {
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     const { message, help } = error.details;
-    return html`${form}<p class="notice red" role="alert">${message} ${help}</p></section>
+    return html`${form}<p class="notice red" role="alert">${prose(message)} ${prose(help)}</p></section>
 `;
   }
 }

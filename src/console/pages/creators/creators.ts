@@ -18,7 +18,7 @@ import {
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { barChart, labelOf, sparkline } from '../../markup/bars.ts';
+import { monthChart, sparkline } from '../../markup/bars.ts';
 import {
   amountList,
   anchor,
@@ -134,7 +134,7 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
     content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
-${monthChart(months, { creator, visit })}
+${monthCharts(months, { creator, visit })}
 ${foldedTable(
   {
     rows: months
@@ -214,29 +214,30 @@ function readiness(
   return `of that, ${formatAmounts(ready)} can be closed and paid: the months are over`;
 }
 
-/** Net revenue by month, one picture for each currency. */
-function monthChart(
+/** Net revenue by month, one picture for each currency, of the same months. */
+function monthCharts(
   months: Awaited<ReturnType<typeof listReturns>>,
   { creator, visit }: { readonly creator: string; readonly visit: Visit },
 ): Html {
-  return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) =>
-    sums.length < 2
-      ? null
-      : barChart(
-          sums.toReversed().map(({ key, netAtLeast, ...sum }, index) => ({
-            label: labelOf(key, { index, count: sums.length }),
-            value: Number(netAtLeast ?? 0),
-            name: `${key}: ${describeReturn({ key, netAtLeast, ...sum }).net}`,
-            href: visit.link('/orders', {
-              outcome: 'credited',
-              creator,
-              from: `${key}-01`,
-              to: lastDayOf(key),
-            }),
-          })),
-          { label: `Net revenue in ${currency} by month` },
-        ),
-  )}`;
+  const known = months.map(({ key }) => key);
+  return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) => {
+    const label = `Net revenue in ${currency} by month`;
+    const chart = monthChart(known, {
+      label,
+      barOf(month) {
+        const sum = sums.find(({ key }) => key === month);
+        return {
+          value: Number(sum?.netAtLeast ?? 0),
+          name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
+          href: visit.link('/orders', {
+            outcome: 'credited',
+            ...{ creator, from: `${month}-01`, to: lastDayOf(month) },
+          }),
+        };
+      },
+    });
+    return chart === null ? null : html`<p class="dim">${label}</p>${chart}`;
+  })}`;
 }
 
 function statementTable(statements: readonly CreatorStatement[], visit: Visit): Html {

@@ -17,7 +17,7 @@ import {
   stateOfDeal,
 } from '../../../reports/list-deals.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { barChart, labelOf } from '../../markup/bars.ts';
+import { monthChart } from '../../markup/bars.ts';
 import {
   amountList,
   anchor,
@@ -128,7 +128,7 @@ ${figure('Paid out', deal.totalPayouts ?? 'unknown', { note: 'in the currency of
 }
 </div>
 <h2>Orders by month</h2>
-${monthChart(months, { dealId, visit })}
+${orderChart(months, { dealId, visit })}
 ${monthTable(months, { dealId, visit })}
 <h2>Clicks by month <small>the service's count</small></h2>
 ${clickChart(clicks)}
@@ -147,36 +147,38 @@ function amountsOf(months: readonly DealMonth[]): Html {
   );
 }
 
-function monthChart(
+function orderChart(
   months: readonly DealMonth[],
   { dealId, visit }: { readonly dealId: string; readonly visit: Visit },
 ): Html | null {
-  const labels = [...new Set(months.map(({ month }) => month))].sort();
-  if (labels.length === 0) return null;
   const sum = (month: string, of: 'accepted' | 'open') =>
     months.filter((one) => one.month === month).reduce((total, one) => total + one[of], 0);
-  return barChart(
-    labels.map((month, index) => ({
-      label: labelOf(month, { index, count: labels.length }),
-      value: sum(month, 'accepted') + sum(month, 'open'),
-      part: sum(month, 'open'),
-      name: `${month}: ${plural(sum(month, 'accepted'), 'order')} credited, ${sum(month, 'open')} not settled`,
-      href: visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }),
-    })),
-    { label: 'Orders of the deal by month' },
+  return monthChart(
+    months.map(({ month }) => month),
+    {
+      label: 'Orders of the deal by month',
+      barOf: (month) => ({
+        value: sum(month, 'accepted') + sum(month, 'open'),
+        part: sum(month, 'open'),
+        name: `${month}: ${plural(sum(month, 'accepted'), 'order')} credited, ${sum(month, 'open')} not settled`,
+        href: visit.link('/orders', { deal: dealId, from: `${month}-01`, to: lastDayOf(month) }),
+      }),
+    },
   );
 }
 
 function clickChart(clicks: readonly ClicksOfMonth[]): Html {
   if (clicks.length === 0)
     return html`<p class="none">The count has not changed since it was first read.</p>`;
-  return html`${barChart(
-    clicks.toReversed().map(({ month, clicks: value }, index) => ({
-      label: labelOf(month, { index, count: clicks.length }),
-      value,
-      name: `${month}: ${plural(value, 'click')}`,
-    })),
-    { label: 'Clicks of the deal by month' },
+  return html`${monthChart(
+    clicks.map(({ month }) => month),
+    {
+      label: 'Clicks of the deal by month',
+      barOf(month) {
+        const value = clicks.find((one) => one.month === month)?.clicks ?? 0;
+        return { value, name: `${month}: ${plural(value, 'click')}` };
+      },
+    },
   )}${factList(clicks.toReversed().map(({ month, clicks: value }) => [month, formatCount(value)]))}`;
 }
 

@@ -26,7 +26,7 @@ import {
   explainUnknown,
 } from '../../../reports/money/returns.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { barChart, labelOf } from '../../markup/bars.ts';
+import { monthChart } from '../../markup/bars.ts';
 import {
   anchor,
   creatorLink,
@@ -115,18 +115,17 @@ ${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAm
 ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
 ${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
 </div>
-${barChart(
-  months.map((month, index) => {
+${monthChart([...sums.map(({ key }) => key), last], {
+  label: `Net revenue in ${currency} by month`,
+  barOf(month) {
     const sum = sums.find(({ key }) => key === month);
     return {
-      label: labelOf(month, { index, count: MONTHS }),
       value: Number(sum?.netAtLeast ?? 0),
       name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
       href: visit.link(PATH, { ...kept, from: month, to: month }),
     };
-  }),
-  { label: `Net revenue in ${currency} by month` },
-)}`;
+  },
+})}`;
     })}`;
 }
 
