@@ -61,7 +61,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/deals': ['', '?handle=handle123'],
   '/money': ['', '?by=creator', '?by=month', '?by=month&deal=DEAL10'],
   '/money/conflicts': ['', '?deal=DEAL10'],
-  '/money/reconciliation': ['', '?deal=DEAL10'],
+  '/money/reconciliation': ['', '?show=all', '?deal=DEAL10'],
   '/rejected': ['', '?code=cause_3'],
   '/bulk/:bulk': ['', '?outcome=changed'],
   '/statements/:month': ['', '?deal=DEAL10'],

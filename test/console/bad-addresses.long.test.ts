@@ -54,6 +54,7 @@ const NAMES = [
   'status',
   'subject',
   'until',
+  'suggest',
   'why',
   'zone',
 ];

@@ -141,6 +141,13 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Order A1' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
+    // A field that takes a creator suggests creators, and nothing else.
+    await page.goto(`${url}/orders`);
+    await page.getByLabel('Creator', { exact: true }).pressSequentially('MI');
+    await page.locator('#found option').first().waitFor({ state: 'attached' });
+    expect(
+      await page.locator('#found option').evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
+    ).toEqual(['mia.test']);
     // Rows are chosen, counted in a bar that stays in view, and decided about; without JavaScript as well.
     await page.goto(`${url}/fix`);
     for (const key of ['j', 'x', 'j', 'j', 'x']) await page.keyboard.press(key);

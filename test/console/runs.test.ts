@@ -119,7 +119,7 @@ describe('the page of a run', () => {
     expect(page).toContain(`Service ${shop.sandbox.url}`);
     expect(page).toContain('3 rows of 1 file used: 2 rejected: 1 used 2 rejected 1 ');
     expect(page).toMatch(/4 orders after this run, each counted once/);
-    expect(page).toMatch(/ posted 1 already known 1 unattributed 1 organic 1 /);
+    expect(page).toMatch(/ posted 1 already known 1 no owner 1 no code 1 /);
     expect(page).toContain('Accepted in this run: 10.00 EUR');
     expect(text).toContain('href="/rejected?run=2"');
     expect(page).toMatch(/rows 2 3 \+1 /);

@@ -148,6 +148,13 @@ describe('a statement', () => {
     expect(page.text).not.toContain('action="/statements/close"');
     expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
+    // A deal that has another creator by now: the statement stays that of the creator who had it.
+    const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
+    expect(await of('mia.test')).toMatch(/In closed statements \d/);
+    await sql`update reporting.return_months set influencer_handle = 'next.test' where deal_id = 'DEALMIA'`.execute(
+      byForm.db,
+    );
+    expect(await of('next.test')).toMatch(/Net revenue \d.* In closed statements nothing/);
   });
 
   it('shows many deals in pages once it is closed, also without its terms', async () => {

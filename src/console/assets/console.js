@@ -63,15 +63,20 @@ live.querySelector('[data-pause]').addEventListener('click', ({ currentTarget })
   if (!isPaused) refresh();
 });
 
-// Suggestions, while a person types into the search.
+// Suggestions, while a person types into the search, or into a field that takes a creator, deal, code or file.
 const find = document.querySelector('[data-suggest]');
+const SUGGESTED = { q: '', creator: 'creator', handle: 'creator', deal: 'deal', code: 'code', file: 'file' };
 let asked = 0;
-find.addEventListener('input', () => {
+document.addEventListener('input', ({ target }) => {
+  const kind = SUGGESTED[target.name];
+  if (kind === undefined || target.list === undefined || (target.list ?? find.list) !== find.list) return;
+  target.setAttribute('list', find.list.id);
   clearTimeout(asked);
   asked = setTimeout(async () => {
     const url = new URL(find.dataset.suggest, location.href);
-    url.searchParams.set('q', find.value);
-    const answer = find.value.trim().length < 2 ? null : await fetch(url).catch(() => null);
+    url.searchParams.set('q', target.value);
+    url.searchParams.set('kind', kind);
+    const answer = target.value.trim().length < 2 ? null : await fetch(url).catch(() => null);
     const names = answer?.ok ? (await answer.text()).split('\n') : [];
     find.list.replaceChildren(...names.filter(Boolean).map((name) => new Option(name, name)));
   }, 150);

@@ -269,21 +269,13 @@ ${after === null ? null : html`<a rel="next" href="${visit.link(visit.path, { ..
 export function figure(
   label: string,
   value: string | readonly string[],
-  {
-    href,
-    tone,
-    note,
-  }: {
-    readonly href?: string | undefined;
-    readonly tone?: string;
-    readonly note?: HtmlValue | undefined;
-  } = {},
+  { href, note }: { readonly href?: string; readonly note?: HtmlValue | undefined } = {},
 ): Html {
   const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => html`<span>${keepAmounts(text)}</span> `)}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
   return href === undefined
-    ? html`<div class="figure ${tone ?? 'plain'}">${inner}</div>
+    ? html`<div class="figure">${inner}</div>
 `
-    : html`<a class="figure ${tone ?? 'plain'}" href="${href}">${inner}</a>
+    : html`<a class="figure" href="${href}">${inner}</a>
 `;
 }
 

@@ -18,7 +18,7 @@ import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../report
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
-import { idOf, PAGE_ROWS, textOf } from '../read-query.ts';
+import { idOf, PAGE_ROWS, textOf, wordOf } from '../read-query.ts';
 
 const PATH = '/checks';
 
@@ -92,7 +92,11 @@ function checkedFile(
   visit: Visit,
 ): Html {
   const title = `${source}, read for ${readFor}`;
-  return html`<h3>${title}</h3>
+  const counts = [...Map.groupBy(results, ({ verdict }) => wordOf(VERDICT_WORDS[verdict] ?? verdict))].map(
+    ([word, { length }]) => `${length} ${word}`,
+  );
+  const isUnusual = results.some(({ verdict }) => verdict === 'warn' || verdict === 'held');
+  return html`<details${isUnusual ? html` open data-open` : null}><summary>${title} <small>${counts.join(', ')}</small></summary>
 <p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
 ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' }, [
   column('Check', ({ check, subject }) =>
@@ -101,7 +105,8 @@ ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' 
   column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
   column('Seen', ({ seen }) => seen),
   column('Expected', ({ expected }) => expected),
-])}`;
+])}</details>
+`;
 }
 
 function dateTable(dates: readonly ExpectedDate[]): Html {

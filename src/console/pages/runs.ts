@@ -392,7 +392,10 @@ ${
 /** The outcomes of a run. Items in no outcome were lost, so they are shown as unaccounted for. */
 function outcomes({ count: whole, lines, parts = lines }: CountsBlock): readonly Share[] {
   const counted = parts.reduce((sum, [, count]) => sum + count, 0);
-  return [...parts, ['unaccounted for', whole - counted] as const].map(([name, count]) => ({ name, count }));
+  return [...parts, ['unaccounted for', whole - counted] as const].map(([name, count]) => ({
+    name: wordOf(name.replaceAll(' ', '_')),
+    count,
+  }));
 }
 
 type RowCounts = { readonly files: number; readonly rows: number; readonly rejected_rows: number };

@@ -5,7 +5,7 @@ import { column } from '../../render/block.ts';
 import { findSubjects, type Subject, type SubjectKind } from '../../reports/lives/find-subjects.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { anchor, creatorLink, dealLink, orderLink, table } from '../markup/parts.ts';
-import { textOf } from '../read-query.ts';
+import { optionOf, textOf } from '../read-query.ts';
 
 const SHOWN = 20;
 const SUGGESTED = 5;
@@ -16,11 +16,12 @@ const KINDS: readonly SubjectKind[] = ['order', 'creator', 'deal', 'code', 'file
 export const searchPage = definePage('/search', async (visit) => {
   const text = textOf(visit, 'q');
   if (visit.query.get('suggest') === 'yes') {
+    const wanted = optionOf(visit, 'kind', KINDS);
     const found =
       text === null
         ? []
         : await findSubjects(visit.db, text, {
-            kinds: KINDS.filter((kind) => kind !== 'order'),
+            kinds: KINDS.filter((kind) => kind !== 'order' && (wanted === null || kind === wanted)),
             partsUpTo: SUGGESTED,
           });
     return {

@@ -48,8 +48,8 @@ export type CreatorStatement = {
 };
 
 /**
- * Lists what closed statements contain for a creator, and, as of the last refresh of the reports, what the open ones will;
- * newest month first.
+ * Lists what closed statements contain for a creator, who had the deal when it was closed, and, as of the last refresh of
+ * the reports, what the open ones will; newest month first.
  *
  * @param options.spellings the spellings of the creator's handle.
  * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
@@ -80,6 +80,8 @@ export async function listCreatorStatements(
     from ops.statements s
     join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
       and l.deal_id = any(${[...deals]}::text[])
+    left join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = l.deal_id
+    where h.influencer_handle is null or h.influencer_handle = any(${[...spellings]}::text[])
     group by 1, 2, 3, s.closed_at
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
@@ -87,7 +89,8 @@ export async function listCreatorStatements(
 /** A code of a creator, with the time in which it is theirs. */
 export type CreatorCode = {
   readonly code: string;
-  readonly job: string;
+  /** The jobs that know it. */
+  readonly jobs: readonly string[];
   readonly validFrom: Date | null;
   readonly validTo: Date | null;
 };
@@ -102,7 +105,7 @@ export async function listCreatorCodes(
   }: { readonly creator: string; readonly deals: readonly string[]; readonly limit: number },
 ): Promise<readonly CreatorCode[]> {
   return rowsOf<CreatorCode>(db)`
-    select code, job, valid_from as "validFrom", valid_to as "validTo" from intake.codes
+    select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom", valid_to as "validTo" from intake.codes
     where code is not null and (handle_folded = ${creator} or deal_id = any(${[...deals]}::text[]))
-    order by code, job, valid_from limit ${limit}`;
+    group by code, valid_from, valid_to order by code, valid_from limit ${limit}`;
 }

@@ -159,13 +159,13 @@ ${foldedTable(
 ${statementTable(statements, visit)}
 <h2>Codes</h2>
 ${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
-  column('Code', ({ code, job }) => anchor(visit.link('/codes/assign', { job, code }), code)),
+  column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
   column('Valid', ({ validFrom, validTo }) =>
     validFrom === null && validTo === null
       ? 'always'
       : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
   ),
-  column('Job', ({ job }) => job),
+  column('Jobs', ({ jobs }) => jobs.join(', ')),
 ])}
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
 ${table({ rows: newest, about: 'Newest orders', none: 'No order was attributed to a deal of this creator.' }, orderColumns(visit))}

@@ -17,6 +17,7 @@ import {
 import { definePage, type Visit } from '../../console-page.ts';
 import {
   anchor,
+  creatorAnchor,
   dealAnchor,
   factList,
   filterForm,
@@ -28,7 +29,8 @@ import {
 import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/reconciliation';
-const SHOWN = ['unexplained'] as const;
+/** The default is what somebody must look at. */
+const SHOWN = ['unexplained', 'all'] as const;
 
 /**
  * Page that compares posted orders with those that the service counts: all deals, or one deal with its
@@ -40,39 +42,41 @@ export const reconciliationPage = definePage(PATH, async (visit) => {
 });
 
 async function showDeals(visit: Visit) {
+  const shown = optionOf(visit, 'show', SHOWN) ?? 'unexplained';
   const rows = await listReconciled(visit.db, {
     limit: PAGE_ROWS + 1,
     after: keyOf(visit, { unexplained: 'whole', dealId: 'text' }),
     handle: textOf(visit, 'handle'),
-    isOpen: optionOf(visit, 'show', SHOWN) !== null,
+    isOpen: shown === 'unexplained',
   });
   return {
     title: 'Posted orders compared with those that the service counts',
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${filterForm(visit, [
-  { name: 'show', label: 'Only', options: SHOWN },
+  { name: 'show', label: 'Deals', options: SHOWN, value: shown, required: true },
   { name: 'deal', label: 'Deal' },
   { name: 'handle', label: 'Creator' },
 ])}
-${dealTable(rows, visit)}
+${dealTable(rows, shown, visit)}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
-function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
+function dealTable(rows: readonly ReconciledDeal[], shown: (typeof SHOWN)[number], visit: Visit): Html {
   return pagedTable(
     {
       rows,
       visit,
       about: 'Posted orders compared with those that the service counts',
-      none: visit.query.has('show')
-        ? 'Every difference is explained.'
-        : 'There is nothing to compare: the mirror has published no totals yet.',
+      none:
+        shown === 'unexplained'
+          ? html`No deal has a difference that nothing explains. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}`
+          : 'There is nothing to compare: the mirror has published no totals yet.',
       key: ({ unexplained, dealId }) => [unexplained === null ? -1 : Math.abs(unexplained), dealId],
     },
     [
       column('Deal', ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId)),
-      column('Creator', ({ influencerHandle }) => influencerHandle),
+      column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
       column('Read', ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit))),
       number('Counted', ({ theirs }) => countOf(theirs)),
       number('Posted', ({ ours }) => countOf(ours)),
@@ -109,7 +113,7 @@ async function showDeal(visit: Visit, dealId: string) {
   return {
     title,
     content: html`${factList([
-      ['Deal', html`${dealAnchor(visit, dealId)} ${deal.influencerHandle}`],
+      ['Deal', html`${dealAnchor(visit, dealId)} ${creatorAnchor(visit, deal.influencerHandle)}`],
       ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
       ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
       ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],

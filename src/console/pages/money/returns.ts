@@ -29,6 +29,7 @@ import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart } from '../../markup/bars.ts';
 import {
   anchor,
+  creatorAnchor,
   creatorLink,
   dealAnchor,
   dealLink,
@@ -226,7 +227,7 @@ ${pagedTable(
   [
     column('Month', ({ won }) => won.month),
     column('Deal', ({ won }) => dealAnchor(visit, won.dealId)),
-    column('Creator', ({ won }) => won.influencerHandle),
+    column('Creator', ({ won }) => creatorAnchor(visit, won.influencerHandle)),
     number('New customers', ({ said }) => said.newCustomers),
     number('Ordered again', ({ said }) => said.repeat),
     number('Value after 30 days', ({ said }) => said.worth30),
@@ -251,8 +252,8 @@ function ownTable(own: readonly SelfPurchase[], visit: Visit) {
     [
       column('Day', ({ day }) => day),
       column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
-      column('Deal', ({ dealId }) => (dealId === null ? '' : dealAnchor(visit, dealId))),
-      column('Creator', ({ influencerHandle }) => influencerHandle),
+      column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+      column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
       number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
     ],
   );

@@ -36,6 +36,7 @@ import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
   anchor,
   badge,
+  creatorAnchor,
   dealAnchor,
   describeKnown,
   factList,
@@ -229,7 +230,7 @@ ${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${curre
   column('Deal', ({ dealId }) =>
     dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
   ),
-  column('Creator', ({ influencerHandle }) => influencerHandle),
+  column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
   number('Orders', ({ orders }) => formatCount(orders)),
   money('Net revenue', 'netAmount'),
   money('Commission', 'commission'),
@@ -314,7 +315,7 @@ ${factList([
   ],
   ['Payment', closed === null ? null : describePaid(payments)],
   ['Deal', dealAnchor(visit, dealId)],
-  ['Creator', handle ?? null],
+  ['Creator', creatorAnchor(visit, handle ?? null)],
   [
     'Document',
     visit.may('GET /statements/:month/document')
