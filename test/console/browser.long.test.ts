@@ -106,11 +106,29 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
   it('updates a page without losing the focus, until updates are paused', async () => {
     const { shop } = await openConsoleShop();
     const { url } = await startTestConsole(shop);
-    const page = await (await openBrowser()).newPage();
+    const browser = await openBrowser();
+    const page = await browser.newPage();
     await page.goto(url);
     const link = page.locator('main a').first();
     await link.focus();
     const label = await link.textContent();
+    // Meanwhile somebody has opened something, and somebody else reads why a form was refused.
+    const [opened, refused] = [await browser.newPage(), await browser.newPage()];
+    await opened.goto(`${url}/checks`);
+    await opened.locator('main summary', { hasText: 'read for orders' }).click();
+    await refused.goto(`${url}/codes/assign?job=orders&code=NOBODY`);
+    await refused.getByLabel('Why', { exact: true }).fill('she told us');
+    await refused.getByRole('button', { name: 'Assign' }).click();
+    await refused.getByRole('alert').waitFor();
+    const kept = [opened.locator('main details[open] table'), refused.getByRole('alert')];
+    for (const one of [opened, refused])
+      await one.evaluate(
+        `new Promise((open) => {
+          const live = new EventSource('/live');
+          live.onopen = open;
+          window.told = new Promise((told) => live.addEventListener('changed', told));
+        }).then(() => true)`,
+      );
     shop.drop(
       'june.csv',
       'order_id,order_revenue,currency,discount_codes,placed_at,status\nJ1,4.00,EUR,NOBODY,2026-04-10T11:11:26Z,paid\n',
@@ -122,6 +140,17 @@ describe.skipIf(findChromium() === null)('the console in a browser', () => {
       .first()
       .waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe(label);
+    for (const one of [opened, refused])
+      await one.evaluate('told.then(() => fetch(location.href)).then(() => true)');
+    for (const one of kept) expect(await one.isVisible()).toBe(true);
+    // The result of a form is told once, and a reload does not repeat it.
+    await refused.getByLabel('Deal', { exact: true }).fill('DEALMIA');
+    await refused.getByRole('button', { name: 'Assign' }).click();
+    const done = refused.getByRole('status').filter({ hasText: 'is assigned' });
+    await done.waitFor();
+    expect(refused.url()).not.toContain('done');
+    await refused.reload();
+    expect(await done.count()).toBe(0);
   });
 
   it('works by keyboard alone', async () => {

@@ -59,6 +59,10 @@ describe('codes in the console', () => {
       shop.db,
     );
     const owned = await get('/codes/assign?job=orders&code=nobody');
+    expect(owned.text).toMatch(/href="\/orders\?code=nobody&amp;link=either&amp;from=(\S+)&amp;to=\1"/);
+    // A bar leads to the orders that carry the code on its day.
+    const carried = '/orders?code=nobody&link=either&from=2026-04-10&to=2026-04-10';
+    expect(textOf((await get(carried)).text)).toContain('1 order, newest first');
     expect(textOf(owned.text)).toMatch(
       /Code NOBODY It is assigned to DEALZOE\. .* 3 orders, 2 without a link .* Owners .* deal DEALZOE .* assigned here .* by tester Assign another owner/,
     );
@@ -105,8 +109,13 @@ describe('codes in the console', () => {
     const { get, post, url } = await startTestConsole(shop);
     await post('/codes/assign', ASSIGN);
     await shop.run();
-    const { headers } = await fetch(`${url}/codes/export?job=orders`);
+    const { headers, ...file } = await fetch(`${url}/codes/export?job=orders`).then(async (answer) => ({
+      headers: answer.headers,
+      bytes: Buffer.from(await answer.arrayBuffer()),
+    }));
     expect(headers.get('content-disposition')).toBe('attachment; filename="codes-orders.csv"');
+    // A spreadsheet takes a file without the mark for one in the encoding of the machine.
+    expect(file.bytes.subarray(0, 3).toString('hex')).toBe('efbbbf');
     const { rows, problems } = parseCodes((await get('/codes/export?job=orders')).text);
     expect(problems).toEqual([]);
     expect(rows.map(({ code, dealId }) => [code, dealId])).toEqual([

@@ -65,7 +65,10 @@ live.querySelector('[data-pause]').addEventListener('click', ({ currentTarget })
 
 // Suggestions, while a person types into the search, or into a field that takes a creator, deal, code or file.
 const find = document.querySelector('[data-suggest]');
-const SUGGESTED = { q: '', creator: 'creator', handle: 'creator', deal: 'deal', code: 'code', file: 'file' };
+const SUGGESTED = {
+  ...{ q: '', creator: 'creator', handle: 'creator', influencer_handle: 'creator' },
+  ...{ deal: 'deal', deal_id: 'deal', code: 'code', file: 'file' },
+};
 let asked = 0;
 document.addEventListener('input', ({ target }) => {
   const kind = SUGGESTED[target.name];

@@ -64,7 +64,8 @@ const DISPOSITIONS = [
   'organic',
 ];
 
-const LINKS = ['with', 'without'] as const;
+/** Whether an order carries a link beside the code. Each of them is about the orders that carry the code. */
+const LINKS = ['with', 'without', 'either'] as const;
 
 /** Orders by outcome. */
 export const ordersPage = definePage(PATH, async (visit) => {
@@ -84,7 +85,7 @@ export const ordersPage = definePage(PATH, async (visit) => {
     matchedWhole: textOf(visit, 'code_is'),
     // The pictures of a code count the orders that carry it, with and without a link.
     code: code === null || link === null ? null : foldCode(code),
-    hasLink: link === null ? null : link === 'with',
+    hasLink: link === null || link === 'either' ? null : link === 'with',
     from: dayOf(visit, 'from'),
     to: dayOf(visit, 'to'),
   };

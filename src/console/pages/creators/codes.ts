@@ -236,7 +236,7 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
 ${leakEvidence(leak, visit)}
 ${await voidPart(leak, { code: folded, visit })}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
-${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { visit, leak })}
+${use.length === 0 ? html`<p class="none">No order carries it.</p>` : useChart(use, { folded, leak, visit })}
 ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
@@ -339,7 +339,11 @@ ${actionForm(visit, '/codes/void', {
 /** Orders of each day; the part with a link stands below the part without one. */
 function useChart(
   use: Awaited<ReturnType<typeof listCodeUse>>,
-  { visit, leak }: { readonly visit: Visit; readonly leak: LeakedCode | undefined },
+  {
+    folded,
+    leak,
+    visit,
+  }: { readonly folded: string; readonly leak: LeakedCode | undefined; readonly visit: Visit },
 ): Html {
   const last = Date.parse(use.at(-1)?.day ?? '');
   const days = Array.from({ length: SHOWN_DAYS }, (_, index) =>
@@ -355,7 +359,7 @@ function useChart(
         value: orders,
         part: orders - withoutLink,
         name: `${day}: ${plural(orders, 'order')}, ${withoutLink} without a link`,
-        href: visit.link('/orders', { from: day, to: day }),
+        href: visit.link('/orders', { code: folded, link: 'either', from: day, to: day }),
       };
     }),
     { label: 'Orders with the code by day', band },
