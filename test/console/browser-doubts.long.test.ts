@@ -34,7 +34,7 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     await page.getByRole('heading', { level: 2, name: 'Settle it' }).waitFor();
     await tabTo(page, 'input[name="decision"]');
     await page.keyboard.press('Space');
-    await tabTo(page, 'textarea[name="reason"]');
+    await tabTo(page, 'input[name="reason"]');
     await page.keyboard.type('it is listed under the sales of ben.test');
     await tabTo(page, 'button.primary');
     await page.keyboard.press('Enter');

@@ -19,7 +19,7 @@ async function openSeeded() {
 /** Returns the hidden fields that the page of an entry would send in its current state. */
 async function shownFields({ get }: ConsoleServer, entry: string): Promise<Record<string, string>> {
   const { text } = await get(`/doubts?entry=${entry}`);
-  const [, form = ''] = text.split('<form class="settle"');
+  const [, form = ''] = text.split('action="/doubts/settle"');
   return Object.fromEntries(
     [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(
       ([, name = '', value = '']) => [name, value],

@@ -35,6 +35,7 @@ export function actionForm(
     reason = '',
     button,
     confirm,
+    returnTo = visit.link(visit.path, queryWithout(visit, 'done')),
   }: {
     readonly hidden: HiddenFields;
     readonly fields?: HtmlValue;
@@ -43,12 +44,13 @@ export function actionForm(
     readonly button: string;
     /** What a person must tick first, because nobody can undo it. */
     readonly confirm?: string;
+    /** The page that shows the result, if it is another one. */
+    readonly returnTo?: string;
   },
 ): Html {
   if (!visit.may(`POST ${path}`)) return notOffered(visit, `POST ${path}`);
   return html`<form class="change" method="post" action="${visit.link(path)}">
-<input type="hidden" name="return_to" value="${visit.link(visit.path, queryWithout(visit, 'done'))}">
-${hiddenFields(hidden)}
+${hiddenFields({ return_to: returnTo, ...hidden })}
 ${fields}
 <label>${reasonLabel} <input type="text" name="reason" value="${reason}" required maxlength="500"></label>
 ${

@@ -107,10 +107,9 @@ function tabsOf(place: Place, visit: Visit): readonly PlacedPage[] {
 function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | null {
   const tabs = tabsOf(place, visit);
   if (tabs.length < 2) return null;
-  return html`<nav class="tabs" aria-label="${place}">${tabs.map(({ path, tab }) =>
-    path === current
-      ? html`<a href="${visit.link(path)}" aria-current="page">${tab}</a>`
-      : html`<a href="${visit.link(path)}">${tab}</a>`,
+  return html`<nav class="tabs" aria-label="${place}">${tabs.map(
+    ({ path, tab }) =>
+      html`<a href="${visit.link(path)}"${path === current ? html` aria-current="page"` : null}>${tab}</a>`,
   )}</nav>`;
 }
 

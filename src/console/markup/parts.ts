@@ -189,9 +189,7 @@ export function creatorAnchor(visit: Pick<Shows, 'link'>, handle: string | null)
 
 /** A choice that narrows a list, with its count in the label. */
 export function facet(href: string, label: HtmlValue, isChosen: boolean): Html {
-  return isChosen
-    ? html`<a href="${href}" aria-current="true">${label}</a>`
-    : html`<a href="${href}">${label}</a>`;
+  return html`<a href="${href}"${isChosen ? html` aria-current="true"` : null}>${label}</a>`;
 }
 
 /** Parameters of a query that choose what a page shows, and not which rows. */
@@ -273,10 +271,8 @@ export function figure(
 ): Html {
   const inner = html`<span class="label">${label}</span> <span class="value">${[value].flat().map((text) => html`<span>${keepAmounts(text)}</span> `)}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
   return href === undefined
-    ? html`<div class="figure">${inner}</div>
-`
-    : html`<a class="figure" href="${href}">${inner}</a>
-`;
+    ? html`<div class="figure">${inner}</div>\n`
+    : html`<a class="figure" href="${href}">${inner}</a>\n`;
 }
 
 /** Joins each amount with its currency, so that no line ends between them. */

@@ -36,6 +36,7 @@ import {
   instant,
   missing,
   pagedTable,
+  type TableColumn,
   table,
 } from '../markup/parts.ts';
 import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
@@ -83,30 +84,19 @@ ${itemTable(items, { bulk, visit })}`,
 });
 
 function facts(bulk: Bulk, visit: Visit): Html {
-  const {
-    chosen,
-    dealId,
-    collabId,
-    reason,
-    createdAt,
-    createdBy,
-    state,
-    expiresAt,
-    confirmedAt,
-    confirmedBy,
-  } = bulk;
-  const { abortedAt, abortedBy, endedAt } = bulk;
+  const by = (at: Date | null, name: string | null) =>
+    at === null ? null : html`${instant(at, visit)} by ${name}`;
   return factList([
-    ['Chosen', chosen],
-    ['Deal for entries that name none', dealId],
-    ['Collaboration for entries that name none', collabId],
-    ['Why', reason],
-    ['Frozen', html`${instant(createdAt, visit)} by ${createdBy}`],
-    ['Can be confirmed until', state === 'preview' ? instant(expiresAt, visit) : null],
-    ['Expired', state === 'expired' ? instant(expiresAt, visit) : null],
-    ['Confirmed', confirmedAt === null ? null : html`${instant(confirmedAt, visit)} by ${confirmedBy}`],
-    ['Aborted', abortedAt === null ? null : html`${instant(abortedAt, visit)} by ${abortedBy}`],
-    ['Ended', endedAt === null ? null : instant(endedAt, visit)],
+    ['Chosen', bulk.chosen],
+    ['Deal for entries that name none', bulk.dealId],
+    ['Collaboration for entries that name none', bulk.collabId],
+    ['Why', bulk.reason],
+    ['Frozen', by(bulk.createdAt, bulk.createdBy)],
+    ['Can be confirmed until', bulk.state === 'preview' ? instant(bulk.expiresAt, visit) : null],
+    ['Expired', bulk.state === 'expired' ? instant(bulk.expiresAt, visit) : null],
+    ['Confirmed', by(bulk.confirmedAt, bulk.confirmedBy)],
+    ['Aborted', by(bulk.abortedAt, bulk.abortedBy)],
+    ['Ended', bulk.endedAt === null ? null : instant(bulk.endedAt, visit)],
     ['Audit', anchor(visit.link('/audit', { bulk: bulk.bulkId }), 'its decisions')],
   ]);
 }
@@ -127,9 +117,12 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
 <p>It is about exactly ${entries === 1 ? 'this' : 'these'} ${countOf(decision, entries)}, whatever comes later. What is no longer as it is shown here is left alone.</p>
 ${actionForm(visit, '/bulk/confirm', {
   hidden: { bulk: bulkId },
-  fields: decision === 'resend' ? resendBox(entries) : null,
-  reason,
-  button: describeBulk(bulk),
+  ...{ reason, button: describeBulk(bulk) },
+  ...(decision === 'resend'
+    ? {
+        confirm: `I understand that if the service has already processed any of these ${countOf('resend', entries)}, an influencer is credited twice, and nobody can undo that.`,
+      }
+    : {}),
 })}`;
     case 'running':
       return html`<h2>Progress</h2>
@@ -143,10 +136,6 @@ ${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: {
     case 'aborted':
       return null;
   }
-}
-
-function resendBox(entries: number): Html {
-  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I understand that if the service has already processed any of these ${countOf('resend', entries)}, an influencer is credited twice, and nobody can undo that.</label></p>`;
 }
 
 function progress(
@@ -181,40 +170,34 @@ ${table({ rows: groups, about: 'Results', none: 'Nothing was chosen.' }, [
 }
 
 function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
-  if (isAboutFiles(bulk.decision))
-    return pagedTable(
-      {
-        rows: items,
-        visit,
-        about: 'Files of the bulk action',
-        none: 'No file was chosen.',
-        key: 'subjectId',
-      },
-      [
-        column('File', ({ subjectId, subject }) =>
-          anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
-        ),
-        column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
-        column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
-      ],
-    );
+  const isFiles = isAboutFiles(bulk.decision);
   return pagedTable(
     {
-      rows: items,
-      visit,
-      about: 'Entries of the bulk action',
-      none: 'No entry was chosen.',
-      key: 'subjectId',
+      ...{ rows: items, visit, key: 'subjectId' },
+      about: `${isFiles ? 'Files' : 'Entries'} of the bulk action`,
+      none: `No ${isFiles ? 'file' : 'entry'} was chosen.`,
     },
     [
-      column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
-      column('About', ({ subject }) => subject),
-      number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
-      column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
+      ...(isFiles
+        ? [
+            column('File', ({ subjectId, subject }: ListedBulkItem) =>
+              anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
+            ),
+          ]
+        : entryColumns(visit)),
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],
   );
+}
+
+function entryColumns(visit: Visit): readonly TableColumn<ListedBulkItem>[] {
+  return [
+    column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
+    column('About', ({ subject }) => subject),
+    number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
+    column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
+  ];
 }
 
 const PATH = '/bulk';

@@ -1,5 +1,4 @@
 import type { CheckFinding } from '../../core/checks/check-result.ts';
-import type { ExpectedDate } from '../../core/checks/expectations.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column } from '../../render/block.ts';
@@ -51,7 +50,11 @@ ${files.map((file) => checkedFile(file, visit))}
 ${files.length > 0 ? null : html`<p class="none">No file was checked yet.</p>`}
 <h2>Expected dates</h2>
 <p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
-${dateTable(expectedDates)}
+${table({ rows: expectedDates, about: 'Expected dates', none: 'No date is expected to be unusual.' }, [
+  column('Date', ({ day }) => day),
+  column('Why', ({ name }) => name),
+  column('Source', ({ source: of }) => of ?? 'all'),
+])}
 ${expectForm(visit, names)}`,
   };
 });
@@ -107,14 +110,6 @@ ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' 
   column('Expected', ({ expected }) => expected),
 ])}</details>
 `;
-}
-
-function dateTable(dates: readonly ExpectedDate[]): Html {
-  return table({ rows: dates, about: 'Expected dates', none: 'No date is expected to be unusual.' }, [
-    column('Date', ({ day }) => day),
-    column('Why', ({ name }) => name),
-    column('Source', ({ source }) => source ?? 'all'),
-  ]);
 }
 
 function expectForm(visit: Visit, sources: readonly string[]): Html | null {

@@ -17,18 +17,15 @@ import {
   type OpenEntry,
   sumDoubts,
 } from '../../reports/doubts/list-doubts.ts';
-import {
-  describeWaitingClaims,
-  readWaitingClaims,
-  type WaitingClaims,
-} from '../../reports/doubts/waiting-claims.ts';
+import { describeWaitingClaims, readWaitingClaims } from '../../reports/doubts/waiting-claims.ts';
 import { readEntryLife } from '../../reports/lives/entry-lives.ts';
 import { definePage, type Shown, type Visit } from '../console-page.ts';
-import { chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
+import { actionForm, chooseBox, chooseForm, notOffered } from '../markup/action-form.ts';
 import {
   anchor,
   badge,
   countUpTo,
+  creatorAnchor,
   factList,
   filterForm,
   instant,
@@ -66,6 +63,7 @@ async function showList(visit: Visit): Promise<Shown> {
   ]);
   const reasons = [...new Set([...sums, ...ofAllReasons].map(({ reason }) => reason))];
   const found = countDoubts(sums);
+  const lost = describeWaitingClaims(waitingClaims);
   return {
     title: 'Unclear',
     content: html`${summary(found, isFiltered(visit))}
@@ -79,7 +77,12 @@ ${filterForm(visit, [
 ${doubtTable(doubts, visit)}
 ${settleManyForm(visit, { filter, ...found })}
 ${doubleCreditTable(doubleCredits, filter.job, visit)}
-${lostClaims(waitingClaims)}`,
+${
+  lost === null
+    ? null
+    : html`<h2>Sent, but lost from the database</h2>
+<p>${lost}</p>`
+}`,
   };
 }
 
@@ -149,7 +152,7 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
     ...(visit.may('POST /bulk/preview-credits')
-      ? [column('Choose', (credit: DoubleCredit) => creditBox(credit))]
+      ? [column('Choose', (credit: DoubleCredit) => entryBox(credit, ACKNOWLEDGE_FORM))]
       : []),
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
@@ -163,11 +166,6 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
   ],
 )}
 ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
-}
-
-function lostClaims(waiting: WaitingClaims): Html | null {
-  const text = describeWaitingClaims(waiting);
-  return text === null ? null : html`<h2>Sent, but lost from the database</h2>\n<p>${text}</p>`;
 }
 
 /** Shows one entry, what is known about it, and the form that settles it. */
@@ -205,7 +203,7 @@ ${factList([
       : anchor(orderLink(visit, { source: null, orderId: entry.orderId }), entry.orderId),
   ],
   ['Reference, in the notes of the order', entry.reference],
-  ['Creator', handle],
+  ['Creator', creatorAnchor(visit, handle)],
   [
     'Deal',
     entry.dealId ??
@@ -213,7 +211,7 @@ ${factList([
   ],
   ['Collaboration', entry.collabId],
 ])}
-${visit.may('POST /doubts/settle') ? forms(entry, { deals, credit: credits[0] ?? null, visit }) : readOnly(entry, credits, visit)}
+${forms(entry, { deals, credit: credits[0] ?? null, visit })}
 <h2>What happened</h2>
 ${lifeList(life.events, visit)}`,
   };
@@ -226,59 +224,50 @@ function evidenceList(evidence: readonly Evidence[], visit: Visit): Html {
   )}`;
 }
 
-function readOnly({ state }: OpenEntry, credits: readonly DoubleCredit[], visit: Visit): Html | null {
-  if (state !== 'in_doubt' && credits.length === 0) return null;
-  return html`<h2>Settle it</h2>\n<p>${notOffered(visit, 'POST /doubts/settle')}</p>`;
-}
-
 type Offered = {
   readonly deals: readonly DealOfHandle[];
   readonly credit: DoubleCredit | null;
   readonly visit: Visit;
 };
 
+/** What a person can decide about an entry in its present state. A form is refused if the state has changed since. */
 function forms(entry: OpenEntry, { deals, credit, visit }: Offered): Html {
-  return html`${credit === null ? null : acknowledgeForm(entry, { credit, visit })}
-${entry.state === 'in_doubt' || (entry.state === 'rejected' && visit.may('decide resend')) ? settleForm(entry, { deals, visit }) : null}
-${entry.state === 'rejected' && !visit.may('decide resend') ? html`<h2>Send it again</h2>\n<p>${notOffered(visit, 'decide resend')}</p>` : null}
-${credit === null && entry.state !== 'in_doubt' && entry.state !== 'rejected' ? html`<p class="none">There is nothing to settle.</p>` : null}`;
-}
-
-function acknowledgeForm(
-  entry: OpenEntry,
-  { credit, visit }: Pick<Offered, 'visit'> & { credit: DoubleCredit },
-): Html {
-  return html`<form class="settle" method="post" action="${visit.link('/doubts/settle')}" aria-label="Acknowledge the double credit">
-<h2>Credited ${credit.credits} times</h2>
+  const { entryId, state, attempt } = entry;
+  const isDoubt = state === 'in_doubt';
+  const form = (button: string, hidden: Readonly<Record<string, string>>, fields?: Html) =>
+    actionForm(visit, '/doubts/settle', {
+      hidden: { entry: entryId, state, attempt: String(attempt), ...hidden },
+      ...{ fields, button, returnTo: visit.link(PATH) },
+    });
+  const acknowledge =
+    credit === null
+      ? null
+      : html`<h2>Credited ${credit.credits} times</h2>
 <p>The service accepted ${credit.credits} requests for it. Correct it in the service first.</p>
-${shownFields(entry, visit)}
-<input type="hidden" name="credits" value="${credit.credits}">
-<input type="hidden" name="decision" value="acknowledge">
-${reasonField('acknowledge-reason')}
-<p><button class="primary" type="submit">Acknowledge: it is corrected in the service</button></p>
-</form>
+${form('Acknowledge: it is corrected in the service', { credits: String(credit.credits), decision: 'acknowledge' })}`;
+  if (!isDoubt && state !== 'rejected')
+    return acknowledge ?? html`<p class="none">There is nothing to settle.</p>`;
+  const mayResend = visit.may('decide resend');
+  return html`${acknowledge}<h2>${isDoubt ? 'Settle it' : 'Send it again'}</h2>
+${!isDoubt && !mayResend ? notOffered(visit, 'decide resend') : form(`Settle entry ${entryId}`, {}, choices(entry, { deals, mayResend, visit }))}
 `;
 }
 
-function settleForm(entry: OpenEntry, { deals, visit }: Omit<Offered, 'credit'>): Html {
+function choices(
+  entry: OpenEntry,
+  { deals, mayResend, visit }: Pick<Offered, 'deals' | 'visit'> & { readonly mayResend: boolean },
+): Html {
   const isDoubt = entry.state === 'in_doubt';
-  return html`<form class="settle" method="post" action="${visit.link('/doubts/settle')}" aria-label="Settle entry ${entry.entryId}">
-<h2>Settle it</h2>
-${shownFields(entry, visit)}
-<fieldset><legend>${isDoubt ? 'What did you find?' : 'What should happen?'}</legend>
+  return html`<fieldset><legend>${isDoubt ? 'What did you find?' : 'What should happen?'}</legend>
 ${isDoubt ? acceptChoice(entry, deals) : null}
 ${
-  visit.may('decide resend')
+  mayResend
     ? html`<p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
 <p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>`
     : html`<p>To send it again: ${notOffered(visit, 'decide resend')}</p>`
 }
 ${isDoubt ? html`<p><label><input type="radio" name="decision" value="write_off" required> It cannot be determined: write it off. It is never sent again.</label></p>` : null}
-</fieldset>
-${reasonField('settle-reason')}
-<p><button class="primary" type="submit">Settle entry ${entry.entryId}</button></p>
-</form>
-`;
+</fieldset>`;
 }
 
 function acceptChoice(entry: OpenEntry, deals: readonly DealOfHandle[]): Html {
@@ -303,19 +292,6 @@ function dealFacts({ brandId, isActive }: Omit<DealOfHandle, 'dealId'>): string 
     .join(', ');
 }
 
-/** Hidden fields with the entry's state as shown. The form is refused if the state has changed since. */
-function shownFields({ entryId, state, attempt }: OpenEntry, visit: Visit): Html {
-  return html`<input type="hidden" name="entry" value="${entryId}">
-<input type="hidden" name="state" value="${state}">
-<input type="hidden" name="attempt" value="${attempt}">
-<input type="hidden" name="return_to" value="${visit.link('/doubts')}">`;
-}
-
-function reasonField(id: string): Html {
-  return html`<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" required></textarea><br><small>Kept with the decision, with your name.</small></p>
-`;
-}
-
 const FORM = 'settle-many';
 const ACKNOWLEDGE_FORM = 'acknowledge-many';
 
@@ -331,11 +307,6 @@ function entryBox({ entryId, amount, currency }: Entry, form = FORM): Html {
     ...{ form, name: 'entry', value: entryId, label: `entry ${entryId}` },
     amount: amount === null ? null : formatMoney(amount, currency),
   });
-}
-
-/** The same for the form below the list of double credits. */
-function creditBox(entry: Entry): Html {
-  return entryBox(entry, ACKNOWLEDGE_FORM);
 }
 
 /** A form that previews the acknowledgement of the ticked double credits, or of all of a job. */

@@ -16,7 +16,6 @@ import {
   type ListedRun,
   listRunFiles,
   listRuns,
-  type RunFile,
   type RunFiles,
   readRunActivity,
 } from '../../reports/runs/list-runs.ts';
@@ -406,13 +405,11 @@ function hasRows(counts: object): counts is RowCounts {
   );
 }
 
-function fileHref({ source, uri }: RunFile, visit: Visit): string {
-  return visit.link('/files', { source, file: fileName(uri) });
-}
-
 function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
   const shown = table({ rows: files, about: 'Files of the run', none: 'The run read no new files.' }, [
-    column('File', (file) => anchor(fileHref(file, visit), fileName(file.uri))),
+    column('File', ({ source, uri }) =>
+      anchor(visit.link('/files', { source, file: fileName(uri) }), fileName(uri)),
+    ),
     column('Source', ({ source }) => source),
     column(
       'State',

@@ -143,6 +143,7 @@ ${rows.map(
 
 function looksOf(value: Html, isNumber: boolean): string {
   const text = value.toString().replace(/<[^<>]*>/g, ' ');
+  if (/^\s*\d{4}-\d\d(-\d\d)?\s*$/.test(text)) return isNumber ? 'number' : 'whole';
   if (isNumber) return text.length > WHOLE_NUMBER ? 'number long' : 'number';
   return text.split(/[\s-]+/).some((word) => word.length > WHOLE_WORD) ? 'long' : '';
 }

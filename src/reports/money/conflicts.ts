@@ -29,8 +29,8 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
   links: 'links of several owners',
 };
 
-/** Explains how each rule decides, for the terminal and the console. */
-export const RULES_SAY =
+/** Explains how each rule decides. */
+const RULES_SAY =
   'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
 
 /** Describes a creator with the deal: `mia (deal:D1)`. Returns `no influencer` if the rule credits no owner. */
@@ -44,7 +44,7 @@ export function describeWinner({ target, influencerHandle }: RuleWinner): string
 /** Describes what each rule would credit to each owner. */
 export function describeRuleSums(
   sums: readonly RuleSum[],
-  more: Pick<Section, 'note' | 'commands'> = {},
+  more: Pick<Section, 'note' | 'commands'> & { readonly otherwise?: string } = {},
 ): readonly Section[] {
   const rules = ['credited', 'first', 'last', 'explicit'] as const;
   return section('Revenue of orders in conflict', {

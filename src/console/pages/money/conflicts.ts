@@ -1,12 +1,13 @@
-import { CONFLICT_KINDS, type RuleSum } from '../../../core/money/conflicts.ts';
+import { CONFLICT_KINDS } from '../../../core/money/conflicts.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { column, number } from '../../../render/block.ts';
+import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
-import { CONFLICTS, describeWinner, RULES_SAY } from '../../../reports/money/conflicts.ts';
+import { CONFLICTS, describeRuleSums, describeWinner } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
 import { definePage } from '../../console-page.ts';
-import { anchor, badge, filterForm, orderLink, pagedTable, table } from '../../markup/parts.ts';
+import { anchor, badge, filterForm, orderLink, pagedTable } from '../../markup/parts.ts';
 import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { readMonths } from './returns.ts';
 
@@ -36,9 +37,7 @@ ${filterForm(visit, [
   { name: 'to', label: 'To month' },
   { name: 'deal', label: 'Deal' },
 ])}
-<h2>What each rule would credit</h2>
-${sumTable(sums)}
-<p class="dim">${RULES_SAY}</p>
+${describeRuleSums(sums, { otherwise: 'No revenue is in conflict.' }).map(blockMarkup)}
 <h2>Orders</h2>
 ${pagedTable(
   {
@@ -67,15 +66,3 @@ ${pagedTable(
 )}`,
   };
 });
-
-function sumTable(sums: readonly RuleSum[]) {
-  const rules = ['credited', 'first', 'last', 'explicit'] as const;
-  return table({ rows: sums, about: 'What each rule would credit', none: 'No revenue is in conflict.' }, [
-    column('Owner', describeWinner),
-    ...rules.map((rule) =>
-      number(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}`, (sum: RuleSum) =>
-        formatMoney(sum[rule], sum.currency),
-      ),
-    ),
-  ]);
-}

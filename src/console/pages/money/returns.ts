@@ -3,7 +3,6 @@ import {
   type ReturnGroup,
   type ReturnSum,
   SELF_PURCHASE_DAYS,
-  type SelfPurchase,
 } from '../../../core/money/returns.ts';
 import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
@@ -238,26 +237,27 @@ ${pagedTable(
 <p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>
 <h2>Orders that creators may have placed themselves <small>last ${SELF_PURCHASE_DAYS} days</small></h2>
 <p>The service identified the customer as the credited influencer. Such an order may be a gift, a test, or allowed. Nothing is withheld.</p>
-${own === null ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>` : ownTable(own, visit)}`,
+${
+  own === null
+    ? html`<p>${anchor(visit.link(WON_PATH, { show: 'own' }), 'List them')}</p>`
+    : table(
+        {
+          rows: own,
+          about: 'Orders that creators may have placed themselves',
+          none: 'None is known. This needs customer_key and look-ups in real time.',
+        },
+        [
+          column('Day', ({ day }) => day),
+          column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
+          column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
+          column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
+          number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
+        ],
+      )
+}`,
   };
 });
 
-function ownTable(own: readonly SelfPurchase[], visit: Visit) {
-  return table(
-    {
-      rows: own,
-      about: 'Orders that creators may have placed themselves',
-      none: 'None is known. This needs customer_key and look-ups in real time.',
-    },
-    [
-      column('Day', ({ day }) => day),
-      column('Order', (order) => anchor(orderLink(visit, order), order.orderId)),
-      column('Deal', ({ dealId }) => dealAnchor(visit, dealId)),
-      column('Creator', ({ influencerHandle }) => creatorAnchor(visit, influencerHandle)),
-      number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
-    ],
-  );
-}
 /** Fields of the form that filters sums. */
 const RETURN_FIELDS: readonly FilterField[] = [
   { name: 'from', label: 'From month' },
