@@ -209,7 +209,9 @@ describe('the pages about money', () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
     expect(textOf((await get('/money/reconciliation')).text)).toContain('No deal has a difference');
-    expect(textOf((await get('/money/reconciliation?show=all')).text)).toContain('There is nothing to compare');
+    expect(textOf((await get('/money/reconciliation?show=all')).text)).toContain(
+      'There is nothing to compare',
+    );
     const run = `(select max(run_id) from ops.runs)`;
     await sql`
       insert into mirror.known_deals (deal_id, first_way, ways, read_at)

@@ -15,29 +15,14 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const CONFIG = 'influencer-sync-demo/pipeline.yaml';
 const VIEWPORT = { width: 1280, height: 900 };
 
-/** The path of the page in each screenshot, by the screenshot's name. */
+/** The path of the page in each screenshot, by the screenshot's name. Each is shown by the README or a page of docs. */
 const PICTURES: Readonly<Record<string, string>> = {
   home: '/',
-  fix: '/fix',
-  runs: '/runs',
-  run: '/runs/2',
-  orders: '/orders',
-  order: '/orders/web-shop/5601000000101',
-  doubts: '/doubts',
-  rejected: '/rejected',
-  files: '/files',
-  checks: '/checks',
-  codes: '/codes',
-  customers: '/customers',
-  deals: '/deals',
+  order: '/orders/web-shop/5601000213914',
   creator: '/creators/mira.glow.test',
-  deal: '/deals/ETUNQ6ZTW1',
-  statement: '/statements/2026-05',
-  money: '/money?by=creator',
-  backfills: '/backfills',
-  schedules: '/schedules',
-  notices: '/notices',
-  audit: '/audit',
+  money: '/money',
+  fix: '/fix',
+  run: '/runs/2',
 };
 
 const executablePath = findChromium();
