@@ -37,6 +37,7 @@ ${filterForm(visit, [
   { name: 'to', label: 'To month' },
   { name: 'deal', label: 'Deal' },
 ])}
+<h2>By rule</h2>
 ${describeRuleSums(sums, { otherwise: 'No revenue is in conflict.' }).map(blockMarkup)}
 <h2>Orders</h2>
 ${pagedTable(
