@@ -3606,7 +3606,7 @@ export interface OpsBankEntries {
   /**
    * to_confirm, may_be_known (another file had one of this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
    */
-  hold_reason: 'to_confirm' | 'unknown_reference' | 'other_currency' | 'too_much' | 'not_exported' | 'nothing_to_return' | null;
+  hold_reason: 'to_confirm' | 'may_be_known' | 'unknown_reference' | 'other_currency' | 'too_much' | 'not_exported' | 'nothing_to_return' | null;
   /**
    * paid: money left the account. returned: money came back.
    */
