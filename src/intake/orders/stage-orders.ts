@@ -97,7 +97,7 @@ export async function stageOrders(
     merged as (${sums ? mergeSummed : orders.some(saysItsAge) ? mergeByAge : mergeStated})
     select (select count(*) from fence) as fenced,
       count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
-      coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
+      coalesce((select sum(orders) from noted), 0) as unchanged, (select count(*) from merged) as repeated
     from inserted ${keepsPlanFor(orders.length)}`;
   if (row?.fenced !== String(files.length)) return null;
   return {

@@ -85,6 +85,10 @@ describe.each(ENGINES)('small files in %s', (engine) => {
       before: (shop) => shop.read({ orders: [order('2')] }, { uri: 'file:///0.csv' }),
     },
     {
+      what: 'an order of each of two is known, unchanged',
+      before: (shop) => shop.read({ orders: [order('1'), order('2')] }, { uri: 'file:///0.csv' }),
+    },
+    {
       what: 'an earlier file identified its orders by another column',
       before: (shop) =>
         shop.read(
