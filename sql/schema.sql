@@ -453,6 +453,15 @@ end $$;
 
 COMMENT ON FUNCTION ops.refuse_change() IS 'Refuses whatever would change a closed statement.';
 
+CREATE FUNCTION ops.refuse_rewriting() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';
+end $$;
+
+COMMENT ON FUNCTION ops.refuse_rewriting() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
+
 CREATE FUNCTION ops.rename_job(p_old text, p_new text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -8864,6 +8873,8 @@ CREATE TRIGGER note_earnings_updated AFTER UPDATE OF collab_id, commission_perc,
 
 CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.add_closed_lines();
 
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.payments_elsewhere FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_rewriting();
+
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 
 CREATE TRIGGER note_earnings AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.note_closed_lines();
@@ -8873,8 +8884,6 @@ CREATE TRIGGER note_earnings AFTER INSERT ON ops.webhook_events FOR EACH ROW WHE
 CREATE TRIGGER note_paid_elsewhere_inserted AFTER INSERT ON ops.payments FOR EACH ROW WHEN ((new.elsewhere_amount <> (0)::numeric)) EXECUTE FUNCTION ops.note_paid_elsewhere();
 
 CREATE TRIGGER note_paid_elsewhere_updated AFTER UPDATE ON ops.payments FOR EACH ROW WHEN ((new.elsewhere_amount <> old.elsewhere_amount)) EXECUTE FUNCTION ops.note_paid_elsewhere();
-
-CREATE TRIGGER payments_elsewhere_stay BEFORE DELETE OR UPDATE ON ops.payments_elsewhere FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 
 CREATE TRIGGER record_actor BEFORE INSERT OR UPDATE OF approved_by ON ops.backfills FOR EACH ROW EXECUTE FUNCTION ops.record_actor('approved_by');
 

@@ -20,8 +20,14 @@ comment on column ops.payments_elsewhere.reason is 'How it was paid.';
 -- Of what was recorded before, only the sum and the last day are known.
 insert into ops.payments_elsewhere (payment_id, paid_on, amount, recorded_by, reason)
 select payment_id, elsewhere_on, elsewhere_amount, settled_by, settle_reason from ops.payments where elsewhere_amount > 0;
-create trigger payments_elsewhere_stay before delete or update on ops.payments_elsewhere
-  for each statement execute function ops.refuse_change();
+create function ops.refuse_rewriting() returns trigger language plpgsql as $$
+begin
+  raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';
+end $$;
+comment on function ops.refuse_rewriting() is 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
+-- roles.sql leaves nobody the right to change or delete rows of a table with a trigger of this name.
+create trigger append_only before update or delete or truncate on ops.payments_elsewhere
+  for each statement execute function ops.refuse_rewriting();
 
 create function ops.note_paid_elsewhere() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $note$
