@@ -151,6 +151,16 @@ describe('a statement', () => {
     // A deal that has another creator by now: the statement stays that of the creator who had it.
     const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
     expect(await of('mia.test')).toMatch(/In closed statements \d/);
+    // Neither another spelling nor an unknown one makes it that of somebody else.
+    await sql`alter table ops.statement_headings disable trigger all`.execute(byForm.db);
+    const closedTo = (handle: string | null) =>
+      sql`update ops.statement_headings set influencer_handle = ${handle} where deal_id = 'DEALMIA'`.execute(
+        byForm.db,
+      );
+    await closedTo(null);
+    expect(await of('mia.test')).toMatch(/In closed statements nothing/);
+    await closedTo('@Mia. Test');
+    expect(await of('mia.test')).toMatch(/In closed statements \d/);
     await sql`update reporting.return_months set influencer_handle = 'next.test' where deal_id = 'DEALMIA'`.execute(
       byForm.db,
     );

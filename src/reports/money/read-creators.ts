@@ -51,18 +51,21 @@ export type CreatorStatement = {
  * Lists what closed statements contain for a creator, who had the deal when it was closed, and, as of the last refresh of
  * the reports, what the open ones will; newest month first.
  *
- * @param options.spellings the spellings of the creator's handle.
+ * @param options.creator the creator's handle, in any spelling.
+ * @param options.spellings the spellings that the reports have of it.
  * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
  * @param options.currencies the currencies of their amounts.
  */
 export async function listCreatorStatements(
   db: Database,
   {
+    creator,
     spellings,
     deals,
     currencies,
     limit,
   }: {
+    readonly creator: string;
     readonly spellings: readonly string[];
     readonly deals: readonly string[];
     readonly currencies: readonly string[];
@@ -80,8 +83,9 @@ export async function listCreatorStatements(
     from ops.statements s
     join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
       and l.deal_id = any(${[...deals]}::text[])
-    left join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = l.deal_id
-    where h.influencer_handle is null or h.influencer_handle = any(${[...spellings]}::text[])
+    -- The handle may have been spelled otherwise then. If it was unknown whose deal it was, it is of nobody.
+    join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = l.deal_id
+      and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${creator}::text)
     group by 1, 2, 3, s.closed_at
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }

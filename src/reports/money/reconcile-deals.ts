@@ -92,7 +92,8 @@ export async function listReconciled(
       where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
         and (${handle}::text is null or r.deal_id in (
           select d.deal_id from mirror.deal_versions d where d.is_latest and position(lower(${handle}::text) in lower(d.influencer_handle)) > 0))
-        and (not ${isOpen} or r.unexplained is null or r.unexplained <> 0 or r.unexplained_amount <> 0)
+        and (not ${isOpen} or r.unexplained is distinct from 0 or r.unexplained_amount <> 0
+          or (r.unexplained_amount is null and r.account_currency is not null))
       order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
     order by -coalesce(abs(r.unexplained), -1), r.deal_id`;

@@ -118,7 +118,7 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   const [codes, statements, ...orders] = await Promise.all([
     listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
     listCreatorStatements(db, {
-      ...{ spellings, deals: ids, limit: SHOWN },
+      ...{ creator, spellings, deals: ids, limit: SHOWN },
       currencies: sums.map(({ currency }) => currency),
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
