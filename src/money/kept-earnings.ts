@@ -112,28 +112,23 @@ export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
 
 /**
  * SQL: common table expressions, the last of which, `earned`, has what some orders have earned: the columns of
- * `keptColumns`. A change that is noted at the time of the statement is included, even if it was not yet noted when
- * `findKept` looked.
+ * `keptColumns`.
  *
  * @param options.entries ids of their entries.
- * @param options.kept null: compute all of them.
+ * @param options.areKept true: as it is kept, without the changes that are noted, so that what is made of it is stale only
+ *   if a kept row moves. False: all of them are computed.
  */
 export function earnedOrders(
   rules: StatementRules,
-  { kept, entries }: { readonly kept: Kept | null; readonly entries: RawBuilder<unknown> },
+  { areKept, entries }: { readonly areKept: boolean; readonly entries: RawBuilder<unknown> },
 ): RawBuilder<unknown> {
-  if (kept === null)
+  if (areKept)
     return sql`
-      ${ratedOrders(rules, withWholeDeals(rules, entries))},
-      earned as not materialized (select ${keptColumns('e')} from earnings e where e.entry_id in (${entries}))`;
+      earned as not materialized (
+        select ${keptColumns('k')} from reporting.order_earnings k where k.entry_id = any (array(${entries})))`;
   return sql`
-    ${changedOrders(rules)},
-    earned as not materialized (
-      select ${keptColumns('k')} from reporting.order_earnings k
-      where k.entry_id = any (array(${entries})) and k.entry_id not in (select entry_id from changed)
-      union all
-      select ${keptColumns('l')} from live l where l.entry_id in (${entries})
-    )`;
+    ${ratedOrders(rules, withWholeDeals(rules, entries))},
+    earned as not materialized (select ${keptColumns('e')} from earnings e where e.entry_id in (${entries}))`;
 }
 
 const COLUMNS = [
@@ -208,6 +203,11 @@ async function adoptRules(trx: DatabaseTransaction, rules: StatementRules): Prom
     order by entry_id`;
 }
 
+/** True if the earnings are kept by these rules. Call it in a step of a refresh. */
+export function areAdopted(trx: DatabaseTransaction, rules: StatementRules): Promise<boolean> {
+  return finds(trx)`select from reporting.earning_rules where rules_hash = ${hashRules(rules)}`;
+}
+
 /** Lets one refresh of the reports work at a time, like `beginStep` of src/rollups. */
 async function lock(trx: DatabaseTransaction): Promise<void> {
   await suitLargeStatements(trx);
@@ -222,9 +222,7 @@ async function lock(trx: DatabaseTransaction): Promise<void> {
  */
 async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promise<boolean> {
   await lock(trx);
-  const isAdopted = await finds(trx)`
-    select from reporting.earning_rules where rules_hash = ${hashRules(rules)}`;
-  if (!isAdopted) return true;
+  if (!(await areAdopted(trx, rules))) return true;
   const taken = await takeChanges(trx);
   if (taken === 0) return true;
   await takeWholeDeals(trx, rules);
@@ -300,20 +298,24 @@ async function moveOrders(trx: DatabaseTransaction): Promise<void> {
 }
 
 /**
- * Notes the deals whose orders have earned something else than before, so that their returns are computed again. Those of
- * new orders are noted already. Returns are of months in UTC, and the days of orders are not.
+ * Notes the deals and months whose orders have earned something else than before, so that their returns are computed
+ * again: those in which the reports count the orders, whatever the entry calls its deal.
  */
 async function noteReturns(trx: DatabaseTransaction): Promise<void> {
   await noteDeals(
     trx,
     sql`
-    select distinct deal_id, date_trunc('month', ordered_on + shift)::date
+    select distinct s.deal_id, date_trunc('month', s.day_utc)::date
     from (
-      select deal_id, ordered_on from pg_temp.moved_earnings
-      where entry_id in (select entry_id from pg_temp.moved_earnings where sign = -1) and deal_id is not null
-      group by entry_id, deal_id, ordered_on, currency, brand_id, influencer_handle, net_amount, rate_percent, earned_amount
+      select entry_id from pg_temp.moved_earnings
+      group by entry_id, ordered_on, currency, brand_id, influencer_handle, sent_amount, net_amount, rate_percent, earned_amount
       having sum(sign) <> 0) m
-    cross join (values (-1), (0), (1)) s (shift)`,
+    cross join lateral (
+      select t.job, t.source, t.order_id from intake.attributions t where t.entry_id = m.entry_id offset 0) t
+    cross join lateral (
+      select s.deal_id, s.day_utc from reporting.order_dispositions s
+      where s.job = t.job and s.source = t.source and s.order_id = t.order_id and s.disposition = 'accepted' offset 0) s
+    where s.deal_id is not null`,
   );
 }
 

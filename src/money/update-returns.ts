@@ -5,6 +5,7 @@ import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts
 import { execute, rowOf, rowsOf } from '../db/statement.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { noteDeals, takeChangedDeals } from '../rollups/changed-deals.ts';
+import { beginStep } from '../rollups/refresh-reporting.ts';
 import { isOfDeal } from './conditions.ts';
 import type { Exchange } from './convert-lines.ts';
 import {
@@ -15,7 +16,7 @@ import {
   isSealed,
   orderedAt,
 } from './customers.ts';
-import { earnedOrders, findKept } from './kept-earnings.ts';
+import { areAdopted, earnedOrders } from './kept-earnings.ts';
 import type { StatementRules } from './statement.ts';
 
 /** The settings by which returns are computed. */
@@ -30,8 +31,8 @@ export type ReturnRules = StatementRules & {
 const STEP_DEALS = 2_000;
 
 /**
- * Updates the revenue and cost of deals whose orders have changed, or of all deals if the rules have changed.
- * Works in steps of one commit each.
+ * Updates the revenue and cost of deals whose orders have changed, or of all deals if the rules have changed, from the
+ * kept earnings (`keepEarnings`). Works in steps of one commit each.
  *
  * @param options.onStep called after each step. If it throws, the work ends between two steps.
  */
@@ -40,6 +41,8 @@ export async function updateReturns(
   { rules, onStep = () => {} }: { readonly rules: ReturnRules; readonly onStep?: () => void },
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
+    // Another refresh marks deals, too, in another order.
+    await beginStep(trx);
     const months = await adoptRates(trx, rules.exchange);
     if (months.length > 0)
       await noteDeals(
@@ -56,8 +59,12 @@ export async function updateReturns(
   });
   for (let taken = STEP_DEALS; taken === STEP_DEALS; onStep())
     taken = await inTransaction(db, async (trx) => {
+      await beginStep(trx);
+      // A plan keeps no earnings. Another process that keeps them by other rules computes the returns by those.
+      const areKept = !db.isTransaction;
+      if (areKept && !(await areAdopted(trx, rules))) return 0;
       const deals = await takeChangedDeals(trx, STEP_DEALS);
-      if (deals > 0) await addUpReturns(trx, { rules, isPlan: db.isTransaction });
+      if (deals > 0) await addUpReturns(trx, { rules, areKept });
       return deals;
     });
 }
@@ -141,15 +148,15 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
  * cancelled nor a test. All later orders of a customer count as revenue from winning that customer.
  *
  * @param trx a transaction in which a refresh of the reports has begun a step.
- * @param options.isPlan true if `trx` is the transaction of a plan, whose changes are not noted.
+ * @param options.areKept false in a plan, which must compute what orders have earned.
  */
 async function addUpReturns(
   trx: DatabaseTransaction,
-  { rules, isPlan }: { readonly rules: ReturnRules; readonly isPlan: boolean },
+  { rules, areKept }: { readonly rules: ReturnRules; readonly areKept: boolean },
 ): Promise<void> {
   const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
-  const kept = isPlan ? null : await findKept(trx, { month: null, rules });
-  await addWholeDeals(trx, rules);
+  // Kept earnings that move are noted, whichever change of their deal moves them.
+  if (!areKept) await addWholeDeals(trx, rules);
   await execute(trx)`
     delete from reporting.return_months r using pg_temp.changed_deals c
     where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`;
@@ -162,7 +169,7 @@ async function addUpReturns(
         where s.deal_id = c.deal_id and s.day_utc >= c.month_utc and s.day_utc < (c.month_utc + interval '1 month')::date
           and s.disposition = 'accepted' and s.entry_id is not null offset 0) s
     ),
-    ${earnedOrders(rules, { kept, entries: sql`select entry_id from chosen` })},
+    ${earnedOrders(rules, { areKept, entries: sql`select entry_id from chosen` })},
     history as materialized (${customerHistory(rules, { isEstimated: true })}),
     orders as materialized (
       select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,

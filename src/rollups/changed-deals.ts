@@ -1,16 +1,14 @@
 import type { RawBuilder } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { execute } from '../db/statement.ts';
-import { beginStep } from './refresh-reporting.ts';
 
 /**
- * Moves deals and months whose sums must be recalculated into the temporary table `changed_deals`. Another
- * refresh waits until this transaction ends.
+ * Moves deals and months whose sums must be recalculated into the temporary table `changed_deals`. Call it in a step
+ * (`beginStep`).
  *
  * @returns how many there are.
  */
 export async function takeChangedDeals(trx: DatabaseTransaction, limit: number): Promise<number> {
-  await beginStep(trx);
   await execute(trx)`
     create temporary table if not exists changed_deals (deal_id text, month_utc date) on commit drop`;
   await execute(trx)`truncate pg_temp.changed_deals`;
@@ -23,7 +21,7 @@ export async function takeChangedDeals(trx: DatabaseTransaction, limit: number):
     insert into pg_temp.changed_deals select deal_id, month_utc from taken`;
 }
 
-/** Marks deals and months to be recalculated. @param deals a query with `deal_id` and the first day of the month. */
+/** Marks deals and months to be recalculated, in a step (`beginStep`). @param deals a query with `deal_id` and the first day of the month. */
 export async function noteDeals(trx: DatabaseTransaction, deals: RawBuilder<unknown>): Promise<void> {
   await execute(
     trx,

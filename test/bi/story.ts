@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import type { ReturnRules } from '../../src/money/update-returns.ts';
 import { updateReturns } from '../../src/money/update-returns.ts';
 import { keepReconciliation } from '../../src/reports/money/reconcile-deals.ts';
@@ -67,6 +68,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
       as p (creator, amount, reference, state, paid, day)`.execute(db);
   await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
+  await keepEarnings(db, { rules: RULES });
   await updateReturns(db, { rules: RULES });
   await useCode(db);
   const { rows } =

@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement } from '../../src/money/close-statement.ts';
 import {
+  changedOrders,
   earnedOrders,
   findKept,
   type Kept,
@@ -196,10 +197,14 @@ async function differentEarnings(
   kept: Kept,
 ): Promise<readonly unknown[]> {
   const entries = sql`select entry_id from ledger.entries where entry_id % 3 > 0`;
-  const earned = (from: Kept | null) =>
-    sql`(with ${earnedOrders(rules, { kept: from, entries })} select ${keptColumns()} from earned)`;
+  const computed = sql`(with ${earnedOrders(rules, { areKept: false, entries })} select ${keptColumns()} from earned)`;
+  const stored = sql`with ${earnedOrders(rules, { areKept: true, entries })} select ${keptColumns()} from earned`;
+  const live = sql`with ${changedOrders(rules)} select ${keptColumns()} from live where entry_id in (${entries})`;
+  const current = kept.hasChanges
+    ? sql`((select * from (${stored}) s where entry_id not in (with ${changedOrders(rules)} select entry_id from changed)) union all (${live}))`
+    : sql`(${stored})`;
   const { rows } = await sql`
-    (${earned(kept)} except ${earned(null)}) union all (${earned(null)} except ${earned(kept)})`.execute(trx);
+    (${current} except ${computed}) union all (${computed} except ${current})`.execute(trx);
   return rows;
 }
 

@@ -90,6 +90,7 @@ async function monthsOf(
   db: Database,
   rules: ReturnRules = RULES,
 ): Promise<readonly Record<string, unknown>[]> {
+  await keepEarnings(db, { rules });
   await updateReturns(db, { rules });
   const { rows } = await sql<Record<string, unknown>>`
     select to_char(month_utc, 'YYYY-MM') as month, deal_id, brand_id, currency, orders::integer, sent_amount::float8 as sent, net_amount::float8 as net,
@@ -306,7 +307,12 @@ describe('returns are computed again', () => {
     const { db, add } = await openShop();
     await add({ ...D1, at: '2025-05-01T00:00:00Z', customer: null });
     await add({ dealId: 'D2', at: '2025-05-31T23:00:00Z', customer: null });
-    await sql`update ledger.entries set collab_id = replace(deal_id, 'D', 'C')`.execute(db);
+    // An entry may name its deal by the address.
+    await sql`
+      update ledger.entries set collab_id = replace(deal_id, 'D', 'C'),
+        deal_id = case deal_id when 'D2' then 'https://app.example.com/deal/D2?tab=1' else deal_id end`.execute(
+      db,
+    );
     const rules = { ...RULES, terms: [], timeZone: 'Europe/Amsterdam' };
     const commissions = async () => {
       await keepEarnings(db, { rules });
@@ -323,7 +329,7 @@ describe('returns are computed again', () => {
       );
     await rate('C1', 10);
     expect(await commissions()).toEqual([
-      [],
+      ['D1', 'D2'],
       [
         [0, 10],
         [1, 0],
@@ -331,13 +337,26 @@ describe('returns are computed again', () => {
     ]);
     // In the time zone of the statements, its order is of June.
     await rate('C2', 5);
-    expect(await commissions()).toEqual([
-      ['D2'],
-      [
-        [0, 10],
-        [0, 5],
-      ],
-    ]);
+    const known = [
+      [0, 10],
+      [0, 5],
+    ];
+    expect(await commissions()).toEqual([['D2'], known]);
+    // A rate that is unsure after the earnings are kept, and sure again before they are kept the next time.
+    await sql`insert into reporting.changed_deals values ('D1', '2025-05-01')`.execute(db);
+    await sql`
+      insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'list', '{list}', '2025-01-02');
+      insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
+      values ('update_commission', '{"webhook_timestamp":"1746000000","commission_information":{"old_commission_perc":5,"new_commission_perc":7}}',
+        'x', 'D1', null, '2025-04-30')`.execute(db);
+    await updateReturns(db, { rules });
+    await sql`update mirror.known_deals set read_at = '2025-06-01'`.execute(db);
+    expect(await commissions()).toEqual([[], known]);
+    // Rates by which another process keeps the earnings are not those of these returns: they stay noted.
+    await sql`insert into reporting.changed_deals values ('D1', '2025-05-01')`.execute(db);
+    await keepEarnings(db, { rules: { ...rules, timeZone: 'UTC' } });
+    await updateReturns(db, { rules });
+    expect((await commissions())[0]).toContain('D1');
   });
 
   it('for the months of the days whose rate is new, other or gone: in another time zone, the first is in two', async () => {
