@@ -148,7 +148,9 @@ function computedOrders(
  * SQL: `fee_lines`, the lines of fixed fees, and `unknown_fees`, those that are not paid because their deal or code is
  * unknown. Fees are few, so they are always computed. A fee is compared with what was closed in its currency. If the
  * terms now state another one, there is a line for each currency. A fee that was closed is in force whether its deal is
- * still known or not. Brand and influencer are those of the deal, or of the one that owns the code.
+ * still known or not. Brand and influencer are those of the deal, or of the one that owns the code. What corrects a closed
+ * fee has the brand of the closed lines, and for a code the influencer, too, whoever owns it by now: a creator pays back what
+ * that creator was paid. If it is unknown who was, it stays unknown.
  */
 export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted): RawBuilder<unknown> {
   const fees = rules.terms.filter(
@@ -161,12 +163,17 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
       from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
         as f (line integer, "dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
     ),
-    closed_fees as (
-      select l.subject, l.currency, sum(l.amount) as amount, min(l.due_on) as due_on, min(l.deal_id) as deal_id
-      from ops.statement_lines l
-      join ops.statements s using (statement_id)
+    closed_lines as materialized (
+      select l.* from ops.statement_lines l join ops.statements s using (statement_id)
       where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
-      group by l.subject, l.currency
+    ),
+    closed_fees as (
+      select subject, currency, sum(amount) as amount, min(due_on) as due_on, min(deal_id) as deal_id from closed_lines group by 1, 2
+    ),
+    closed_owners as (
+      select subject, case when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1 then min(nullif(influencer_handle, '')) end as handle,
+        case when count(distinct coalesce(brand_id, '')) = 1 then nullif(min(brand_id), '') end as brand_id
+      from closed_lines group by 1
     ),
     owed_fees as (
       select f.*, case when f.subject in (select subject from closed_fees) then true else ${isKnown} end as is_known
@@ -184,15 +191,56 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
       from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
     ),
     fee_lines as (
-      select f.*, nullif(d.brand_id, '') as brand_id, nullif(coalesce(d.influencer_handle, k.handle), '') as influencer_handle
+      select f.*, case when c.subject is null then o.brand_id else c.brand_id end as brand_id,
+        case when c.subject is null or f.deal_id is not null then o.handle
+          else coalesce(c.handle, case when ${isOnlyOwner(sql`f.subject`)} then o.handle end) end as influencer_handle
       from due_fees f
-      -- That of a code is of the deal and the creator who own it.
-      left join lateral (
-        select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes c
-        where c.deal_id = f.deal_id or f.deal_id is null and c.code_folded = substring(f.subject from '^fee:code (.*):[^:]*$')
-        having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k on true
-      left join mirror.deals d on d.deal_id = coalesce(f.deal_id, k.deal_id)
+      left join closed_owners c on c.subject = f.subject
+      cross join lateral (${ownerOfFee({ subject: sql`f.subject`, dealId: sql`f.deal_id` })}) o
     )`;
+}
+
+const codeOf = (subject: RawBuilder<unknown>) => sql`substring(${subject} from '^fee:code (.*):[^:]*$')`;
+
+/**
+ * SQL: one row with `deal_id`, `handle` and `brand_id` of a fee by the codes and the mirror of today. If several own its
+ * code, or it is no fee, they are null.
+ *
+ * @param options.dealId null: the fee is of a code.
+ */
+export function ownerOfFee({
+  subject,
+  dealId,
+}: {
+  readonly subject: RawBuilder<unknown>;
+  readonly dealId: RawBuilder<unknown>;
+}): RawBuilder<unknown> {
+  return sql`
+    select d.deal_id, coalesce(nullif(m.influencer_handle, ''), k.handle) as handle, nullif(m.brand_id, '') as brand_id
+    from (select 1) one
+    left join lateral (
+      select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes c
+      where c.deal_id = ${dealId} or ${dealId} is null and c.code_folded = ${codeOf(subject)}
+      having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k on true
+    cross join lateral (select coalesce(${dealId}, k.deal_id) as deal_id) d
+    left join mirror.deals m on m.deal_id = d.deal_id`;
+}
+
+/**
+ * Condition: neither an assignment in the console, a credited order nor a closed line says that the code of a fee was ever
+ * of another owner than `o`, that of today (`ownerOfFee`). codes.csv does not say who owned a code before.
+ */
+export function isOnlyOwner(subject: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`not exists (
+    select from (
+      select deal_id, influencer_handle as handle from intake.code_assignments where code_folded = ${codeOf(subject)}
+      union all
+      select e.deal_id, t.influencer_handle from intake.attributions t join ledger.entries e using (entry_id)
+      where t.matched_by = 'code' and ledger.fold_handle(t.matched_value) = ltrim(${codeOf(subject)}, '@')
+      union all
+      select null, influencer_handle from ops.statement_lines x where x.subject = ${subject} and influencer_handle <> '') x
+    where (case when x.handle <> '' and o.handle is not null then ledger.fold_handle(x.handle) = ledger.fold_handle(o.handle)
+      else reporting.deal_id_of(x.deal_id) = reporting.deal_id_of(o.deal_id) end) is not true)`;
 }
 
 /**

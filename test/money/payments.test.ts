@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { findUnpaid } from '../../src/money/payments/find-unpaid.ts';
 import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
 import type { Workshop } from '../runs/workshop.ts';
 import { CODES, closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
@@ -26,6 +27,33 @@ describe('payments of closed statements', () => {
     const shop = await openPaymentShop();
     const before = await shop.cli('accruals', '2026-04', '--format', 'csv');
     expect(before.stdout).toContain('2026-04,closed,2026-04,4819,EUR,0,21.0000\r\n');
+    // A fee of a code is paid to the owner to whom it was closed. If the line names nobody, then to the only owner it ever had.
+    const payees = [
+      { creator: 'dealben', name: 'Ben', iban: IBANS.ben, bic: null, country: null, currency: 'EUR' },
+    ];
+    const ofFee = async () => {
+      const unpaid = await findUnpaid(shop.db, { month: '2026-04', from: '2026-04', minimum: {}, payees });
+      return unpaid
+        .filter(({ items }) => items.some(({ subject }) => subject.startsWith('fee:code')))
+        .map(({ creator, amount, becomes }) => `${creator} ${amount} ${becomes}`);
+    };
+    const moveCode = (handle: string, dealId: string) =>
+      sql`update intake.codes set influencer_handle = ${handle}, handle_folded = ${handle}, deal_id = ${dealId} where code = 'BEN15'`.execute(
+        shop.db,
+      );
+    const nameOwner = (handle: string | null, brandId: string | null = null) =>
+      sql`update ops.statement_lines set influencer_handle = ${handle}, brand_id = ${brandId} where subject like 'fee:code%'`.execute(
+        shop.db,
+      );
+    expect(await ofFee()).toEqual(['dealben 15.0000 pay']);
+    await moveCode('mia.test', 'DEALMIA');
+    expect(await ofFee()).toEqual(['ben.test 7.0000 no_bank_data']);
+    await sql`alter table ops.statement_lines disable trigger statement_lines_are_closed`.execute(shop.db);
+    await nameOwner(null);
+    expect(await ofFee()).toEqual(['fee:code ben15:2026-04-01 7.0000 no_bank_data']);
+    await moveCode('ben.test', 'DEALBEN');
+    expect(await ofFee()).toEqual(['dealben 15.0000 pay']);
+    await nameOwner('ben.test');
     const first = await propose(shop, '2026-04');
     expect(first.exitCode).toBe(3);
     // The fee of Ben's code is paid with the orders of Ben's deal: payees.csv names the deal, and the code has an owner.
@@ -158,6 +186,22 @@ describe('payments of closed statements', () => {
     expect(of((await shop.cli('accruals', '2026-07', '--format', 'csv')).stdout)).toEqual([
       '2026-07,closed,2026-07,4819,EUR,0,5.0000',
     ]);
+    // The fee is taken back from the creator to whom it was closed, in that brand, although the code is somebody else's by now.
+    await nameOwner('ben.test', '4819');
+    const codes = CODES.replace('BEN15,4819,ben.test,DEALBEN', 'BEN15,4819,mia.test,DEALMIA');
+    shop.write('codes.csv', `${codes}BEN20,4819,ben.test,DEALBEN,,,\n`);
+    shop.write('terms.csv', 'deal_id,rate\nDEALMIA,10\nDEALBEN,10\nDEALZOE,10\n');
+    shop.drop('5-august.csv', `${MAY.split('\n')[0]}\n11,200.00,EUR,BEN20,2026-08-10T10:00:00Z,paid\n`);
+    await shop.run();
+    await closeMonth(shop, '2026-08');
+    const { rows: taken } = await sql`
+      select influencer_handle, brand_id, amount::text from ops.statement_lines where subject like 'fee:code%' and amount < 0`.execute(
+      shop.db,
+    );
+    expect(taken).toEqual([{ influencer_handle: 'ben.test', brand_id: '4819', amount: '-7.0000' }]);
+    expect((await propose(shop, '2026-08', '--dry-run', '--json')).stdout).toContain(
+      '"creator":"dealben","currency":"EUR","amount":"13.0000","becomes":"pay"',
+    );
     // The index refuses what the code did not see: the amount of a live payment in another one.
     await expect(
       sql`update ops.payments set state = 'proposed', exported_as = null, exported_at = null, exported_by = null, account_mark = null,

@@ -7,6 +7,7 @@ import type { DecimalText } from '../../core/order.ts';
 import { foldHandle } from '../../core/text/fold.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
+import { isOnlyOwner, ownerOfFee } from '../read-statement.ts';
 import { findPayee, type Payee } from './load-payees.ts';
 
 /** An amount of a closed statement that nothing pays yet: what it has of one deal, or one fee of a code, in a currency. */
@@ -19,11 +20,11 @@ export type UnpaidItem = {
   readonly subject: string;
   /** Deal of the lines. Null: a fee of a code, or an order that was credited without a deal. */
   readonly dealId: string | null;
-  /** Deal that is paid: that of the lines, or the one that owns the code. */
+  /** Deal that is paid: that of the lines, or the one that owns the code, if its creator is the one who owned it then. */
   readonly paidDealId: string | null;
   /**
-   * Creator of the deal when the statement was closed, of the order without a deal (also if only closed lines before this one
-   * say so), or owner of the code. Null: unknown, or there are several.
+   * Creator of the deal, owner of the code or creator of the order without a deal when the statement was closed; of the last
+   * two also if only other closed lines say so. Null: unknown, or there are several.
    */
   readonly handle: string | null;
   readonly currency: string;
@@ -70,7 +71,8 @@ export function closedAmounts({
  * Finds what closed statements owe and no live payment has claimed, by creator and currency. What an earlier proposal left,
  * such as an amount below the minimum, is in it again: that is how it is carried forward.
  *
- * Orders without a deal are not paid. If corrections of those of a creator prevail, they are set off against a deal of the creator.
+ * Orders without a deal are not paid. If corrections of those of a creator prevail, or of fees of codes that have another owner
+ * by now, they are set off against a deal of the creator.
  */
 export async function findUnpaid(
   db: Database,
@@ -96,20 +98,22 @@ export async function findUnpaid(
     owed as (
     select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
       coalesce(l.deal_id, o.deal_id) as "paidDealId",
-      case when l.deal_id is not null then h.influencer_handle when l.subject like 'order:%' then coalesce(nullif(l.handle, ''), e.handle) else o.handle end as handle,
+      case when l.deal_id is not null then h.influencer_handle else coalesce(n.handle, o.handle) end as handle,
       l.deal_id is null and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
     -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
     left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
-    left join lateral (
-      select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes k
-      where l.deal_id is null and k.code_folded = substring(l.subject from '^fee:code (.*):[^:]*$')
-      having count(distinct coalesce(k.handle_folded, '')) = 1 and count(distinct coalesce(k.deal_id, '')) = 1) o on true
     -- An order that is cancelled names nobody any more.
     left join lateral (
       select min(x.influencer_handle) as handle from ops.statement_lines x
-      where l.deal_id is null and l.subject like 'order:%' and x.subject = l.subject and x.influencer_handle <> ''
+      where l.deal_id is null and x.subject = l.subject and x.influencer_handle <> ''
       having count(distinct ledger.fold_handle(x.influencer_handle)) = 1) e on true
+    cross join lateral (select coalesce(nullif(l.handle, ''), e.handle) as handle) n
+    -- The deal of a code is paid if it is that of the creator who is named. Earlier versions named nobody.
+    left join lateral (
+      select o.deal_id, o.handle from (${ownerOfFee({ subject: sql`l.subject`, dealId: sql`null::text` })}) o
+      where l.deal_id is null and case when n.handle is null then ${isOnlyOwner(sql`l.subject`)}
+        else ledger.fold_handle(n.handle) = ledger.fold_handle(o.handle) end) o on true
     where not exists (
       select from ops.payment_items i
       where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
@@ -121,10 +125,10 @@ export async function findUnpaid(
     const payee = hasNoDeal ? null : findPayee(payees, { ...item, dealId: item.paidDealId, handle });
     return { item, handle, payee, hasNoDeal };
   });
-  const [withoutDeal, ofDeals] = [
-    owed.filter(({ hasNoDeal }) => hasNoDeal),
-    owed.filter(({ hasNoDeal }) => !hasNoDeal),
-  ];
+  // Of a fee that was closed to the former owner of a code, too, only the handle is known.
+  const isOfHandle = ({ item, payee, hasNoDeal }: Owed) =>
+    hasNoDeal || (payee === null && item.paidDealId === null);
+  const [withoutDeal, ofDeals] = [owed.filter(isOfHandle), owed.filter((one) => !isOfHandle(one))];
   const creatorOf = ({ item, handle, payee }: Owed) =>
     payee?.creator ?? (foldHandle(handle ?? '') || (item.paidDealId ?? item.subject));
   const creators = new Map(ofDeals.map((one) => [keyOf(foldHandle(one.handle ?? ''), one), creatorOf(one)]));
@@ -134,9 +138,9 @@ export async function findUnpaid(
   const setOff = new Set([...orders.values()].filter((group) => isMore('0', sumOf(group))).flat());
   const nameOf = (one: Owed) => {
     const { item, handle, hasNoDeal } = one;
-    if (!hasNoDeal) return creatorOf(one);
     const known = foldHandle(handle ?? '');
     if (known !== '' && setOff.has(one)) return creators.get(keyOf(known, one)) ?? known;
+    if (!hasNoDeal) return creatorOf(one);
     return `${foldHandle(item.handle ?? '') || item.subject} without a deal`;
   };
   const groups = Map.groupBy([...ofDeals, ...withoutDeal], (one) => keyOf(nameOf(one), one));
