@@ -23,7 +23,10 @@ export type MonthClosed =
   | (Extract<Closing, { readonly kind: 'closed' }> & { readonly auditId: string })
   | Exclude<Closing, { readonly kind: 'closed' }>;
 
-/** Closes a month permanently and records who closed it. Commands and the console both call this function. */
+/**
+ * Closes a month permanently and records who closed it. Commands and the console both call this function, and then
+ * `keepEarnings`: until then, lists of what is open still have what the month contains.
+ */
 export async function closeMonth(
   trx: DatabaseTransaction,
   { month, rules, exchange, reason, decidedBy, audit }: MonthToClose,

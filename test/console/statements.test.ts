@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { listOpenMonths } from '../../src/money/sum-statement.ts';
 import { listAudit } from '../../src/reports/list-audit.ts';
 import { HEADER, openWorkshop, type Workshop } from '../runs/workshop.ts';
 import { pdfText } from '../support/pdf-text.ts';
@@ -137,11 +138,16 @@ describe('a statement', () => {
         )
       ).rows,
       (await sql`select month::text, lines, reason from ops.statements`.execute(db)).rows,
+      await listOpenMonths(db, { limit: 10 }),
       (await listAudit(db, { limit: 10 })).map(({ action, subject, summary, reason }) => ({
         ...{ action, subject, summary, reason },
       })),
     ];
     expect(await lasting(byForm)).toEqual(await lasting(byCommand));
+    // What was closed is open no longer, before any further run.
+    expect(textOf((await get('/statements')).text)).toMatch(
+      /Commission 2026-05 can be closed 1 5\.00 EUR Closed/,
+    );
     expect((await byForm.cli('statement', 'verify')).exitCode).toBe(0);
     const page = await get('/statements/2026-04');
     expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Payments in no payment Closed');

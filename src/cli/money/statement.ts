@@ -215,8 +215,9 @@ function warnOfBrokenRules(output: Output, broken: readonly KnownError[]): void 
  */
 async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
   const { closeMonth, whyNotClosed } = await import('../../decisions/close-month.ts');
+  const { keepEarnings } = await import('../../money/kept-earnings.ts');
   const { loadExchange, loadStatementRules } = await import('../../money/load-rules.ts');
-  const { config, decide } = await openCommand(output, options);
+  const { config, change, decide } = await openCommand(output, options);
   const { month } = options;
   const reason = requireReason(options.reason, 'with the statement');
   const rules = loadStatementRules(config.statements);
@@ -232,6 +233,7 @@ async function performClosing(output: Output, options: CloseOptions): Promise<Ex
   output.print(
     `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
   );
+  if (options.dryRun !== true) await change((db) => keepEarnings(db, { rules }));
   return EXIT.ok;
 }
 

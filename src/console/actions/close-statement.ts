@@ -6,6 +6,7 @@ import {
   sendStatementMails,
   settleStatementMail,
 } from '../../decisions/send-statement.ts';
+import { keepEarnings } from '../../money/kept-earnings.ts';
 import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
 import { sumStatement } from '../../money/sum-statement.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
@@ -22,7 +23,7 @@ export const statementActions: readonly ConsoleAction[] = [
       understood,
       reason,
     }),
-    async perform({ trx, config, decidedBy, audit }, { month, shown, reason: why }) {
+    async perform({ trx, config, decidedBy, audit, afterwards }, { month, shown, reason: why }) {
       const rules = loadStatementRules(config.statements);
       const exchange = loadExchange(config.statements);
       const closing = await closeMonth(trx, { month, rules, exchange, reason: why, decidedBy, audit });
@@ -32,6 +33,7 @@ export const statementActions: readonly ConsoleAction[] = [
         throw new Refused(
           `The statement of ${month} is now ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
         );
+      afterwards((db) => keepEarnings(db, { rules }));
       return closing.auditId;
     },
   }),
