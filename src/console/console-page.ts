@@ -35,7 +35,8 @@ export type Visit = {
   link(path: string, query?: Readonly<Record<string, LinkValue>>): string;
 };
 
-export type LinkValue = string | number | null | undefined;
+/** A value of a link; several are as many parameters of the name. */
+export type LinkValue = string | number | readonly string[] | null | undefined;
 
 /** The result of a page: its content, a redirect, or a file. */
 export type Shown = ShownPage | { readonly redirect: string } | { readonly download: Download };

@@ -270,7 +270,8 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf, onError }: 
 function linkTo(path: string, values: Readonly<Record<string, LinkValue>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values))
-    if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
+    for (const one of [value].flat())
+      if (one !== null && one !== undefined && one !== '') query.append(name, String(one));
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;
 }

@@ -155,10 +155,11 @@ export function keyOf<Name extends string>(
   }
 }
 
-/** The query without some parameters, for a link or form that keeps the others. */
+/** The query without some parameters, with all values of each, for a link or form that keeps the others. */
 export function queryWithout(
   { query }: Asked,
   ...names: readonly string[]
-): Readonly<Record<string, string>> {
-  return Object.fromEntries([...query].filter(([name]) => !names.includes(name)));
+): Readonly<Record<string, readonly string[]>> {
+  const kept = [...new Set(query.keys())].filter((name) => !names.includes(name));
+  return Object.fromEntries(kept.map((name) => [name, query.getAll(name)]));
 }

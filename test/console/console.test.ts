@@ -127,6 +127,17 @@ describe('every page', () => {
     expect(textOf(deciding)).toMatch(
       /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* Unclear: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
     );
+    // The page after one decision has the others, and so has the page in another zone.
+    for (const address of deciding.matchAll(/name="return_to" value="([^"]*)"/g))
+      expect(address[1]?.replaceAll('&amp;', '&')).toContain(`/fix?${chosen.join('&')}&`);
+    const zoned = /<form method="get"[^>]*aria-label="Zone of times">(.*?)<label>/s.exec(deciding)?.[1] ?? '';
+    const kept = [...zoned.matchAll(/name="(\w+)" value="(\w+)"/g)].map(
+      ([, name, value]) => `${name}=${value}`,
+    );
+    expect(kept).toEqual([...chosen, 'chosen=0000000000']);
+    expect(textOf((await get(`/fix?${kept.join('&')}&zone=America/New_York`)).text)).toContain(
+      'You chose 3 kinds.',
+    );
     const all = textOf((await get('/fix?all=yes&kind=unusual+files')).text);
     expect(all).toMatch(
       /Unusual files: 42 .* The first 25 of 42 lines are shown\. .* Acknowledge 42 findings/,

@@ -5,6 +5,7 @@ import { formatCount } from '../../render/text.ts';
 import type { Visit } from '../console-page.ts';
 import { type Place, type PlacedPage, pages, places } from '../pages/index.ts';
 import { queryWithout } from '../read-query.ts';
+import { hiddenFields } from './action-form.ts';
 import { instant } from './parts.ts';
 
 /**
@@ -115,9 +116,8 @@ function tabList({ place, path: current }: PlacedPage, visit: Visit): Html | nul
 
 /** Form for the time zone, which is part of the address like every choice. */
 function zoneForm(visit: Visit): Html {
-  const others = Object.entries(queryWithout(visit, 'zone', 'done'));
   return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">
-${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(queryWithout(visit, 'zone', 'done'))}
 <label>Show times in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>
 </form>`;
 }

@@ -125,9 +125,10 @@ function countAll(groups: Groups<unknown>): string {
   );
 }
 
-/** Names a group in an address, in which hundreds have room. */
+/** Names a group in an address, in which hundreds have room. It has the same name in every zone. */
 function keyOf(href: string): string {
-  return createHash('sha256').update(href).digest('hex').slice(0, 10);
+  const named = href.replace(/[?&]zone=[^&]*$/, '');
+  return createHash('sha256').update(named).digest('hex').slice(0, 10);
 }
 
 /** What groups come to: `at least` as much, if some of it is not known. */
