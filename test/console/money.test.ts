@@ -208,10 +208,10 @@ describe('the pages about money', () => {
   it('show what the service counts like reconcile, deals with the largest unexplained difference first', async () => {
     const shop = await openShop(earned);
     const { get } = await startTestConsole(shop);
-    expect(textOf((await get('/money/reconciliation')).text)).toContain('No deal has a difference');
-    expect(textOf((await get('/money/reconciliation?show=all')).text)).toContain(
-      'There is nothing to compare',
-    );
+    for (const show of ['unexplained', 'all'])
+      expect(textOf((await get(`/money/reconciliation?show=${show}`)).text)).toContain(
+        'Nothing was compared yet: the mirror has published no totals.',
+      );
     const run = `(select max(run_id) from ops.runs)`;
     await sql`
       insert into mirror.known_deals (deal_id, first_way, ways, read_at)
@@ -230,6 +230,7 @@ describe('the pages about money', () => {
     let next: string | null = '/money/reconciliation?show=unexplained';
     while (next !== null && seen.length < 200) {
       const { text } = await get(next);
+      expect(textOf(text)).toContain('or that is not known, of 62 deals that were compared. Show all deals');
       if (seen.length === 0) expect(textOf(text)).toMatch(/D060 20\S+ \S+ UTC 70 0 70 10 0 0 \+60 unknown/);
       seen.push(...[...text.matchAll(/deal=(D\d+)"/g)].map(([, id = '']) => id));
       next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null;
@@ -238,6 +239,14 @@ describe('the pages about money', () => {
     const one = textOf((await get('/money/reconciliation?deal=D060')).text);
     expect(one).toMatch(/Counted 70, unknown Posted 0, unknown Before 10 .* Unexplained \+60, unknown/);
     expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
+    // Without a difference, an amount that could not be compared is no agreement.
+    await sql`update reporting.reconciliation set unexplained = 0`.execute(shop.db);
+    const agreed = async () => textOf((await get('/money/reconciliation')).text);
+    expect(await agreed()).toContain(
+      '62 deals were compared: no count differs, and whether the amounts of 62 agree is not known.',
+    );
+    await sql`update reporting.reconciliation set unexplained_amount = 0`.execute(shop.db);
+    expect(await agreed()).toContain('62 deals were compared: no count differs, and no amount differs.');
   });
 
   it('show orders with evidence for several creators, and what each rule would credit, like the command', async () => {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ReconciledDeal } from '../../core/money/reconciliation.ts';
 import type { Database } from '../../db/connect.ts';
-import { execute, rowsOf } from '../../db/statement.ts';
+import { countsOf, execute, rowsOf } from '../../db/statement.ts';
 
 /**
  * Compares the orders that this project posted with those that the service counts, deal by deal.
@@ -97,6 +97,14 @@ export async function listReconciled(
       order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
     left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
     order by -coalesce(abs(r.unexplained), -1), r.deal_id`;
+}
+
+/** Counts the deals of the stored comparison, and those of which it is not known whether the amounts agree. */
+export async function surveyReconciled(
+  db: Database,
+): Promise<{ readonly deals: number; readonly unknownAmounts: number }> {
+  return countsOf<'deals' | 'unknownAmounts'>(db)`
+    select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts" from reporting.reconciliation`;
 }
 
 type KeptDifference = Pick<

@@ -1,13 +1,13 @@
 import type { DealPayout, DisputedOrder, ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { formatMoney } from '../../../core/money.ts';
-import type { Html } from '../../../core/text/html.ts';
+import type { Html, HtmlValue } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { describeHint, HINT_IS_NO_PROOF, readDoubtHints } from '../../../reports/doubts/doubt-hints.ts';
 import { listDisputedOrders } from '../../../reports/money/list-disputed-orders.ts';
 import { listPayouts } from '../../../reports/money/list-payouts.ts';
-import { listReconciled } from '../../../reports/money/reconcile-deals.ts';
+import { listReconciled, surveyReconciled } from '../../../reports/money/reconcile-deals.ts';
 import {
   DISPUTES,
   formatDifference,
@@ -49,29 +49,43 @@ async function showDeals(visit: Visit) {
     handle: textOf(visit, 'handle'),
     isOpen: shown === 'unexplained',
   });
+  const survey = await surveyReconciled(visit.db);
   return {
     title: 'Posted orders compared with those that the service counts',
     content: html`<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${filterForm(visit, [
-  { name: 'show', label: 'Deals', options: SHOWN, value: shown, required: true },
+  { name: 'show', label: 'Show', options: SHOWN, value: shown, required: true },
   { name: 'deal', label: 'Deal' },
   { name: 'handle', label: 'Creator' },
 ])}
-${dealTable(rows, shown, visit)}
+${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
+${dealTable(rows, { survey, visit })}
 <p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
-function dealTable(rows: readonly ReconciledDeal[], shown: (typeof SHOWN)[number], visit: Visit): Html {
+type Survey = Awaited<ReturnType<typeof surveyReconciled>>;
+
+/** Why the list of differences is empty. What could not be compared is no agreement. */
+function noDifference({ deals, unknownAmounts }: Survey, visit: Visit): HtmlValue {
+  if (deals === 0) return 'Nothing was compared yet: the mirror has published no totals.';
+  const amounts =
+    unknownAmounts === 0
+      ? 'no amount differs'
+      : `whether the amounts of ${formatCount(unknownAmounts)} agree is not known`;
+  return html`${plural(deals, 'deal')} ${deals === 1 ? 'was' : 'were'} compared: no count differs, and ${amounts}. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}`;
+}
+
+function dealTable(
+  rows: readonly ReconciledDeal[],
+  { survey, visit }: { readonly survey: Survey; readonly visit: Visit },
+): Html {
   return pagedTable(
     {
       rows,
       visit,
       about: 'Posted orders compared with those that the service counts',
-      none:
-        shown === 'unexplained'
-          ? html`No deal has a difference that nothing explains. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}`
-          : 'There is nothing to compare: the mirror has published no totals yet.',
+      none: noDifference(survey, visit),
       key: ({ unexplained, dealId }) => [unexplained === null ? -1 : Math.abs(unexplained), dealId],
     },
     [
