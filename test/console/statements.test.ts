@@ -112,6 +112,7 @@ describe('a statement', () => {
     const [byCommand, byForm] = [await openEarned(), await openEarned()];
     await byCommand.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
     const { get, post } = await startTestConsole(byForm);
+    const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
     const unticked = await post('/statements/close', { ...shown, reason: 'paid out' });
@@ -154,8 +155,14 @@ describe('a statement', () => {
     expect(page.text).not.toContain('action="/statements/close"');
     expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
+    // A fee is in the open amount of its creator, as in the statement.
+    byForm.write('terms.csv', `${TERMS}DEALBEN,,,25,EUR,2026-04-01,\n`);
+    expect(await of('ben.test')).toMatch(
+      /In open statements 25\.00 EUR can be closed and paid.* In closed statements 10\.00 EUR .* 2026-05 DEALBEN can be closed 0 25\.00 EUR PDF 2026-04 DEALBEN closed [^E]* 1 10\.00 EUR in no payment PDF/,
+    );
+    byForm.write('terms.csv', 'deal_id\n1,2\n');
+    expect(await of('ben.test')).toMatch(/In open statements nothing .* shown without fixed fees\./);
     // A deal that has another creator by now: the statement stays that of the creator who had it.
-    const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
     expect(await of('mia.test')).toMatch(/In closed statements \d/);
     // Neither another spelling nor an unknown one makes it that of somebody else.
     await sql`alter table ops.statement_headings disable trigger all`.execute(byForm.db);

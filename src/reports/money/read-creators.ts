@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import { feesOf } from '../../money/read-statement.ts';
+import type { StatementRules } from '../../money/statement.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
 export type CreatorMonth = {
@@ -43,18 +46,22 @@ export type CreatorStatement = {
   readonly currency: string;
   readonly orders: number;
   readonly amount: string;
+  /** Ids of the payments that pay it, whatever became of them. */
+  readonly payments: readonly string[];
   /** When the statement was closed; null while it is open. */
   readonly closedAt: Date | null;
 };
 
 /**
  * Lists what closed statements contain for a creator, who had the deal when it was closed, and, as of the last refresh of
- * the reports, what the open ones will; newest month first.
+ * the reports, what the open ones will; newest month first. What came too late for a closed month is in the one after it.
  *
  * @param options.creator the creator's handle, in any spelling.
  * @param options.spellings the spellings that the reports have of it.
  * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
  * @param options.currencies the currencies of their amounts.
+ * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of codes are
+ *   of no deal, so no statement for a creator has them. Null: the rules cannot be read.
  */
 export async function listCreatorStatements(
   db: Database,
@@ -63,30 +70,48 @@ export async function listCreatorStatements(
     spellings,
     deals,
     currencies,
+    fees,
     limit,
   }: {
     readonly creator: string;
     readonly spellings: readonly string[];
     readonly deals: readonly string[];
     readonly currencies: readonly string[];
+    readonly fees: { readonly rules: StatementRules; readonly month: string } | null;
     readonly limit: number;
   },
 ): Promise<readonly CreatorStatement[]> {
   return rowsOf<CreatorStatement>(db)`
-    select to_char(due_month, 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders)::float8 as orders,
-      sum(earned_amount - closed_amount)::text as amount, null::timestamptz as "closedAt"
-    from reporting.deal_earnings
-    where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
+    with ${fees === null ? sql`` : sql`${feesOf(fees.rules, fees)},`}
+    open as (
+      select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders, earned_amount - closed_amount as amount
+      from reporting.deal_earnings
+      where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
+      ${
+        fees === null
+          ? sql``
+          : sql`
+      union all
+      select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before from fee_lines
+      where deal_id is not null and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${creator}::text) and earned_amount <> closed_before`
+      }
+    )
+    select to_char(greatest(due_month, c.next), 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders)::float8 as orders,
+      sum(amount)::text as amount, null::timestamptz as "closedAt", '{}'::text[] as payments
+    from open, (select (max(month) + interval '1 month')::date as next from ops.statements) c
     group by 1, 2, 3
     union all
-    select to_char(s.month, 'YYYY-MM'), l.deal_id, l.currency, count(*) filter (where l.kind = 'order'), sum(l.amount)::text, s.closed_at
+    select to_char(s.month, 'YYYY-MM'), l.deal_id, l.currency, count(*) filter (where l.kind = 'order'), sum(l.amount)::text,
+      s.closed_at, array(
+        select distinct i.payment_id::text from ops.payment_items i
+        where i.statement_id = s.statement_id and i.deal_id = l.deal_id and i.currency = l.currency)
     from ops.statements s
     join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
       and l.deal_id = any(${[...deals]}::text[])
     -- The handle may have been spelled otherwise then. If it was unknown whose deal it was, it is of nobody.
     join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = l.deal_id
       and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${creator}::text)
-    group by 1, 2, 3, s.closed_at
+    group by s.statement_id, l.deal_id, l.currency
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
 

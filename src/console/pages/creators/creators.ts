@@ -1,7 +1,8 @@
 import { formatAmounts, sumMoney } from '../../../core/money.ts';
 import { foldHandle } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
-import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
+import { lastDayOf, monthAfter, monthBefore, monthsUntil } from '../../../core/time/month.ts';
+import { listPayments, type Payment } from '../../../money/payments/keep-payments.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
@@ -17,6 +18,7 @@ import {
   listCreatorStatements,
 } from '../../../reports/money/read-creators.ts';
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
+import { describePaid } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { monthChart, sparkline } from '../../markup/bars.ts';
 import {
@@ -36,6 +38,7 @@ import {
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
 import { RETURN_KEY, readReturnFilter } from '../money/returns.ts';
+import { readRules } from '../money/statements.ts';
 
 const PATH = '/creators';
 const MONTHS = 12;
@@ -115,14 +118,18 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   ]);
   // The mirror may not know a deal whose orders were credited.
   const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
+  const rules = readRules(visit);
+  const last = monthBefore(visit.now, visit.config.statements.timeZone);
   const [codes, statements, ...orders] = await Promise.all([
     listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
     listCreatorStatements(db, {
       ...{ creator, spellings, deals: ids, limit: SHOWN },
       currencies: sums.map(({ currency }) => currency),
+      fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
   ]);
+  const payments = await listPayments(db, { paymentIds: statements.flatMap(({ payments }) => payments) });
   if (months.length + deals.length + codes.length === 0)
     return missing(creator, 'No deal, code or credited order names this creator.');
   const newest = orders
@@ -133,6 +140,7 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   return {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
     content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
+${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
 ${monthCharts(months, { creator, visit })}
 ${foldedTable(
@@ -156,7 +164,7 @@ ${foldedTable(
   ],
 )}
 <h2>Statements</h2>
-${statementTable(statements, visit)}
+${statementTable(statements, { payments, visit })}
 <h2>Codes</h2>
 ${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
   column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
@@ -240,7 +248,10 @@ function monthCharts(
   })}`;
 }
 
-function statementTable(statements: readonly CreatorStatement[], visit: Visit): Html {
+function statementTable(
+  statements: readonly CreatorStatement[],
+  { payments, visit }: { readonly payments: readonly Payment[]; readonly visit: Visit },
+): Html {
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
   // A document has every currency of its deal, so the first of its rows has the link.
   const rows = statements.map((one, index) => {
@@ -268,6 +279,9 @@ function statementTable(statements: readonly CreatorStatement[], visit: Visit): 
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
       number('Amount', ({ amount, currency }) => amountList([{ amount, currency }])),
+      column('Payment', ({ closedAt, payments: ids }) =>
+        closedAt === null ? null : describePaid(payments.filter(({ paymentId }) => ids.includes(paymentId))),
+      ),
       column('Document', ({ month, dealId, isFirst }) =>
         dealId === '' || !isFirst
           ? null

@@ -139,7 +139,7 @@ type Month = { readonly month: string; readonly rules: StatementRules };
 /**
  * Reads the rules, or describes why they cannot be read. An open statement cannot be computed without them.
  */
-function readRules({ config }: Visit): StatementRules | { readonly problem: Html } {
+export function readRules({ config }: Visit): StatementRules | { readonly problem: Html } {
   try {
     return loadStatementRules(config.statements);
   } catch (error) {
