@@ -113,6 +113,8 @@ describe('a statement', () => {
     await byCommand.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
     const { get, post } = await startTestConsole(byForm);
     const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
+    // Money leads to the first month that is over and not closed.
+    expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
     const unticked = await post('/statements/close', { ...shown, reason: 'paid out' });
@@ -153,6 +155,10 @@ describe('a statement', () => {
     const page = await get('/statements/2026-04');
     expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Payments in no payment Closed');
     expect(page.text).not.toContain('action="/statements/close"');
+    expect(page.text).toContain('href="/money/payments">in no payment</a>');
+    expect((await get('/money')).text).toContain('href="/statements/2026-05">Statement of 2026-05</a>');
+    // A month that the closed one contains is named once.
+    expect(textOf((await get('/statements/2026-03')).text)).not.toContain('2026-04. 2026-04.');
     expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
     // A fee is in the open amount of its creator, as in the statement.

@@ -173,7 +173,7 @@ export function missing(title: string, text: HtmlValue): ShownPage {
 export function describeKnown(error: unknown): Html {
   if (!(error instanceof KnownError)) throw error;
   const { message, where, help, problems = [] } = error.details;
-  return html`<p class="notice red" role="alert">${prose(message)}${where === undefined ? null : ` ${where}.`} ${prose(help)}</p>
+  return html`<p class="notice red" role="alert">${prose(message)}${where === undefined || message.includes(where) ? null : ` ${where}.`} ${prose(help)}</p>
 <ul>${problems.map((problem) => html`<li>${problem.where}: ${prose(problem.message)} ${prose(problem.help)}</li>`)}</ul>`;
 }
 

@@ -8,6 +8,7 @@ import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import type { Database } from '../../../db/connect.ts';
+import { listOpenMonths } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount } from '../../../render/text.ts';
@@ -47,6 +48,8 @@ const PATH = '/money';
 const GROUPS: readonly ReturnGroup[] = ['creator', ...RETURN_GROUPS.filter((group) => group !== 'creator')];
 /** Months of the pictures. The totals and the list are of the last one, because more would take too long. */
 const MONTHS = 12;
+/** Open months, of which the first that is over is offered to be closed. */
+const OPEN_MONTHS = 200;
 
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage = definePage(PATH, async (visit) => {
@@ -54,6 +57,8 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
   const over = monthBefore(visit.now, visit.config.statements.timeZone);
+  const open = await listOpenMonths(visit.db, { limit: OPEN_MONTHS });
+  const toClose = open.findLast(({ month }) => month <= over)?.month ?? over;
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const { reportingCurrency } = visit.config.statements;
   const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
@@ -72,7 +77,7 @@ export const returnsPage = definePage(PATH, async (visit) => {
   return {
     title: filter.from === filter.to && last !== null ? `Money in ${last}` : 'Money',
     content: html`<p>Credited orders of ${months}, net of refunds and cancellations, and their cost. The figures say which orders carried a code or link, not what a creator caused.</p>
-<p><a class="button" href="${visit.link(`/statements/${over}`)}">Statement of ${over}</a></p>
+<p><a class="button" href="${visit.link(`/statements/${toClose}`)}">Statement of ${toClose}</a></p>
 ${last === null ? null : totals(trend, { last, visit })}
 <nav class="facets" aria-label="Group">${GROUPS.map((group) => facet(visit.link(PATH, { ...others, by: group }), `by ${group}`, group === by))}</nav>
 ${filterForm(visit, [

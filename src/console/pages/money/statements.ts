@@ -199,7 +199,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
   ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
-  ['Payments', closed === null ? null : describePaid(payments)],
+  ['Payments', closed === null ? null : anchor(visit.link('/money/payments'), describePaid(payments))],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
