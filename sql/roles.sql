@@ -46,6 +46,8 @@ begin
   for name in select tgrelid::regclass::text from pg_trigger where tgname = 'append_only' loop
     execute 'revoke update, delete on ' || name || ' from influencer_sync_app';
   end loop;
+  -- Only its trigger writes it.
+  revoke insert on ops.payments_elsewhere from influencer_sync_app;
   -- It analyses what it has filled.
   grant execute on function ops.analyze_table(regclass) to influencer_sync_app;
   -- It recovers a ledger that lost claims.

@@ -7399,7 +7399,7 @@ CREATE TABLE ops.payments_elsewhere (
     payment_id bigint NOT NULL,
     paid_on date NOT NULL,
     amount numeric(24,4) CONSTRAINT payments_elsewhere_amount_not_null1 NOT NULL,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp(),
     recorded_by text NOT NULL,
     reason text NOT NULL,
     CONSTRAINT payments_elsewhere_amount_check1 CHECK ((amount <> (0)::numeric)),
@@ -7415,7 +7415,7 @@ COMMENT ON COLUMN ops.payments_elsewhere.paid_on IS 'Day on which the person pai
 
 COMMENT ON COLUMN ops.payments_elsewhere.amount IS 'In the currency of the payment. Negative: what the creator owed is settled.';
 
-COMMENT ON COLUMN ops.payments_elsewhere.recorded_at IS 'When the person said so.';
+COMMENT ON COLUMN ops.payments_elsewhere.recorded_at IS 'When the person said so. Null: an earlier version recorded it, which kept no time.';
 
 COMMENT ON COLUMN ops.payments_elsewhere.recorded_by IS 'Who said so.';
 

@@ -4,7 +4,7 @@ create table ops.payments_elsewhere (
   payment_id bigint not null references ops.payments,
   paid_on date not null,
   amount numeric(24,4) not null check (amount <> 0),
-  recorded_at timestamptz not null default clock_timestamp(),
+  recorded_at timestamptz default clock_timestamp(),
   recorded_by text not null check (recorded_by <> ''),
   reason text not null check (reason <> '')
 );
@@ -13,13 +13,13 @@ comment on table ops.payments_elsewhere is 'Each part of a payment that a person
 comment on column ops.payments_elsewhere.payment_id is 'Payment, see ops.payments.';
 comment on column ops.payments_elsewhere.paid_on is 'Day on which the person paid it.';
 comment on column ops.payments_elsewhere.amount is 'In the currency of the payment. Negative: what the creator owed is settled.';
-comment on column ops.payments_elsewhere.recorded_at is 'When the person said so.';
+comment on column ops.payments_elsewhere.recorded_at is 'When the person said so. Null: an earlier version recorded it, which kept no time.';
 comment on column ops.payments_elsewhere.recorded_by is 'Who said so.';
 comment on column ops.payments_elsewhere.reason is 'How it was paid.';
 
 -- Of what was recorded before, only the sum and the last day are known.
-insert into ops.payments_elsewhere (payment_id, paid_on, amount, recorded_by, reason)
-select payment_id, elsewhere_on, elsewhere_amount, settled_by, settle_reason from ops.payments where elsewhere_amount > 0;
+insert into ops.payments_elsewhere (payment_id, paid_on, amount, recorded_at, recorded_by, reason)
+select payment_id, elsewhere_on, elsewhere_amount, null, settled_by, settle_reason from ops.payments where elsewhere_amount > 0;
 create function ops.refuse_rewriting() returns trigger language plpgsql as $$
 begin
   raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';

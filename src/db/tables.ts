@@ -4185,7 +4185,7 @@ export interface OpsPaymentsElsewhere {
   /**
    * When the person said so.
    */
-  recorded_at: Generated<Timestamp>;
+  recorded_at: Generated<Timestamp | null>;
   /**
    * Who said so.
    */

@@ -231,6 +231,7 @@ describe('influencer_sync_app', () => {
       'delete from ledger.attempts',
       "update ledger.decisions set reason = 'other'",
       'delete from ledger.seeds',
+      'insert into ops.payments_elsewhere select from ops.payments_elsewhere',
       'delete from public.influencer_sync_migrations',
     ])
       await expect(app.ask(statement), statement).rejects.toThrow(/permission denied|must be owner/);

@@ -73,7 +73,7 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
       to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", p.elsewhere_amount::text as "elsewhereAmount",
       coalesce((
-        select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text) order by x.recorded_at)
+        select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text) order by x.recorded_at nulls first)
         from ops.payments_elsewhere x where x.payment_id = p.payment_id), '[]') as elsewhere,
       r.proposed_at as "proposedAt", p.settled_by as "settledBy", p.settle_reason as "settleReason"
     from ops.payments p join ops.payment_proposals r using (proposal_id)
