@@ -7060,7 +7060,7 @@ COMMENT ON COLUMN ops.bank_entries.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN ops.bank_entries.outcome IS 'counted, held (it does not count; see hold_reason), dismissed (a person said that it is about something else).';
 
-COMMENT ON COLUMN ops.bank_entries.hold_reason IS 'to_confirm, may_be_known (another file had one of this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.';
+COMMENT ON COLUMN ops.bank_entries.hold_reason IS 'to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.';
 
 COMMENT ON COLUMN ops.bank_entries.file_name IS 'File in which it was read first.';
 

@@ -3604,7 +3604,7 @@ export interface OpsBankEntries {
    */
   file_name: string;
   /**
-   * to_confirm, may_be_known (another file had one of this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
+   * to_confirm, may_be_known (another one of the payment or account has this day and amount), unknown_reference, other_currency, too_much (more than the payment), not_exported, nothing_to_return.
    */
   hold_reason: 'to_confirm' | 'may_be_known' | 'unknown_reference' | 'other_currency' | 'too_much' | 'not_exported' | 'nothing_to_return' | null;
   /**

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { inTransaction } from '../../src/db/in-transaction.ts';
 import { findUnpaid } from '../../src/money/payments/find-unpaid.ts';
+import { matchBookings } from '../../src/money/payments/match-bookings.ts';
 import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
 import type { Workshop } from '../runs/workshop.ts';
 import { CODES, closeMonth, IBANS, MAY, openPaymentShop, PAYEES } from './payment-shop.ts';
@@ -468,6 +470,74 @@ ${mia};ten;EUR;2026-05-07;returned
       one.replace('5.00', '5,00'),
       one.replace('</NtryDtls>', '<TxDtls/></NtryDtls>'),
     ];
+  it('are paid once by a booking that several files or rows have, whichever of them says more', async () => {
+    const shop = await openPaymentShop();
+    await propose(shop, '2026-04');
+    // Both are at the bank, and another one of the amount and the account of Mia's.
+    const { rows: payments } = await sql<{ reference: string }>`
+      with exported as (
+        update ops.payments set state = 'exported', exported_as = 'csv', exported_at = now(), exported_by = 'jane' returning *
+      ), later as (
+        insert into ops.payments (proposal_id, creator, currency, amount, reference, state, exported_as, exported_at, exported_by, account_mark)
+        select proposal_id, 'mia.later', currency, amount, 'IS-LATER', state, exported_as, exported_at, exported_by, account_mark
+        from exported where creator = 'mia.test')
+      select reference from exported order by payment_id`.execute(shop.db);
+    const [ben = '', mia = ''] = payments.map(({ reference }) => reference);
+    const read = async (...rows: readonly string[]) => {
+      const text = `reference;bank_reference;iban;amount;currency;day;type\n${rows.map((row) => `${row};EUR;2026-06-06;paid\n`).join('')}`;
+      const { bookings } = parseBankFile(text, 'bank.csv');
+      await inTransaction(shop.db, (trx) => matchBookings(trx, { bookings, file: 'bank.csv', by: 'jane' }));
+      const { rows: booked } = await sql<{ what: string }>`
+        select concat_ws(' ', payment_id, matched_by, amount::numeric(18,2), coalesce(hold_reason, outcome)) as what
+        from ops.bank_entries order by bank_entry_id`.execute(shop.db);
+      return booked.map(({ what }) => what);
+    };
+    const forget = () =>
+      sql`
+        with gone as (delete from ops.bank_entries)
+        update ops.payments set state = 'exported', paid_amount = 0, paid_on = null`.execute(shop.db);
+    // Within a file, two references of the bank are two payments. A row without one may be either of them.
+    expect(await read(`${ben};;;6.00`, `${ben};B1;;6.00`, `${ben};B2;;6.00`)).toEqual([
+      ...['1 reference 6.00 may_be_known', '1 reference 6.00 counted', '1 reference 6.00 counted'],
+    ]);
+    await forget();
+    // Read again once the database knows the payment, the booking of the second file is no second one.
+    const lose = (reference: string) =>
+      sql`update ops.payments set reference = ${reference} where payment_id = 1`.execute(shop.db);
+    await lose('IS-LOST');
+    await read(`${ben};;;6.00`);
+    expect(await read(`${ben};B1;;6.00`)).toEqual(Array(2).fill('6.00 unknown_reference'));
+    await lose(ben);
+    await read(`${ben};;;6.00`);
+    expect(await read(`${ben};B1;;6.00`)).toEqual([
+      ...['1 reference 6.00 counted', '1 reference 6.00 may_be_known'],
+    ]);
+    await forget();
+    // A guess does not keep the booking with the reference from counting; it waits, and names that one.
+    await read(`;;${IBANS.mia};10.00`);
+    expect(await read(`${mia};B1;${IBANS.mia};10.00`)).toEqual([
+      ...['2 account 10.00 may_be_known', '2 reference 10.00 counted'],
+    ]);
+    await forget();
+    // Nor is it the next payment of this amount to the account without a warning.
+    await read(`${mia};B1;;10.00`);
+    expect(await read(`;;${IBANS.mia};10.00`)).toEqual([
+      ...['2 reference 10.00 counted', '3 account 10.00 may_be_known'],
+    ]);
+    expect((await shop.cli('payments', '--held')).stdout.replace(/\s+/g, ' ')).toMatch(
+      /another booking of this payment or account has the same day and amount: .* It resembles booking \d+ of payment 2/,
+    );
+    await forget();
+    // One file that has both says that they are two.
+    expect(await read(`;;${IBANS.mia};10.00`, `;;${IBANS.mia};10.00`)).toEqual([
+      ...['2 account 10.00 to_confirm', '3 account 10.00 to_confirm'],
+    ]);
+    await forget();
+    expect(await read(`IS-LATER;B2;;10.00`, `;B1;${IBANS.mia};10.00`)).toEqual([
+      ...['3 reference 10.00 counted', '2 account 10.00 to_confirm'],
+    ]);
+  });
+
     const read = parseBankFile(camt(odd), 'a.xml');
     expect([read.bookings, read.problems.length]).toEqual([[], 5]);
   });

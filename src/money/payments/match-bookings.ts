@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PaymentState } from '../../core/money/payments.ts';
 import { isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
@@ -35,10 +36,21 @@ export type BankEntry = {
   readonly outcome: 'counted' | 'held' | 'dismissed';
   readonly holdReason: HoldReason | null;
   readonly decidedBy: string | null;
+  /** Others that it may be the same as, if that is why it is held. */
+  readonly resembles: readonly { readonly bankEntryId: string; readonly paymentId: string }[];
 };
 
 /** References of payments of this tool: a booking with an unknown one is about a payment that this database lost. */
 const OURS = /^IS-[0-9A-F]{26}$/;
+
+/**
+ * Whether booking `o` has the payment, day and amount of booking `b`; of one that only has the account, the payment of `o` may
+ * be another one of this account.
+ */
+const resembles = sql`(o.kind, o.booked_on, o.amount, o.currency) = (b.kind, b.booked_on, b.amount, b.currency) and o.outcome <> 'dismissed'
+  and (o.payment_id = b.payment_id or (b.matched_by = 'account' and exists (
+    select from ops.payments own join ops.payments other using (account_mark)
+    where own.payment_id = b.payment_id and other.payment_id = o.payment_id)))`;
 
 /** Lists bookings about payments, in the order in which they happened. */
 export function listBankEntries(
@@ -55,8 +67,12 @@ export function listBankEntries(
 ): Promise<readonly BankEntry[]> {
   return rowsOf<BankEntry>(db)`
     select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind, to_char(booked_on, 'YYYY-MM-DD') as "bookedOn",
-      amount::text as amount, currency, outcome, hold_reason as "holdReason", decided_by as "decidedBy"
-    from ops.bank_entries
+      amount::text as amount, currency, outcome, hold_reason as "holdReason", decided_by as "decidedBy",
+      coalesce((
+        select jsonb_agg(jsonb_build_object('bankEntryId', o.bank_entry_id::text, 'paymentId', o.payment_id::text) order by o.bank_entry_id)
+        from ops.bank_entries o
+        where b.hold_reason = 'may_be_known' and o.bank_entry_id <> b.bank_entry_id and ${resembles}), '[]') as resembles
+    from ops.bank_entries b
     where (${paymentIds}::bigint[] is null or payment_id = any (${paymentIds}::bigint[])) and (${ids}::bigint[] is null or bank_entry_id = any (${ids}::bigint[]))
       and (not ${onlyHeld}::boolean or outcome = 'held')
     order by booked_on, kind, bank_entry_id`;
@@ -124,18 +140,44 @@ export async function matchBookings(
   const written = await rowsOf<{ id: string }>(trx)`
     insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency, outcome, hold_reason, file_name, read_by)
     select key, "paymentId", "matchedBy", kind, "bookedOn", amount, currency, 'held',
-      case when "paymentId" is null then 'unknown_reference' when exists (
-          select from ops.bank_entries b
-          where b.payment_id = "paymentId" and b.kind = g.kind and b.booked_on = "bookedOn" and b.amount = g.amount and b.currency = g.currency
-            and b.outcome <> 'dismissed') then 'may_be_known' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
+      case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
     from jsonb_to_recordset(${toJsonParameter(matched)}::jsonb)
       as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
     returning bank_entry_id as id`;
+  await holdRepeated(trx, { bookings, fresh: [...found, ...matched].map(({ key }) => key) });
   // Those of known bookings, too: a payment may have been exported since.
   const touched = [...new Set([...seen, ...found, ...matched].flatMap(({ paymentId }) => paymentId ?? []))];
   const changed = await settlePayments(trx, touched);
   const entries = await listBankEntries(trx, { ids: written.map(({ id }) => id) });
   return { entries, known: known.size, others, changed };
+}
+
+/**
+ * Holds bookings that may be the same as another one: of two, the guess that waits, or else the one that was read later, or
+ * else the one without a reference of the bank. One file has two bookings if their references of the bank differ, or if they
+ * have none and are equal in all they say.
+ *
+ * @param options.fresh keys of the bookings in the file whose payment was not known before.
+ */
+async function holdRepeated(
+  trx: DatabaseTransaction,
+  { bookings, fresh }: { readonly bookings: readonly Booking[]; readonly fresh: readonly string[] },
+): Promise<void> {
+  await execute(trx)`
+    with file as (
+      select key, "bankReference" as bank, jsonb_build_array("endToEndId", "accountMark") as said
+      from jsonb_to_recordset(${toJsonParameter(bookings)}::jsonb) as g (key text, "bankReference" text, "endToEndId" text, "accountMark" text)
+    ),
+    ranked as (
+      select e.*, bank, said, is_fresh, row(matched_by = 'account' and outcome = 'held', is_fresh, bank is null, bank_entry_id) as rank
+      from ops.bank_entries e left join file on key = entry_key, lateral (select entry_key = any (${fresh}::text[]) as is_fresh) f
+      where payment_id is not null
+    )
+    update ops.bank_entries held set hold_reason = 'may_be_known'
+    from ranked b join ranked o on ${resembles} and o.rank < b.rank and (o.is_fresh or b.is_fresh)
+    where held.bank_entry_id = b.bank_entry_id and b.outcome = 'held' and b.decided_by is null
+      and case when o.said is null or b.said is null then true when o.bank is null and b.bank is null then o.said <> b.said
+        else coalesce(o.bank = b.bank, true) end`;
 }
 
 /** Whether a booking without a reference may be a payment: the same account, currency, and the amount that is open. */

@@ -22,6 +22,8 @@ export type Booking = {
   readonly endToEndId: string | null;
   /** Of the other account. Null: the file does not say it. */
   readonly accountMark: string | null;
+  /** What the bank calls the booking. Null: the file does not say it. */
+  readonly bankReference: string | null;
 };
 
 export type BankFile = {
@@ -32,7 +34,7 @@ export type BankFile = {
   readonly problems: readonly Problem[];
 };
 
-type Found = Omit<Booking, 'key'> & { readonly bankReference: string | null };
+type Found = Omit<Booking, 'key'>;
 
 /** A month of a large account has a few MB. Both readers work in memory. */
 const MAX_CHARS = 50_000_000;
@@ -59,8 +61,8 @@ export function parseBankFile(text: string, where: string): BankFile {
 /** Gives each booking its key. Bookings that are equal in all they say are counted within the file. */
 function withKeys(found: readonly Found[]): readonly Booking[] {
   const seen = new Map<string, number>();
-  return found.map(({ bankReference, ...booking }) => {
-    const { kind, bookedOn, amount, currency, endToEndId, accountMark: mark } = booking;
+  return found.map((booking) => {
+    const { bankReference, kind, bookedOn, amount, currency, endToEndId, accountMark: mark } = booking;
     const same = JSON.stringify([
       bankReference,
       kind,

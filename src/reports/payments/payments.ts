@@ -135,7 +135,7 @@ export function describePaid(payments: readonly Payment[]): string {
 const HOLDS: Readonly<Record<HoldReason, string>> = {
   to_confirm: 'same amount and account, and no reference: confirm or dismiss it',
   may_be_known:
-    'another file had a booking of this payment with the same day and amount: if it is the same one, dismiss it; if there are two, confirm it',
+    'another booking of this payment or account has the same day and amount: if it is the same one, dismiss it; if there are two, confirm it',
   unknown_reference: 'a payment that this database does not know: was it restored?',
   other_currency: 'another currency than the payment: dismiss it, and settle the payment by hand',
   too_much:
@@ -145,8 +145,15 @@ const HOLDS: Readonly<Record<HoldReason, string>> = {
 };
 
 /** What became of a booking: `counted`, or why it is held. */
-export function outcomeOf({ outcome, holdReason }: BankEntry): string {
-  return holdReason === null ? outcome : `held: ${HOLDS[holdReason]}`;
+export function outcomeOf(entry: BankEntry): string {
+  const why = describeHold(entry);
+  return why === null ? entry.outcome : `held: ${why}`;
+}
+
+function describeHold({ holdReason, resembles }: BankEntry): string | null {
+  if (holdReason === null) return null;
+  const others = resembles.map((one) => `booking ${one.bankEntryId} of payment ${one.paymentId}`);
+  return `${HOLDS[holdReason]}${others.length === 0 ? '' : `. It resembles ${others.join(', ')}`}`;
 }
 
 function bookingsTable(entries: readonly BankEntry[]) {
@@ -169,7 +176,7 @@ export function describeHeld(entries: readonly BankEntry[]): readonly Block[] {
     parts: entries.map((entry) =>
       item(
         `booking ${entry.bankEntryId}: ${formatMoney(entry.amount, entry.currency)} ${entry.kind} on ${entry.bookedOn}${entry.paymentId === null ? '' : `, payment ${entry.paymentId}`}`,
-        entry.holdReason === null ? null : HOLDS[entry.holdReason],
+        describeHold(entry),
       ),
     ),
   });
