@@ -3881,7 +3881,7 @@ CREATE VIEW bi.payments AS
     p.currency,
     p.amount,
     p.state,
-    p.paid_amount,
+    GREATEST(p.paid_amount, (0)::numeric) AS paid_amount,
     p.paid_on AS paid_local,
     p.exported_as,
     p.exported_at,
@@ -3901,13 +3901,13 @@ COMMENT ON COLUMN bi.payments.influencer_handle IS 'Creator, or the deal, as pay
 
 COMMENT ON COLUMN bi.payments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.payments.amount IS 'What is to be paid, in currency. Do not add up cancelled and returned payments: their amounts are proposed again.';
+COMMENT ON COLUMN bi.payments.amount IS 'What is to be paid, in currency. Do not add up cancelled and returned payments: their amounts are proposed again. Negative: what the creator owed is settled; it was paid back, or is not taken back, and is set off against nothing.';
 
 COMMENT ON COLUMN bi.payments.state IS 'proposed, exported, partly_paid, paid, returned or cancelled.';
 
-COMMENT ON COLUMN bi.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency; or what a person paid elsewhere.';
+COMMENT ON COLUMN bi.payments.paid_amount IS 'What the bank says was paid, less what came back, in currency; or what a person paid elsewhere. 0 if amount is negative: what a creator owed was not paid to anybody.';
 
-COMMENT ON COLUMN bi.payments.paid_local IS 'Day of the last booking. Null: nothing is paid.';
+COMMENT ON COLUMN bi.payments.paid_local IS 'Day of the last booking, or on which a person paid or settled it. Null: nothing is paid.';
 
 COMMENT ON COLUMN bi.payments.exported_as IS 'Kind of file for the bank: pain.001 or csv. Null: none, it is not exported or was paid elsewhere.';
 

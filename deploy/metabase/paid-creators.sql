@@ -1,5 +1,5 @@
 -- Title: What was each creator paid?
--- Description: What the bank says was paid, or a person paid elsewhere, by creator and currency.
+-- Description: What the bank says was paid, or a person paid elsewhere, by creator and currency. What a creator owed and settled is not in it.
 -- View: bi.payments
 select influencer_handle, currency, sum(paid_amount) as paid_amount, max(paid_local) as last_paid
 from bi.payments

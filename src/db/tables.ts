@@ -4183,7 +4183,7 @@ export interface OpsPaymentsElsewhere {
    */
   reason: string;
   /**
-   * When the person said so.
+   * When the person said so. Null: an earlier version recorded it, which kept no time.
    */
   recorded_at: Generated<Timestamp | null>;
   /**

@@ -1,7 +1,7 @@
 import type { StatementSettings } from '../config/schema.ts';
 import { configurationError } from '../core/known-error.ts';
 import { accountMark } from '../core/money/iban.ts';
-import type { FileKind } from '../core/money/payments.ts';
+import { type FileKind, formatDebt, isDebt } from '../core/money/payments.ts';
 import { formatAmounts, formatMoney, isSameAmount, subtractMoney } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
 import { foldHandle } from '../core/text/fold.ts';
@@ -92,9 +92,10 @@ export async function readUnpaid(
 
 /**
  * Records that a person paid what is unpaid of a creator in another way, so that it is never proposed. If corrections prevail,
- * it is what the creator owes: it was paid back, or the person agreed not to take it back.
+ * it is what the creator owes: it was paid back, or the person agreed not to take it back. The person must say which of the
+ * two is meant, since nothing undoes it.
  *
- * @throws KnownError `payments_not_proposed` (exit 2), also if nothing is unpaid.
+ * @throws KnownError `payments_not_proposed` (exit 2), also if nothing is unpaid, or the other of the two is.
  */
 export async function recordPaidElsewhere(
   trx: DatabaseTransaction,
@@ -104,6 +105,7 @@ export async function recordPaidElsewhere(
     creator,
     currency,
     paidOn,
+    isOwed,
     ...by
   }: By & {
     readonly month: string;
@@ -112,6 +114,8 @@ export async function recordPaidElsewhere(
     readonly currency: string;
     /** Day on which it was paid. */
     readonly paidOn: string;
+    /** Whether the person means what the creator owes. */
+    readonly isOwed: boolean;
   },
 ): Promise<{ readonly proposalId: string; readonly paid: Unpaid }> {
   await requirePast(trx, paidOn);
@@ -131,6 +135,16 @@ export async function recordPaidElsewhere(
           : `Nothing in ${currency} is open with this creator that is not in a payment yet.`,
       help: 'Write creator and currency as payments propose --dry-run lists them. Cancel a payment first if it is not to be sent.',
       safe: SAFE,
+    });
+  if (isDebt(paid) !== isOwed)
+    throw configurationError({
+      ...{ code: 'payments_not_proposed', where: month, safe: SAFE },
+      message: isOwed
+        ? `${paid.creator} owes nothing: ${formatMoney(paid.amount, currency)} is unpaid.`
+        : `There is nothing to pay: with the corrections, ${paid.creator} owes ${formatDebt(paid)}.`,
+      help: isOwed
+        ? 'If you paid it in another way, use payments settle without --owed.'
+        : 'If it was paid back, or you agreed not to take it back, use payments settle with --owed. What you paid beyond the statements cannot be recorded here.',
     });
   const kept = await keepProposal(trx, { month, payments: [paid], paidElsewhereOn: paidOn, ...by });
   return { proposalId: kept.proposalId, paid };
@@ -152,13 +166,17 @@ async function keepProposal(
   },
 ): Promise<{ readonly proposalId: string; readonly auditId: string }> {
   const proposalId = await insertProposal(trx, { month, payments, by: decidedBy, reason, paidElsewhereOn });
+  const debt = payments.find(isDebt);
+  const until = `of ${month} and before`;
   const auditId = await audit({
     ...{ action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment', subjectKind: 'payment' },
     subject: proposalId,
     summary:
       paidElsewhereOn === null
-        ? `Proposal ${proposalId} pays ${plural(payments.length, 'creator')} ${formatAmounts(payments)}, of ${month} and before.`
-        : `${formatAmounts(payments)} of ${month} and before were paid elsewhere on ${paidElsewhereOn}.`,
+        ? `Proposal ${proposalId} pays ${plural(payments.length, 'creator')} ${formatAmounts(payments)}, ${until}.`
+        : debt === undefined
+          ? `${formatAmounts(payments)} ${until} were paid elsewhere on ${paidElsewhereOn}.`
+          : `${formatDebt(debt)} that ${debt.creator} owed ${until} are settled on ${paidElsewhereOn}.`,
     reason,
     after: { payments: payments.length, amounts: formatAmounts(payments) },
   });

@@ -164,11 +164,14 @@ describe('payments of closed statements', () => {
     expect(june).toMatch(/order:\d+ without a deal +1\.00 EUR/);
     // It is paid in cash, and cancelled. Nobody is named of whom to take it back, so a person settles it.
     const nobody = /order:\d+ without a deal/.exec(june)?.[0] ?? '';
-    const settleNobody = (month: string) =>
+    const settleNobody = (month: string, ...more: string[]) =>
       shop.cli(
         ...['payments', 'settle', month, '--creator', nobody, '--currency', 'EUR'],
-        ...['--on', '2026-07-02', '--reason', 'cash'],
+        ...['--on', '2026-07-02', '--reason', 'cash', ...more],
       );
+    expect(said(await settleNobody('2026-06', '--owed'))).toMatch(
+      /owes nothing: 1\.00 EUR is unpaid.*without --owed/,
+    );
     expect((await settleNobody('2026-06')).exitCode).toBe(0);
     shop.drop(
       '4-july.csv',
@@ -179,11 +182,34 @@ describe('payments of closed statements', () => {
     expect((await propose(shop, '2026-07', '--dry-run')).stdout).toMatch(
       /corrections prevail; carried forward: -1\.00 EUR/,
     );
-    expect((await settleNobody('2026-07')).stdout.replace(/\s+/g, ' ')).toContain(
+    // Who means to record a payment does not waive a debt: nothing undoes that.
+    const debt = await settleNobody('2026-07');
+    expect([debt.exitCode, said(debt)]).toEqual([
+      2,
+      expect.stringMatching(
+        /nothing to pay: with the corrections, order:\d+ without a deal owes 1\.00 EUR.*--owed/,
+      ),
+    ]);
+    expect((await settleNobody('2026-07', '--owed')).stdout.replace(/\s+/g, ' ')).toContain(
       `What ${nobody} owes, 1.00 EUR, counts as settled on 2026-07-02.`,
     );
+    // A debt is no payment: not in the audit, not in the list, not in what analysts add up.
+    const { rows: audited } = await sql<{ summary: string }>`
+      select summary from ops.audit where action = 'record_payment' order by audit_id desc limit 1`.execute(
+      shop.db,
+    );
+    expect(audited[0]?.summary).toBe(
+      `1.00 EUR that ${nobody} owed of 2026-07 and before are settled on 2026-07-02.`,
+    );
+    const listed = (await shop.cli('payments', '--state', 'paid')).stdout.replace(/ +/g, ' ');
+    expect(listed).toContain('debt settled 1 -1.00 EUR');
+    expect(listed).toContain('1.00 EUR owed, settled on 2026-07-02');
+    const { rows: inBi } = await sql`
+      select amount, sum(amount) over ()::numeric(18,2)::text as amounts, sum(paid_amount) over ()::numeric(18,2)::text as paid
+      from bi.payments where influencer_handle = ${nobody} order by amount limit 1`.execute(shop.db);
+    expect(inBi).toEqual([{ amount: '-1.0000', amounts: '0.00', paid: '1.00' }]);
     expect((await propose(shop, '2026-07', '--dry-run')).stdout).not.toContain(nobody);
-    expect(said(await settleNobody('2026-07'))).toMatch(/Nothing in EUR is open with this creator/);
+    expect(said(await settleNobody('2026-07', '--owed'))).toMatch(/Nothing in EUR is open with this creator/);
     const of = (csv: string) => csv.split('\r\n').filter((row) => row.includes('closed,2026-07'));
     expect(of((await shop.cli('accruals', '2026-07', '--format', 'csv')).stdout)).toEqual([
       '2026-07,closed,2026-07,4819,EUR,0,5.0000',
@@ -444,32 +470,6 @@ ${mia};ten;EUR;2026-05-07;returned
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
   });
 
-  it.each([
-    ['a document type', '<!DOCTYPE a [<!ENTITY b "c">]><Document/>', /declares a document type/],
-    ['broken XML', '<Document><BkToCstmrStmt>', /not whole/],
-    ['another message', '<Document><BkToCstmrDbtCdtNtfctn/></Document>', /no camt\.053/],
-    ['a table of something else', 'name,amount\na,1\n', /lacks reference or iban/],
-  ])('a file of the bank with %s is refused', (_, text, why) => {
-    expect(() => parseBankFile(text, 'may.xml')).toThrow(why);
-  });
-
-  it('a booking in two files counts once, and two equal ones in a file are two', () => {
-    const one = entry({ amount: '5.00', reference: 'R', bank: '' });
-    const keys = (entries: readonly string[]) =>
-      parseBankFile(camt(entries), 'a.xml').bookings.map(({ key }) => key);
-    const [first, second] = keys([one, one]);
-    expect(keys([one])).toEqual([first]);
-    expect(second).not.toBe(first);
-    // What banks write in place of a reference is none.
-    const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), 'a.xml').bookings;
-    expect(without.map(({ endToEndId }) => endToEndId)).toEqual(['R', null]);
-    // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
-    const odd = [
-      one.replace('<CdtDbtInd>DBIT</CdtDbtInd>', ''),
-      one.replace('2026-05-05', '05.05.2026'),
-      one.replace('5.00', '5,00'),
-      one.replace('</NtryDtls>', '<TxDtls/></NtryDtls>'),
-    ];
   it('are paid once by a booking that several files or rows have, whichever of them says more', async () => {
     const shop = await openPaymentShop();
     await propose(shop, '2026-04');
@@ -538,6 +538,32 @@ ${mia};ten;EUR;2026-05-07;returned
     ]);
   });
 
+  it.each([
+    ['a document type', '<!DOCTYPE a [<!ENTITY b "c">]><Document/>', /declares a document type/],
+    ['broken XML', '<Document><BkToCstmrStmt>', /not whole/],
+    ['another message', '<Document><BkToCstmrDbtCdtNtfctn/></Document>', /no camt\.053/],
+    ['a table of something else', 'name,amount\na,1\n', /lacks reference or iban/],
+  ])('a file of the bank with %s is refused', (_, text, why) => {
+    expect(() => parseBankFile(text, 'may.xml')).toThrow(why);
+  });
+
+  it('a booking in two files counts once, and two equal ones in a file are two', () => {
+    const one = entry({ amount: '5.00', reference: 'R', bank: '' });
+    const keys = (entries: readonly string[]) =>
+      parseBankFile(camt(entries), 'a.xml').bookings.map(({ key }) => key);
+    const [first, second] = keys([one, one]);
+    expect(keys([one])).toEqual([first]);
+    expect(second).not.toBe(first);
+    // What banks write in place of a reference is none.
+    const without = parseBankFile(camt([one, one.replace('>R<', '>NOTPROVIDED<')]), 'a.xml').bookings;
+    expect(without.map(({ endToEndId }) => endToEndId)).toEqual(['R', null]);
+    // What is not known is no payment: an entry without a direction, a day or an amount that belongs to it.
+    const odd = [
+      one.replace('<CdtDbtInd>DBIT</CdtDbtInd>', ''),
+      one.replace('2026-05-05', '05.05.2026'),
+      one.replace('5.00', '5,00'),
+      one.replace('</NtryDtls>', '<TxDtls/></NtryDtls>'),
+    ];
     const read = parseBankFile(camt(odd), 'a.xml');
     expect([read.bookings, read.problems.length]).toEqual([[], 5]);
   });

@@ -1,7 +1,14 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
-import { FILE_KINDS, type FileKind, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
-import { formatMoney, isMore, subtractMoney } from '../../core/money.ts';
+import {
+  FILE_KINDS,
+  type FileKind,
+  formatDebt,
+  isDebt,
+  PAYMENT_STATES,
+  type PaymentState,
+} from '../../core/money/payments.ts';
+import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { plural } from '../../core/text/plural.ts';
 import { type CommandDefinition, type ConfigOptions, parseDay, parseId, parseMonth } from '../command.ts';
@@ -21,6 +28,7 @@ type SettleOptions = ReasonOptions & {
   readonly creator: string;
   readonly currency: string;
   readonly on: string;
+  readonly owed?: boolean;
 };
 type CompleteOptions = ReasonOptions & { readonly on: string };
 
@@ -124,7 +132,8 @@ export const paymentsCommand: CommandDefinition = {
           .argument('<month>', 'the last closed month', parseMonth)
           .requiredOption('--creator <name>', 'as payments propose --dry-run names it')
           .requiredOption('--currency <code>', 'such as EUR')
-          .requiredOption('--on <day>', 'day on which you paid', parseDay)
+          .requiredOption('--on <day>', 'day on which you paid, or agreed that the debt is settled', parseDay)
+          .option('--owed', 'it is what the creator owes: paid back, or not to be taken back')
           .requiredOption('--reason <text>', 'how; kept with the payment'),
       action: performSettling,
     },
@@ -334,19 +343,19 @@ async function performSettling(output: Output, month: string, options: SettleOpt
   const { recordPaidElsewhere } = await import('../../decisions/pay.ts');
   const { config, decide } = await openCommand(output, options);
   const reason = requireReason(options.reason, 'with the payment');
-  const { creator, on: paidOn } = options;
+  const { creator, on: paidOn, owed: isOwed = false } = options;
   const currency = options.currency.toUpperCase();
   const { statements } = config;
   const { proposalId, paid } = await decide((trx, here) =>
-    recordPaidElsewhere(trx, { month, statements, creator, currency, paidOn, reason, ...here }),
+    recordPaidElsewhere(trx, { month, statements, creator, currency, paidOn, isOwed, reason, ...here }),
   );
   output.emit({
     ...{ event: 'payment_settled', proposalId: options.dryRun === true ? null : proposalId },
     ...{ creator: paid.creator, amount: paid.amount, currency },
   });
   output.print(
-    isMore('0', paid.amount)
-      ? `What ${paid.creator} owes, ${formatMoney(subtractMoney('0', paid.amount), currency)}, counts as settled on ${paidOn}. Nothing is set off against it any more.`
+    isDebt(paid)
+      ? `What ${paid.creator} owes, ${formatDebt(paid)}, counts as settled on ${paidOn}. Nothing is set off against it any more.`
       : `${formatMoney(paid.amount, currency)} to ${paid.creator} counts as paid on ${paidOn}.`,
   );
   return EXIT.ok;

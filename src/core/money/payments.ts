@@ -1,3 +1,5 @@
+import { formatMoney, isMore, type Money, subtractMoney } from '../money.ts';
+
 /** What can become of a payment. */
 export const PAYMENT_STATES = [
   'proposed',
@@ -12,3 +14,13 @@ export type PaymentState = (typeof PAYMENT_STATES)[number];
 /** The kinds of files for the bank. */
 export const FILE_KINDS = ['pain.001', 'csv'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
+
+/** Whether an amount of a creator is below zero: corrections prevail, so the creator owes it. */
+export function isDebt({ amount }: Money): boolean {
+  return isMore('0', amount);
+}
+
+/** What a creator owes, for people: `8.00 EUR`. @param debt its amount is below zero. */
+export function formatDebt({ amount, currency }: Money): string {
+  return formatMoney(subtractMoney('0', amount), currency);
+}

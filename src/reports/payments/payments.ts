@@ -1,5 +1,5 @@
 import { lastFour } from '../../core/money/iban.ts';
-import { PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
+import { formatDebt, isDebt, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
 import { formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
 import type { Unpaid } from '../../money/payments/find-unpaid.ts';
 import type { Payment, PaymentOrder } from '../../money/payments/keep-payments.ts';
@@ -27,7 +27,7 @@ const BECOMES: Readonly<Record<Unpaid['becomes'], { readonly title: string; read
     },
     not_positive: {
       title: 'Nothing to pay, because corrections prevail; carried forward',
-      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is. If it was paid back, or you agreed not to take it back, record that: npx influencer-sync payments settle --help',
+      help: 'Later earnings of the creator are set off against it. If an order names no creator, nothing is. If it was paid back, or you agreed not to take it back, record that with --owed: npx influencer-sync payments settle --help',
     },
   };
 const KINDS = Object.keys(BECOMES) as readonly Unpaid['becomes'][];
@@ -66,7 +66,9 @@ function monthsOf({ items }: Unpaid): string {
 }
 
 /** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03, of which elsewhere: 5.00 EUR on 2026-06-03`. */
-export function stateOf({ state, paidAmount, paidOn, currency, exportedAs, elsewhere }: Payment): string {
+export function stateOf(payment: Payment): string {
+  const { state, paidAmount, paidOn, currency, exportedAs, elsewhere } = payment;
+  if (isDebt(payment)) return `${formatDebt(payment)} owed, settled on ${paidOn ?? ''}`;
   const parts = elsewhere.map((part) => `${formatMoney(part.amount, currency)} on ${part.paidOn}`);
   const ofWhich = parts.length === 0 ? '' : `, of which elsewhere: ${parts.join(', ')}`;
   if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}`;
@@ -75,18 +77,19 @@ export function stateOf({ state, paidAmount, paidOn, currency, exportedAs, elsew
   return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
 }
 
-/** Payments of one state, with the sum of each currency. */
-export type PaymentSum = {
-  readonly state: PaymentState;
-  readonly payments: number;
-  readonly amounts: readonly Money[];
-};
-
-function sumPayments(payments: readonly Payment[]): readonly PaymentSum[] {
-  return PAYMENT_STATES.flatMap((state) => {
-    const amounts = payments.filter((one) => one.state === state);
-    return amounts.length === 0 ? [] : [{ state, payments: amounts.length, amounts }];
+/** Payments by state, those of debts apart. */
+function sumPayments(
+  payments: readonly Payment[],
+): readonly { readonly state: string; readonly payments: readonly Payment[] }[] {
+  const wordsOf = (payment: Payment) => (isDebt(payment) ? 'debt settled' : wordsOfState(payment.state));
+  return [...PAYMENT_STATES.map(wordsOfState), 'debt settled'].flatMap((state) => {
+    const own = payments.filter((one) => wordsOf(one) === state);
+    return own.length === 0 ? [] : [{ state, payments: own }];
   });
+}
+
+function wordsOfState(state: PaymentState): string {
+  return state.replace('_', ' ');
 }
 
 /** Describes payments: the sums by state, then each of them. */
@@ -97,9 +100,9 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
       count: payments.length,
       parts: [
         table(sumPayments(payments), [
-          column('state', ({ state }) => state.replace('_', ' ')),
-          number('payments', (sum) => String(sum.payments)),
-          number('amount', ({ amounts }) => formatAmounts(amounts)),
+          column('state', ({ state }) => state),
+          number('payments', (sum) => String(sum.payments.length)),
+          number('amount', (sum) => formatAmounts(sum.payments)),
         ]),
       ],
     }),
@@ -127,7 +130,7 @@ export function describePaid(payments: readonly Payment[]): string {
   if (first === undefined) return 'in no payment';
   if (live.length === 1) return stateOf(first);
   return sumPayments(live)
-    .map(({ state, payments: count }) => `${count} ${state.replace('_', ' ')}`)
+    .map((sum) => `${sum.payments.length} ${sum.state}`)
     .join(', ');
 }
 
