@@ -363,8 +363,8 @@ test('every column with the name of a person gets it from the user of the sessio
   const named = rows.flatMap(({ table, definition }) =>
     [...definition.matchAll(/'(\w+)'/g)].map(([, column]) => `${table}.${column}`),
   );
-  // Its functions record the user themselves, and nobody else may write it.
-  const recorded = [...named, 'ledger.decisions.decided_by'];
+  // Its functions record the user themselves, or its trigger copies the one of the payment, and nobody else may write it.
+  const recorded = [...named, 'ledger.decisions.decided_by', 'ops.payments_elsewhere.recorded_by'];
   const places = (await namesIn(db)).map(({ place }) => place);
   expect(recorded.toSorted()).toEqual(places.toSorted());
 });
