@@ -8,6 +8,7 @@ import {
   digestHeld,
   type HeldFilter,
   type HeldGroup,
+  type HeldOrder,
   listHeldGroups,
   listHeldOrders,
 } from '../reports/held/held-orders.ts';
@@ -34,6 +35,8 @@ export type DecidedHeld =
 
 /** Reasons for which a decision concerns the order as such, however its state changes. */
 const OF_THE_ORDER = ['similar_id', 'similar_order'];
+/** Most orders that the subject of an audit record names. */
+const MOST_NAMED = 5;
 
 /**
  * Decides about held orders as a person does: what was not known is settled, or they are never credited. A decision
@@ -46,17 +49,18 @@ export async function decideHeld(
 ): Promise<DecidedHeld> {
   const groups = await listHeldGroups(trx, filter);
   if (groups.length === 0) return { kind: 'none' };
-  const subjects = await subjectsOf(trx, { filter, groups, decision });
+  const held = await listHeldOrders(trx, { ...filter, limit: null });
   // Last: what a run commits while they are listed makes the digest another one.
   if (shown !== undefined && shown !== (await digestHeld(trx, filter))) return { kind: 'changed', groups };
   const lacking = groups.find((group) => decision === 'credit' && heldReason(group.reason).confirms === null);
   if (lacking !== undefined) return { kind: 'cannot_be_credited', reason: lacking.reason };
-  await storeRulings(trx, { subjects, decision, decidedBy });
+  await storeRulings(trx, { subjects: subjectsOf(held, { filter, groups, decision }), decision, decidedBy });
   const orders = countHeld(groups);
+  const ids = [...new Set(held.map(({ orderId }) => orderId))];
   const auditId = await audit({
     action: 'decide_held_orders',
     subjectKind: 'order',
-    subject: filter.orderIds?.length === 1 ? (filter.orderIds[0] ?? null) : null,
+    subject: ids.length > MOST_NAMED ? null : ids.join(' '),
     summary: describeDecision({ decision, groups }),
     reason,
     filter,
@@ -78,25 +82,24 @@ export function describeDecision({
   const posted = groups.some(({ sent }) => sent > 0) ? ' What was posted stays posted.' : '';
   return decision === 'credit'
     ? `${what} may be credited. The next run decides about ${isOne ? 'it' : 'them'} again.${posted}`
-    : `${what} ${isOne ? 'is' : 'are'} never credited.${posted}`;
+    : `${what} ${isOne ? 'is' : 'are'} never credited.${posted === '' ? ` The next run leaves ${isOne ? 'it' : 'them'} out.` : posted}`;
 }
 
-async function subjectsOf(
-  trx: DatabaseTransaction,
+function subjectsOf(
+  held: readonly HeldOrder[],
   {
     filter,
     groups,
     decision,
   }: Pick<HeldDecision, 'filter' | 'decision'> & { readonly groups: readonly HeldGroup[] },
-): Promise<readonly RuledSubject[]> {
+): readonly RuledSubject[] {
   const isNamed = filter.orderIds != null;
   const statuses = groups.flatMap(({ source, status }) =>
     isNamed || status === null ? [] : [{ source, status }],
   );
-  const orders = await listHeldOrders(trx, { ...filter, limit: null });
   return [
     ...statuses,
-    ...orders
+    ...held
       .filter(({ reason }) => isNamed || reason !== 'unknown_status')
       .map(({ source, orderId, reason, contentHash }) => ({
         source,

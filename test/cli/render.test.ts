@@ -579,6 +579,7 @@ describe('the summary of a run', () => {
       since: new Date(0),
       source: 's',
       reason: 'unknown_status',
+      decision: null,
       status: 'fetched',
       currency: 'EUR',
     };

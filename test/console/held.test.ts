@@ -64,14 +64,28 @@ it('held orders are decided about on their page, with a reason, exactly those th
   expect(textOf((await post('/held/decide', decision)).text)).toContain(
     '1 held order (10.00 EUR) may be credited.',
   );
+  // What is decided waits for the next run, and for nobody: no page asks for it again.
+  const decided = await get(`/held?${new URLSearchParams(chosen)}`);
+  expect(textOf(decided.text)).toContain('Decided: the next run decides about it again.');
+  expect(decided.text).not.toContain('action="/held/decide"');
+  expect(textOf((await get('/orders/shop/1')).text)).toMatch(/Held, 10\.00 EUR: .* Decided: the next run/);
+  expect(textOf((await get('/fix')).text)).not.toContain('mystery');
+  expect((await get('/')).text).not.toMatch(/orders? of orders .*mystery/);
+  expect(textOf((await get('/audit?subject=1')).text)).toContain('order 1');
   // A page from before that decision does not overturn it.
   const late = await post('/held/decide', { ...decision, decision: 'exclude' });
-  expect(textOf(late.text)).toContain('or somebody has decided about them. Look at them again.');
+  expect(textOf(late.text)).toContain('Tick the box');
+  const lateTicked = await post('/held/decide', { ...decision, decision: 'exclude', understood: 'yes' });
+  expect(textOf(lateTicked.text)).toContain(
+    'so nothing was decided. It showed 1 held order (10.00 EUR). Now: none waits for a decision. Look at them again.',
+  );
   const gone = await post('/held/decide', { ...decision, status: 'gone', said: '' });
-  expect(textOf(gone.text)).toContain('so nothing was decided. Now: none is held. Look at them again.');
+  expect(textOf(gone.text)).toContain(
+    'so nothing was decided. Now: none waits for a decision. Look at them again.',
+  );
   const blanks = await get(`/held?${new URLSearchParams({ ...chosen, status: '(none)' })}`);
   await post('/held/decide', {
-    ...{ ...others, decision: 'exclude', reason: 'never paid' },
+    ...{ ...others, decision: 'exclude', understood: 'yes', reason: 'never paid' },
     shown: hidden(blanks.text, 'shown'),
   });
   expect((await shop.run()).exitCode).toBe(0);

@@ -80,24 +80,28 @@ export const orderActions: readonly ConsoleAction[] = [
       /** What it said of them. */
       said: text.default(''),
       decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
+      understood: z.string().optional(),
       reason,
     }),
     async perform(
       { trx, decidedBy, audit },
-      { job, source, why, status, order, shown, said, decision, reason: because },
+      { job, source, why, status, order, shown, said, decision, understood, reason: because },
     ) {
+      if (decision === 'exclude' && understood !== 'yes')
+        throw new Refused('Nothing was decided. Tick the box: an order that is excluded is never credited.');
       const filter = {
         job: job ?? null,
         source,
         reason: why,
         status: readStatus(status ?? null),
         orderIds: order === undefined ? null : [order],
+        isDecided: false,
       };
       const decided = await decideHeld(trx, { filter, shown, decision, reason: because, decidedBy, audit });
       if (decided.kind === 'decided') return decided.auditId;
       if (decided.kind === 'cannot_be_credited')
         throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
-      const now = decided.kind === 'none' ? 'none is held' : sayHeld(decided.groups);
+      const now = decided.kind === 'none' ? 'none waits for a decision' : sayHeld(decided.groups);
       const before = said === '' ? '' : `It showed ${said}. `;
       throw new Refused(
         `The held orders have changed since the page was shown, so nothing was decided. ${before}${now === said ? 'As many are held now, but they are other orders, their state is another, or somebody has decided about them' : `Now: ${now}`}. Look at them again.`,

@@ -268,7 +268,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ),
   'held orders': kindOf(
     async ({ db, link }) =>
-      (await listHeldGroups(db))
+      (await listHeldGroups(db, { isDecided: false }))
         .filter(({ orders }) => orders > 0)
         .map((group) => ({
           what: `Orders of ${group.source} are held: ${describeReason(group)}`,
@@ -283,7 +283,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     async (visit, chosen) => {
       const forms = chosen.map(
         async ({ what, of: [group] }) =>
-          html`<h3>${what}</h3>${group === undefined ? null : await heldForms(visit, { ...group, orderIds: null })}`,
+          html`<h3>${what}</h3>${group === undefined ? null : await heldForms(visit, { ...group, orderIds: null, isDecided: false })}`,
       );
       return html`${await Promise.all(forms)}`;
     },

@@ -9,6 +9,7 @@ import {
   describeReason,
   formatHeld,
   formatPosted,
+  sayDecided,
   sayHeld,
 } from '../../reports/held/describe-held-orders.ts';
 import {
@@ -33,7 +34,10 @@ const PATH = '/held';
 export const heldPage = definePage(PATH, async (visit) => {
   const filter = filterOf(visit);
   // First: what changes while the rest is read makes the forms those of other orders.
-  const forms = filter.source !== null && filter.reason !== null ? await heldForms(visit, filter) : null;
+  const forms =
+    filter.source !== null && filter.reason !== null
+      ? await heldForms(visit, { ...filter, isDecided: false })
+      : null;
   const groups = await listHeldGroups(visit.db, filter);
   return {
     title: 'Held orders',
@@ -52,7 +56,9 @@ ${pagedTable({ rows: groups, visit, about: 'Held orders by reason', none: 'No or
   number('Posted before', (group) =>
     group.sent === 0 ? '' : `${formatCount(group.sent)}, ${formatPosted([group])}`,
   ),
-  column('What to do', ({ reason }) => prose(`${heldReason(reason).what}. ${heldReason(reason).fix}`)),
+  column('What to do', ({ reason, decision }) =>
+    prose(sayDecided(decision) ?? `${heldReason(reason).what}. ${heldReason(reason).fix}`),
+  ),
   column('Job', ({ job }) => job),
 ])}
 ${forms !== null && groups.length > 0 ? await chosen(visit, { filter, groups, forms }) : null}`,
@@ -107,8 +113,9 @@ ${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
   column('Placed', ({ placedAt }) => (placedAt === null ? 'unknown' : instant(placedAt, visit))),
   number('Amount', ({ amount, currency }) => (amount === null ? 'unknown' : formatMoney(amount, currency))),
   column('Stated in', ({ uri, line }) => `${fileName(uri)} line ${formatCount(line)}`),
+  column('Decision', ({ decision }) => sayDecided(decision) ?? 'none yet'),
 ])}
-${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all ${formatCount(all)}.</p>` : null}
+${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all of them that wait for one.</p>` : null}
 ${forms}`;
 }
 
@@ -117,6 +124,7 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
   const shown = await digestHeld(visit.db, filter);
   const groups = await listHeldGroups(visit.db, filter);
   const all = countHeld(groups);
+  if (all === 0) return html`<p>None of these orders waits for a decision.</p>`;
   const { confirms } = heldReason(filter.reason ?? '');
   const hidden = {
     ...(filter.job == null ? {} : { job: filter.job }),
@@ -127,9 +135,19 @@ export async function heldForms(visit: Visit, filter: HeldFilter): Promise<Html>
     shown,
     said: sayHeld(groups),
   };
-  const form = (decision: 'credit' | 'exclude', reasonLabel: string, button: string) =>
-    actionForm(visit, '/held/decide', { hidden: { ...hidden, decision }, reasonLabel, button });
   return html`<p>${sayHeld(groups)}</p>
-${confirms === null ? null : form('credit', `Why ${confirms}`, all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`)}
-${form('exclude', 'Why they are never credited', all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`)}`;
+${
+  confirms === null
+    ? null
+    : actionForm(visit, '/held/decide', {
+        hidden: { ...hidden, decision: 'credit' },
+        reasonLabel: `Why ${confirms}`,
+        button: all === 1 ? 'Credit it' : `Credit all ${formatCount(all)}`,
+      })
+}
+${actionForm(visit, '/held/decide', {
+  hidden: { ...hidden, decision: 'exclude' },
+  confirm: `I have checked ${all === 1 ? 'it' : 'them'}: nobody is credited.`,
+  button: all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`,
+})}`;
 }

@@ -51,7 +51,10 @@ export function describeHeldOrders({
       parts: [
         ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
           const { what, fix } = heldReason(group.reason);
-          return item(nameOf(group, group.orders, formatHeld([group])), `${what}. ${fix}`);
+          return item(
+            nameOf(group, group.orders, formatHeld([group])),
+            sayDecided(group.decision) ?? `${what}. ${fix}`,
+          );
         }),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
         ...(waiting.length === 0 ? [] : [tableOf(orders)]),
@@ -106,6 +109,14 @@ export function sayHeld(groups: readonly HeldGroup[]): string {
 
 type HeldAmount = Pick<HeldGroup, 'amount' | 'withoutAmount'> & { readonly currency: string | null };
 
+/** Says what a decision about held orders does. Null: there is none. */
+export function sayDecided(decision: HeldGroup['decision']): string | null {
+  if (decision === null) return null;
+  return decision === 'credit'
+    ? 'Decided: the next run decides about it again.'
+    : 'Decided: never credited. The next run leaves it out.';
+}
+
 /** Says in a few words why a group is held: `status "shipped" is not known`. */
 export function describeReason({ reason, status }: Pick<HeldGroup, 'reason' | 'status'>): string {
   if (status === null) return reason.replaceAll('_', ' ');
@@ -132,7 +143,8 @@ function commandsOf(
   { job = null, orderIds = null }: Pick<HeldFilter, 'job' | 'orderIds'>,
 ): readonly string[] {
   const asked = `${job === null ? '' : ` --job ${shellWord(job)}`}${orderIds === null ? '' : ` --order ${orderIds.map(shellWord).join(' ')}`}`;
-  return groups.slice(0, SHOWN_GROUPS).flatMap((group) => {
+  const open = groups.filter(({ decision }) => decision === null);
+  return open.slice(0, SHOWN_GROUPS).flatMap((group) => {
     const { confirms } = heldReason(group.reason);
     const select = `npx influencer-sync review --held --source ${shellWord(group.source)} --why ${group.reason}${group.status === null ? '' : ` --status ${shellWord(group.status)}`}${asked}`;
     return [

@@ -11,9 +11,11 @@ export type HeldFilter = {
   /** Status as the export states it, folded; empty for orders without one. */
   readonly status?: string | null;
   readonly orderIds?: readonly string[] | null;
+  /** True: a person has decided about them, and the next run follows that. False: they wait for a decision. */
+  readonly isDecided?: boolean | null;
 };
 
-/** Orders of one job and source that are held for the same reason, in one currency. */
+/** Orders of one job and source that are held for the same reason, in one currency, and decided in the same way. */
 export type HeldGroup = {
   readonly job: string;
   readonly source: string;
@@ -21,7 +23,9 @@ export type HeldGroup = {
   /** The status that is not known; empty if the orders have none. Null: they are held for another reason. */
   readonly status: string | null;
   readonly currency: string;
-  /** Orders that wait for a decision, and their revenue by the rule of the job as far as it is known; null if none is. */
+  /** What a person decided about them, which the next run follows. Null: they wait for a decision. */
+  readonly decision: 'credit' | 'exclude' | null;
+  /** Orders that were not posted, and their revenue by the rule of the job as far as it is known; null if none is. */
   readonly orders: number;
   readonly amount: DecimalText | null;
   /** Number of these orders whose revenue is not known. */
@@ -51,6 +55,8 @@ export type HeldOrder = {
   readonly amount: DecimalText | null;
   /** The codes, links or name that it carries. */
   readonly carries: string | null;
+  /** As in `HeldGroup`. */
+  readonly decision: HeldGroup['decision'];
   readonly placedAt: Date | null;
   /** The file that states it, and its line there. */
   readonly uri: string;
@@ -66,6 +72,7 @@ function selectHeld({
   reason = null,
   status = null,
   orderIds = null,
+  isDecided = null,
 }: HeldFilter): RawBuilder<unknown> {
   return sql`
     from intake.attributions a
@@ -74,8 +81,17 @@ function selectHeld({
       and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
       and (${reason}::text is null or a.reason = ${reason})
       and (${status}::text is null or (a.reason = 'unknown_status' and coalesce(o.status, '') = ${status}))
-      and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))`;
+      and (${orderIds === null} or a.order_id = any(${[...(orderIds ?? [])]}::text[]))
+      and (${isDecided}::boolean is null or (${heldDecision} is not null) = ${isDecided})`;
 }
+
+/** SQL for the decision in force about decision `a` and order `o`, which the next run follows; null if there is none. */
+export const heldDecision = sql`greatest(
+  (select max(r.decision) from intake.rulings r
+    where r.withdrawn_at is null and r.source = a.source and r.order_id = a.order_id
+      and (r.reason = a.reason or r.decision = 'exclude') and (r.content_hash is null or r.content_hash = o.content_hash)),
+  (select r.decision from intake.rulings r
+    where r.withdrawn_at is null and r.source = a.source and r.reason = a.reason and r.status = coalesce(o.status, '')))`;
 
 const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.status, '') end`;
 
@@ -87,15 +103,15 @@ const isSent = sql`exists (
 /** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
   return rowsOf<HeldGroup>(db)`
-    select job, source, reason, status, currency, count(*) filter (where not is_sent)::float8 as orders,
+    select job, source, reason, status, currency, decision, count(*) filter (where not is_sent)::float8 as orders,
       sum(amount) filter (where not is_sent) as amount,
       (count(*) filter (where not is_sent and amount is null))::integer as "withoutAmount", count(*) filter (where is_sent)::float8 as sent,
       sum(amount) filter (where is_sent) as "sentAmount",
       (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount", min(decided_at) as since
     from (
-      select a.*, ${heldStatus} as status, ${isSent} as is_sent
+      select a.*, ${heldStatus} as status, ${heldDecision} as decision, ${isSent} as is_sent
       ${selectHeld(filter)}) h
-    group by 1, 2, 3, 4, 5 order by count(*) desc, 1, 2, 3, 4, 5`;
+    group by 1, 2, 3, 4, 5, 6 order by count(*) desc, 1, 2, 3, 4, 5, 6`;
 }
 
 /** SQL for the decisions in force about decision `a` and order `o`, which the next run follows. */
@@ -123,7 +139,7 @@ export async function listHeldOrders(
 ): Promise<readonly HeldOrder[]> {
   return rowsOf<HeldOrder>(db)`
     select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status, a.currency, a.amount,
-      reporting.without_addresses(a.matched_value) as carries, coalesce(o.placed_at, o.paid_at) as "placedAt",
+      reporting.without_addresses(a.matched_value) as carries, ${heldDecision} as decision, coalesce(o.placed_at, o.paid_at) as "placedAt",
       (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri, o.line_no::float8 as line,
       o.content_hash as "contentHash"
     ${selectHeld(filter)}

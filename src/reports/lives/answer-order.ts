@@ -5,6 +5,7 @@ import { formatInstant } from '../../core/text/format-instant.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import { type Block, say } from '../../render/block.ts';
 import { markLookAlikes } from '../../render/text.ts';
+import { sayDecided } from '../held/describe-held-orders.ts';
 import { creditedBy, type EntryLife } from './entry-lives.ts';
 import type { CodeOwner, OrderAttribution, OrderLife } from './explain-order.ts';
 
@@ -179,9 +180,14 @@ export function sayRefunded({ versions }: OrderLife): string {
     : ` Refunded by now: ${formatMoney(current.refunded, current.currency)}.`;
 }
 
-function answerHeld({ job, reason, amount, currency }: OrderAttribution, life: OrderLife): OrderAnswer {
+function answerHeld(
+  { job, reason, amount, currency, decision }: OrderAttribution,
+  life: OrderLife,
+): OrderAnswer {
   const { what, fix } = heldReason(reason ?? '');
   const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
+  const decided = sayDecided(decision);
+  if (decided !== null) return answer('held', 'dim', `Held${money}: ${what}. ${decided}`);
   const query = new URLSearchParams({
     job,
     ...(life.source === null ? {} : { source: life.source }),

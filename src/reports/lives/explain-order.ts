@@ -6,6 +6,7 @@ import type { AgeBasis } from '../../core/time/file-age.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { listRejected } from '../files/list-rejected.ts';
+import { type HeldGroup, heldDecision } from '../held/held-orders.ts';
 import { type EntryLife, readEntryLives } from './entry-lives.ts';
 
 export type OrderVersion = {
@@ -58,6 +59,8 @@ export type OrderAttribution = {
   readonly claims: string | null;
   /** Owners of the codes of an order that nobody owns at its time: their time is over or has not begun. */
   readonly owners: readonly CodeOwner[];
+  /** What a person decided about it while it is held (`HeldGroup`). */
+  readonly decision: HeldGroup['decision'];
 };
 
 /** A code with its owner: a handle, a deal or a collaboration. */
@@ -236,6 +239,7 @@ async function readAttributions(db: Database, { source, orderId }: Of): Promise<
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
       (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
+      (select ${heldDecision} from intake.orders o where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as decision,
       '{}'::text[] as owners
     from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`;
 }

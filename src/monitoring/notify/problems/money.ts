@@ -112,7 +112,7 @@ export const ordersHeld: ProblemFinder = {
   severity: 'warning',
   title: 'Orders held',
   async find({ db, config }) {
-    const byJob = Map.groupBy(await listHeldGroups(db), ({ job }) => job);
+    const byJob = Map.groupBy(await listHeldGroups(db, { isDecided: false }), ({ job }) => job);
     return [...byJob].flatMap(([job, groups]): readonly Found[] => {
       const held = groups.reduce((sum, { orders }) => sum + orders, 0);
       if (config.jobs[job] === undefined || held === 0) return [];
@@ -130,7 +130,7 @@ export const ordersHeld: ProblemFinder = {
       ];
     });
   },
-  over: (job) => `No order of ${job} is held any more.`,
+  over: (job) => `No held order of ${job} waits for a decision any more.`,
 };
 
 export const totalsDiffer: ProblemFinder = {
