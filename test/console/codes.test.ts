@@ -44,6 +44,12 @@ describe('codes in the console', () => {
     expect(textOf(done.text)).toContain(
       'The code NOBODY is assigned to DEALZOE. The next run of orders matches its orders again.',
     );
+    // Until that run, no page asks for its owner again.
+    expect(textOf((await get('/fix')).text)).not.toContain('NOBODY');
+    expect(textOf((await get('/codes')).text)).toContain('NOBODY assigned to DEALZOE from the next run on');
+    expect(textOf((await get('/codes/assign?job=orders&code=NOBODY')).text)).toMatch(
+      /It is assigned to DEALZOE\. The next run of orders credits 1 order \(7\.00 EUR\) if its rules allow\./,
+    );
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { accepted: 1 } } } });
     expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
     // A second assigned code does not stop the job, and a known owner needs no confirmation.

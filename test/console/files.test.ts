@@ -47,6 +47,11 @@ describe('rejected rows', () => {
     expect(all).toContain('2 rows could not be used.');
     expect(all).toMatch(/bad money 1 1 .* bad time 1 1|bad time 1 1 .* bad money 1 1/);
     expect(all).toContain('april.csv line 3');
+    // The file is not shown as read without fault, and what its rows are worth is not left out of a sum.
+    const file = (await get(`/files/${await fileId(shop, 'april')}`)).text;
+    expect(file).toContain('class="answer yellow"');
+    expect(textOf(file)).toContain('See 2 of its rows to correct');
+    expect(textOf((await get('/fix')).text)).toMatch(/rejected rows 1 unknown .* held files 1 unknown/);
     // An order of a file that could not be used is not called unknown.
     expect((await get('/orders/shop/B3')).text).toMatch(
       /<p>Not read: line 4 of april\.csv could not be used\..*href="\/rejected\/\d+\/3">See the row</,

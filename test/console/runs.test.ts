@@ -27,7 +27,7 @@ describe('runs', () => {
     expect(runs).toMatch(/2 +orders +issues .* 0 posted\n *1 +orders +ok .* 1 posted, 12\.50 EUR/);
     const page = textOf((await get('/runs')).text);
     expect(page).toMatch(
-      /Runs 2, newest first .* 2 orders issues .* 0 posted 1 orders ok .* 1 posted, 12\.50 EUR/,
+      /Runs 2, newest first .* 2 orders issues .* 0 posted It finished: .* 1 orders ok .* 1 posted, 12\.50 EUR/,
     );
   });
 
@@ -87,7 +87,7 @@ describe('the timeline', () => {
       /<a href="\/schedules\?job=orders&amp;from=[\d-]+&amp;to=[\d-]+" tabindex="-1" aria-label="[^"]+: 1 missed"/,
     );
     expect(textOf((await get('/runs?from=2025-01-01&to=2025-01-07')).text)).toContain(
-      'No slot was due on these days.',
+      'Nothing was due on these days.',
     );
     // The range is longer than can be drawn, so only its last days are shown.
     expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Due times 92 days from');

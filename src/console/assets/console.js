@@ -9,9 +9,12 @@ let isStale = false;
 
 /** Whether somebody has begun to fill in a form that changes something: it must keep saying what they saw. */
 function isFilledIn() {
-  const fields = [...document.querySelectorAll('main form[method="post"]')].flatMap((form) => [
-    ...form.elements,
-  ]);
+  const forms = [...document.querySelectorAll('main form[method="post"]')];
+  // Rows that are ticked are a decision that has begun, too, even if the next page is not a change yet.
+  const fields = [
+    ...forms.flatMap((form) => [...form.elements]),
+    ...document.querySelectorAll('main input[form]'),
+  ];
   return fields.some(({ type, checked, defaultChecked, value, defaultValue }) =>
     type === 'radio' || type === 'checkbox'
       ? checked !== defaultChecked
@@ -26,7 +29,18 @@ function refresh() {
   const isTyping = main()?.querySelector('input:focus, textarea:focus, select:focus, dialog[open]');
   isStale = isPaused || document.hidden || Boolean(isTyping) || isFilledIn() || Boolean(isOpened());
   if (isStale) return;
-  window.htmx.ajax('GET', shown, { target: '#main', select: '#main', swap: 'outerMorph' });
+  void window.htmx.ajax('GET', shown, { target: '#main', select: '#main', swap: 'outerMorph' }).then(follow);
+}
+
+/** What is around the page, and the bar of what is chosen, say the same as the page. */
+function follow() {
+  const counts = main().dataset.waits.split(' ');
+  for (const [index, badge] of document.querySelectorAll('.waits').entries()) {
+    badge.textContent = counts[index];
+    badge.title = badge.title.replace(/^\S+/, counts[index]);
+    badge.hidden = counts[index] === '0';
+  }
+  showChosen();
 }
 
 // The result of a form is told once: a page that is loaded again does not repeat it, and one that is kept up to date keeps it.
@@ -80,8 +94,11 @@ document.addEventListener('input', ({ target }) => {
     url.searchParams.set('q', target.value);
     url.searchParams.set('kind', kind);
     const answer = target.value.trim().length < 2 ? null : await fetch(url).catch(() => null);
-    const names = answer?.ok ? (await answer.text()).split('\n') : [];
-    find.list.replaceChildren(...names.filter(Boolean).map((name) => new Option(name, name)));
+    const lines = answer?.ok ? (await answer.text()).split('\n') : [];
+    const names = lines.filter(Boolean).map((line) => line.split('\t'));
+    find.list.replaceChildren(
+      ...names.map(([name, note]) => new Option(note ? `${name} (${note})` : name, name)),
+    );
   }, 150);
 });
 
@@ -96,6 +113,7 @@ function addUp(amounts) {
     sums.set(currency, { sum: sum + Number(number.replaceAll(',', '')), most: Math.max(most, digits) });
   }
   return [...sums]
+    .toSorted(([one], [other]) => one.localeCompare(other))
     .map(
       ([currency, { sum, most }]) =>
         `${sum.toLocaleString('en', { minimumFractionDigits: most, maximumFractionDigits: most })} ${currency}`,

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/notify/notice.ts';
+import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
@@ -58,16 +58,17 @@ ${places.map(
 <button type="submit">Search</button>
 </form>
 </header>
-<main id="main" tabindex="-1">
+<main id="main" tabindex="-1" data-waits="${places.map((place) => formatCount(countWaiting(place, waiting))).join(' ')}">
 ${page === null ? null : tabList(page, visit)}
 ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
 <h1>${title}</h1>
 ${content}
+<p class="dim">As of ${instant(visit.now, visit)}.</p>
 </main>
 <footer>
 <p class="lost" hidden role="status">Not connected: this page may be old.</p>
 <p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
-<p>As of ${instant(visit.now, visit)}. Times are in ${visit.zone}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
+<p>Times are in ${visit.zone}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
 ${zoneForm(visit)}
 ${visit.config.console.oidc === null ? null : html`<form method="post" action="${visit.link('/sign-out')}"><button type="submit">Sign out</button></form>`}
 <dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>search</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd> <kbd>e</kbd></dt><dd>open the row</dd><dt><kbd>x</kbd></dt><dd>choose the row</dd><dt><kbd>g</kbd> then <kbd>h</kbd> <kbd>o</kbd> <kbd>c</kbd> <kbd>m</kbd> <kbd>f</kbd> <kbd>s</kbd></dt><dd>go to Home, Orders, Creators, Money, Fix, System</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
@@ -82,19 +83,23 @@ function placeLink(
   { visit, page, waiting }: Pick<Framed, 'page' | 'waiting'> & { readonly visit: Visit },
 ): Html {
   const path = tabsOf(place, visit)[0]?.path ?? '/';
-  const count = (waiting ?? []).filter((problem) => place === 'Home' || placeOf(problem) === place).length;
-  const badge =
-    count === 0
-      ? null
-      : html` <span class="waits" title="${formatCount(count)} waiting for a person">${formatCount(count)}</span>`;
-  const inner = html`${place}${badge}`;
+  const count = countWaiting(place, waiting);
+  const inner = html`${place} <span class="waits" title="${formatCount(count)} waiting for a person"${count === 0 ? html` hidden` : null}>${formatCount(count)}</span>`;
   const key = place.charAt(0).toLowerCase();
   if (page?.place !== place) return html`<a href="${visit.link(path)}" data-go="${key}">${inner}</a>`;
   return html`<a href="${visit.link(path)}" data-go="${key}" aria-current="${page.path === path ? 'page' : 'true'}">${inner}</a>`;
 }
 
+function countWaiting(place: Place, waiting: Framed['waiting']): number {
+  return (waiting ?? []).filter((problem) => place === 'Home' || placeOf(problem) === place).length;
+}
+
+/** Problems that Fix lists, although the page of each is in another place. */
+const LISTED_IN_FIX: readonly ProblemKind[] = ['codes_unowned', 'files_held', 'entries_refused'];
+
 /** The place of the page where a problem is dealt with. */
-function placeOf({ page }: Problem): Place | null {
+function placeOf({ kind, page }: Problem): Place | null {
+  if (LISTED_IN_FIX.includes(kind)) return 'Fix';
   const [path = ''] = page.split('?');
   return pages.find((one) => one.path.replace(/:\w+/, path.split('/')[2] ?? '') === path)?.place ?? null;
 }

@@ -2,6 +2,7 @@ import { KnownError } from '../../core/known-error.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
+import { isDay } from '../../core/time/day.ts';
 import { type ColumnOf, column, number } from '../../render/block.ts';
 import { rowsMarkup } from '../../render/html/block-markup.ts';
 import { html, prose } from '../../render/html/html.ts';
@@ -42,13 +43,14 @@ export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string 
   return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
-/** An instant in the zone that the foot of the page names, with UTC as its tooltip. Empty for null. */
+/** An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone. Empty for null. */
 export function instant(
   at: Date | string | null,
   { zone }: Pick<Shows, 'zone'>,
   { seconds = false }: { readonly seconds?: boolean } = {},
 ): Html {
   if (at === null) return html``;
+  if (typeof at === 'string' && isDay(at)) return html`<time datetime="${at}">${at}</time>`;
   const when = new Date(at);
   return html`<time datetime="${when.toISOString()}" title="${formatInstant(at).slice(0, seconds ? 19 : 16)} UTC">${zonedTime(when, zone, { seconds })}</time>`;
 }

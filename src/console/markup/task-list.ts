@@ -1,4 +1,5 @@
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
+import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
 import { titleOf } from '../../monitoring/notify/problems/index.ts';
 import { html, prose } from '../../render/html/html.ts';
@@ -56,6 +57,6 @@ function taskMarkup(
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
   return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${amountList(amounts)}</span>
 <p>${prose(summary)}</p>
-<small>since ${instant(since, visit)}, ${age}</small></div>
+<small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small></div>
 <div class="act">${act}</div>`;
 }

@@ -14,12 +14,22 @@ import {
   lastReading,
   listFilesRead,
 } from '../../reports/files/list-files.ts';
+import { countRejected } from '../../reports/files/list-rejected.ts';
 import { sayFooterRow } from '../../reports/files/read-files.ts';
 import type { ActionPath } from '../access/permissions.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, chooseBox, chooseForm } from '../markup/action-form.ts';
-import { anchor, badge, factList, filterForm, instant, missing, pagedTable } from '../markup/parts.ts';
-import { idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../read-query.ts';
+import {
+  anchor,
+  badge,
+  countUpTo,
+  factList,
+  filterForm,
+  instant,
+  missing,
+  pagedTable,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT, idOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -161,11 +171,12 @@ export const filePage = definePage('/files/:file', async (visit) => {
   const shown = isId ? await lastReading(visit.db, id) : null;
   const file = isId ? await findFileRead(visit.db, id) : null;
   if (file === null || shown === null) return missing(`File ${id}`, 'There is no file with this number.');
+  const open = await countRejected(visit.db, { sourceFileId: id, isOpen: true, limit: COUNT_LIMIT });
   const findings = file.state === 'held' ? await listFindings(visit.db, { sources: [file.source] }) : [];
   const finding = findings.find(({ uri, verdict }) => uri === file.uri && verdict === 'held');
   return {
     title: fileName(file.uri),
-    content: html`<div class="answer ${file.state === 'held' ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${prose(file.holdHelp.replaceAll(file.uri, fileName(file.uri)))}</p>` : null}</div>
+    content: html`<div class="answer ${file.state === 'held' || open > 0 ? 'yellow' : file.state === 'read' ? 'green' : 'dim'}"><p>${badge(file.state)}${sayCount(file)} ${whyOf(file)}</p>${open === 0 ? null : html`<p>${anchor(visit.link('/rejected', { source: file.source, file: file.uri }), `See ${countUpTo(open, COUNT_LIMIT)} of its rows to correct`)}</p>`}${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${prose(file.holdHelp.replaceAll(file.uri, fileName(file.uri)))}</p>` : null}</div>
 ${factList([
   ['Address', file.uri],
   ['Source', file.source],

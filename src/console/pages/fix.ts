@@ -47,8 +47,10 @@ type Group<Of> = {
   readonly amounts: readonly Amount[];
   /** Number of these things whose amount is not known. */
   readonly withoutAmount?: number;
-  /** Null: it is not known. */
-  readonly since: Date | null;
+  /** What each of those is. Default: `order`. */
+  readonly unit?: string;
+  /** An instant, or a day as text. Null: it is not known. */
+  readonly since: Date | string | null;
   /** Where they are decided, one or many. What is decided there is one group. */
   readonly href: string;
   /** What its decision is about. */
@@ -133,9 +135,13 @@ function keyOf(href: string): string {
 
 /** What groups come to: `at least` as much, if some of it is not known. */
 function moneyOf(groups: readonly Group<unknown>[]): string {
+  const unknown = groups.filter(({ withoutAmount = 0 }) => withoutAmount > 0);
+  const [unit = 'order', ...others] = new Set(unknown.map((group) => group.unit ?? 'order'));
   return formatAtLeast(
     formatAmounts(groups.flatMap(({ amounts }) => amounts)),
-    groups.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+    unknown.reduce((sum, { withoutAmount = 0 }) => sum + withoutAmount, 0),
+    0,
+    others.length === 0 ? unit : 'item',
   );
 }
 
@@ -289,10 +295,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     },
   ),
   'rejected rows': kindOf(async ({ db, link }) =>
-    (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows, since }) => ({
+    (await listRejectedCauses(db, { isOpen: true })).map(({ code, reason, rows, orderRows, since }) => ({
       what: reason,
       count: rows,
       amounts: [],
+      withoutAmount: orderRows,
+      unit: 'row',
       since,
       href: link('/rejected', { code }),
       of: code,
@@ -306,6 +314,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
           what: `${fileName(uri)}: ${(holdMessage ?? '').replaceAll(uri, fileName(uri))}`,
           count: 1,
           amounts: [],
+          withoutAmount: 1,
+          unit: 'file',
           since: firstSeenAt,
           href: link(`/files/${sourceFileId}`),
           of: sourceFileId,
@@ -335,7 +345,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ),
   'codes without an owner': kindOf(async ({ db, link }) => {
     const codes = (await listUnownedCodes(db, { limit: COUNT_LIMIT + 1 })).filter(
-      ({ carriedAs }) => carriedAs === 'code',
+      ({ carriedAs, assignedTo }) => carriedAs === 'code' && assignedTo === null,
     );
     // A code that is used in several currencies is one code, with all its orders.
     return [...Map.groupBy(codes, ({ job, folded }) => link('/codes/assign', { job, code: folded }))].flatMap(
@@ -346,7 +356,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
           what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${days.at(-1)}`,
           count: 1,
           amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
-          since: new Date(days[0] ?? ''),
+          since: days[0] ?? null,
           href,
           of: code,
         }));

@@ -202,7 +202,7 @@ ${life.rejected.map(({ uri, line, sourceFileId, record, reason, isSettled }) => 
 <h2>Attributed</h2>
 ${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
 <h2>Posted</h2>
-${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and nothing will be unless it changes.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
+${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it${life.attributions.length > 0 && life.attributions.every(({ outcome }) => outcome === 'organic' || outcome === 'excluded') ? ', and nothing will be unless it changes' : ' yet'}.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
   };
 });
 

@@ -82,7 +82,7 @@ export const runsPage = definePage(PATH, async (visit) => {
 <h2>Due times <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
-    ? html`<p class="none">No slot was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.</p>`
+    ? html`<p class="none">Nothing was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.</p>`
     : slotTimeline(jobs, groups, {
         scale,
         hrefOf: (cell) => hrefOf(cell, { visit, days }),
@@ -145,7 +145,13 @@ function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
     column('Started', ({ startedAt }) => instant(startedAt, visit)),
     number('Took', ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds))),
     column('Did', (run) => describeDid(run, didOf)),
-    column('Problem', (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH)),
+    column('Problem', (run) =>
+      cut(
+        problemOf(run) ??
+          (run.status === 'issues' ? answerRun(run, { did: didOf, left: leftOf(run) }).text : ''),
+        PROBLEM_LENGTH,
+      ),
+    ),
   ]);
 }
 

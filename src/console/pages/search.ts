@@ -27,7 +27,7 @@ export const searchPage = definePage('/search', async (visit) => {
     return {
       download: {
         ...{ name: 'suggestions.txt', type: 'text/plain' },
-        content: [...new Set(found.map((one) => toPrintableLine(nameOf(one))))].join('\n'),
+        content: [...new Set(found.map(suggestionOf))].join('\n'),
       },
     };
   }
@@ -53,6 +53,12 @@ export const searchPage = definePage('/search', async (visit) => {
     ...(found.length === 0 && text !== null ? { status: 404 as const } : {}),
   };
 });
+
+/** A line of the suggestions: the name and, of a deal, its creator after a tab. */
+function suggestionOf(one: Subject): string {
+  const parts = one.kind === 'deal' && one.note !== null ? [one.name, one.note] : [nameOf(one)];
+  return parts.map(toPrintableLine).join('\t');
+}
 
 function nameOf({ kind, name, id }: Subject): string {
   return kind === 'file' ? fileName(name) : kind === 'run' ? id : name;

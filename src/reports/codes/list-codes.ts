@@ -18,6 +18,8 @@ export type UnownedCode = {
   /** Days in UTC of the first and the last of these orders. */
   readonly firstDay: string;
   readonly lastDay: string;
+  /** The owner whom a person assigned since the last run of the job began; the next run credits what its rules allow. Null: none. */
+  readonly assignedTo: string | null;
 };
 
 /** A code with its owner, as loaded by the last run of the job. */
@@ -75,6 +77,13 @@ export async function listCodeUse(
     order by day_utc`;
 }
 
+/** SQL for the owner of a row of reporting.code_days whom a person assigned and no run has matched yet. */
+const assignedTo = sql`(
+  select max(coalesce(s.influencer_handle, s.deal_id, s.collab_id)) from intake.code_assignments s
+  where carried_as = 'code' and s.job = code_days.job and s.code_folded = lower(code_days.code_folded) and s.withdrawn_at is null
+    and not exists (
+      select from ops.runs r where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
+
 /** Lists codes without an owner, for each currency those with the most revenue first. */
 export async function listUnownedCodes(
   db: Database,
@@ -92,7 +101,7 @@ export async function listUnownedCodes(
 ): Promise<readonly UnownedCode[]> {
   return rowsOf<UnownedCode>(db)`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders)::float8 as orders, sum(amount) as amount,
-      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
+      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay", max(${assignedTo}) as "assignedTo"
     from reporting.code_days
     where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
       and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})
@@ -140,12 +149,12 @@ export type UnownedRevenue = {
   readonly since: string;
 };
 
-/** Sums the revenue of codes without an owner, as of the last refresh of the reports. */
+/** Sums the revenue of codes without an owner, those left out that a person has assigned since the last run, as of the last refresh of the reports. */
 export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
   return rowsOf<UnownedRevenue>(db)`
     select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders, sum(amount) as amount,
       to_char(min(day_utc), 'YYYY-MM-DD') as since
-    from reporting.code_days group by 1, 2 order by 1, 2`;
+    from reporting.code_days where ${assignedTo} is null group by 1, 2 order by 1, 2`;
 }
 
 const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;

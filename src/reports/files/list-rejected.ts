@@ -54,6 +54,8 @@ export type RejectedCause = {
   readonly reason: string;
   readonly help: string;
   readonly rows: number;
+  /** Of those: rows of files of orders, whose amounts are not known. */
+  readonly orderRows: number;
   readonly files: number;
   /** When a run first saw one of the files. */
   readonly since: Date;
@@ -68,9 +70,9 @@ export async function listRejectedCauses(
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedCause[]> {
   return rowsOf<RejectedCause>(db)`
-    select c.code, first.reason, first.help, c.rows, c.files, c.since
+    select c.code, first.reason, first.help, c.rows, c."orderRows", c.files, c.since
     from (
-      select r.code, sum(r.rows)::float8 as rows, count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row,
+      select r.code, sum(r.rows)::float8 as rows, coalesce(sum(r.rows) filter (where f.read_for = 'orders'), 0)::float8 as "orderRows", count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row,
         min(f.first_seen_at) as since
       from (
         select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no

@@ -40,11 +40,12 @@ const FILES = 200;
 
 const isNumber = (text: string): boolean => /^\d{1,18}$/.test(text);
 
-/** Finds what has exactly this id or name, or up to a number of those with a part of it. */
+/** Finds what has exactly this id or name, or up to a number of those with a part of it. If no other kind is looked for (`isOnly`), by what it belongs to, too. */
 type Find = (
   db: Database,
   text: string,
   partsUpTo: number | null,
+  isOnly: boolean,
 ) => Promise<readonly (Pick<Subject, 'id' | 'name'> & Partial<Subject>)[]>;
 
 const FINDERS: Readonly<Record<SubjectKind, Find>> = {
@@ -72,15 +73,17 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     const found = await findHandles(db, text, { partsUpTo });
     return found.map(({ folded, spellings }) => ({ id: folded, name: spellings[0] ?? folded }));
   },
-  async deal(db, text, partsUpTo) {
+  async deal(db, text, partsUpTo, isOnly) {
     const isFound =
-      partsUpTo === null ? sql`deal_id = ${text}` : sql`starts_with(upper(deal_id), upper(${text}::text))`;
+      partsUpTo === null
+        ? sql`deal_id = ${text}`
+        : sql`(starts_with(upper(deal_id), upper(${text}::text)) or ${isOnly} and starts_with(upper(influencer_handle), upper(${text}::text)))`;
     return rowsOf<Pick<Subject, 'id' | 'name' | 'note'>>(db)`
       select deal_id as id, deal_id as name, max(handle) as note from (
         select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest and ${isFound}
         union all select deal_id, influencer_handle from intake.codes where ${isFound}
         union all select deal_id, influencer_handle from reporting.deal_days where deal_id = ${text}
-      ) known group by deal_id order by deal_id limit ${partsUpTo}::bigint`;
+      ) known group by deal_id order by starts_with(upper(deal_id), upper(${text}::text)) desc, deal_id limit ${partsUpTo}::bigint`;
   },
   async code(db, text, partsUpTo) {
     const folded = foldCode(text);
@@ -116,7 +119,8 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
 /** How the id of a deal is written, of which a person may write the letters in another case. The text itself if none is known. */
 export async function spellDeal(db: Database, text: string): Promise<string> {
   const ofCase = async (partsUpTo: number | null) =>
-    (await FINDERS.deal(db, text, partsUpTo)).find(({ id }) => id.toUpperCase() === text.toUpperCase())?.id;
+    (await FINDERS.deal(db, text, partsUpTo, false)).find(({ id }) => id.toUpperCase() === text.toUpperCase())
+      ?.id;
   return (await ofCase(null)) ?? (await ofCase(5)) ?? text;
 }
 
@@ -126,7 +130,7 @@ export async function spellDeal(db: Database, text: string): Promise<string> {
  *
  * @param options.kinds the kinds to look for.
  * @param options.partsUpTo finds up to this number of creators and files that contain the text, and of deals and codes
- *   that begin with it, in either case; null for those that are called so.
+ *   that begin with it (deals also by the creator's handle, if only deals are looked for), in either case; null for those that are called so.
  */
 export async function findSubjects(
   db: Database,
@@ -138,7 +142,7 @@ export async function findSubjects(
 ): Promise<readonly Subject[]> {
   const found = await Promise.all(
     kinds.map(async (kind) =>
-      (await FINDERS[kind](db, text, partsUpTo)).map((one) => ({
+      (await FINDERS[kind](db, text, partsUpTo, kinds.length === 1)).map((one) => ({
         ...{ source: null, note: null, ...one, kind },
         name: maskAddresses(one.name),
       })),

@@ -6,11 +6,12 @@ import { plural } from '../../render/text.ts';
  *
  * @param known the sum of what is known, formatted. Blank: nothing is.
  * @param unknownOrders number of orders whose part is unknown.
+ * @param noun what is called an order by default.
  * @param unknownFees number of fees of which it is unknown whether they are owed.
  */
-export function formatAtLeast(known: string, unknownOrders: number, unknownFees = 0): string {
+export function formatAtLeast(known: string, unknownOrders: number, unknownFees = 0, noun = 'order'): string {
   const unknown = [
-    ...(unknownOrders > 0 ? [plural(unknownOrders, 'order')] : []),
+    ...(unknownOrders > 0 ? [plural(unknownOrders, noun)] : []),
     ...(unknownFees > 0 ? [plural(unknownFees, 'fee')] : []),
   ];
   if (unknown.length === 0) return known;

@@ -81,9 +81,9 @@ async function unowned(visit: Visit): Promise<Html> {
   return html`${pagedTable(
     { rows, visit, about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
     [
-      column('Code', ({ code, folded, job, carriedAs }) =>
+      column('Code', ({ code, folded, job, carriedAs, assignedTo }) =>
         carriedAs === 'code'
-          ? anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))
+          ? html`${anchor(visit.link('/codes/assign', { job, code: folded }), markLookAlikes(code))}${assignedTo === null ? null : html` <small>assigned to ${assignedTo} from the next run on</small>`}`
           : html`${markLookAlikes(code)} <small>${carriedAs}</small>`,
       ),
       number('Orders', ({ orders }) => formatCount(orders)),
@@ -152,11 +152,7 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
     [
       column('Code', ({ job: name, code }) => anchor(visit.link('/codes/assign', { job: name, code }), code)),
       column('Owner', ownerOf(visit)),
-      column('Valid', ({ validFrom, validTo }) =>
-        validFrom === null && validTo === null
-          ? 'always'
-          : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
-      ),
+      column('Valid', (owner) => validity(owner, visit)),
       column('From', ({ line: at, isAssigned }) =>
         at > 0 ? `codes.csv line ${at}` : isAssigned ? 'assigned here' : 'an event of the service',
       ),
@@ -224,6 +220,12 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
   const current = assigned.find(({ withdrawnAt }) => withdrawnAt === null);
   const name = owners[0]?.code ?? current?.code ?? sums[0]?.code ?? code;
   const isUnowned = owners.length === 0 && current === undefined;
+  const waits = sums.some(({ assignedTo }) => assignedTo !== null);
+  const unownedOrders = sums
+    .map(
+      ({ orders: count, amount, currency }) => `${plural(count, 'order')} (${formatMoney(amount, currency)})`,
+    )
+    .join(', ');
   return {
     title: `Code ${name}`,
     content: html`<div class="answer ${isUnowned || sums.length > 0 || leak !== undefined ? 'yellow' : 'green'}"><p>${
@@ -231,8 +233,8 @@ export const assignCodePage = definePage('/codes/assign', async (visit) => {
         ? isUnowned
           ? 'Nobody owns this code.'
           : html`It belongs to ${owners.map((owner, index) => html`${index === 0 ? null : '; '}${ownerOf(visit)(owner)}, ${validity(owner, visit)}`)}.`
-        : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.`
-    } ${sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${sums.map(({ orders: count, amount, currency }, index) => html`${index === 0 ? null : ', '}${plural(count, 'order')} (${formatMoney(amount, currency)})`)} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
+        : `It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}.`
+    } ${waits ? html`The next run of ${job} credits ${unownedOrders} if its rules allow.` : sums.length === 0 ? 'No order with this code lacks an owner, as of the last refresh of the reports.' : html`${unownedOrders} ${sums.length === 1 && sums[0]?.orders === 1 ? 'has' : 'have'} no owner.`}</p></div>
 ${leakEvidence(leak, visit)}
 ${await voidPart(leak, { code: folded, visit })}
 <h2>Orders by day <small>${SHOWN_DAYS} days to the newest order${use.some(({ orders: count, withoutLink }) => count > withoutLink) ? '; yellow: with a link of the creator' : ''}</small></h2>
@@ -241,7 +243,7 @@ ${ownerTable(assigned, owners, visit)}
 <details${isUnowned ? html` open data-open` : null}><summary>${isUnowned ? 'Assign an owner' : 'Assign another owner'}</summary>${assignForm()}</details>
 <h2>Orders with this code and without an owner</h2>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>
-${table({ rows: orders, about: `Newest orders with ${code}`, none: 'No order has this code.' }, orderColumns(visit))}`,
+${table({ rows: orders, about: `Newest orders with ${code}`, none: 'Every order with this code has an owner, or waits for another reason.' }, orderColumns(visit))}`,
   };
 
   function assignForm(): Html {
@@ -270,9 +272,10 @@ async function findJob({ db }: Visit, folded: string): Promise<string | null> {
   return owned?.job ?? unowned?.job ?? null;
 }
 
-function validity({ validFrom, validTo }: OwnedCode, visit: Visit): Html | string {
+function validity({ validFrom, validTo }: OwnedCode | AssignedCode, visit: Visit): Html | string {
   if (validFrom === null && validTo === null) return 'always';
-  return html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`;
+  const shown = (at: Date | string) => (typeof at === 'string' ? at : instant(at, visit));
+  return html`${validFrom === null ? 'always' : shown(validFrom)} to ${validTo === null ? 'open' : shown(validTo)}`;
 }
 
 function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {
@@ -380,7 +383,7 @@ function ownerTable(
     })),
     ...assigned.map((one) => ({
       owner: ownerOf(visit)(one),
-      valid: `${one.validFrom ?? 'always'} to ${one.validTo ?? 'open'}`,
+      valid: validity(one, visit),
       from: html`assigned here ${instant(one.assignedAt, visit)} by ${one.assignedBy}${one.withdrawnAt === null ? null : html`, until ${instant(one.withdrawnAt, visit)}`}`,
     })),
   ];

@@ -49,7 +49,7 @@ export function foldAddress(address: string): string {
 const NO_ADDRESS: Fault = {
   code: 'bad_address',
   reason: 'This is not an e-mail address.',
-  help: 'Write it like jane@example.com, or leave the cell empty.',
+  help: 'Write one address, with @ and a domain, or leave the cell empty.',
 };
 const MORE_THAN_AN_ADDRESS: Fault = {
   code: 'bad_address',

@@ -69,7 +69,7 @@ export const filesHeld: ProblemFinder = {
     for (const job of Object.values(config.jobs)) {
       const held = await heldFiles(job);
       if (held.length === 0) continue;
-      const codes = [...new Set(held.map(({ code }) => code))].toSorted().join(', ');
+      const codes = [...new Set(held.map(({ code }) => code.replaceAll('_', ' ')))].toSorted().join(', ');
       found.push({
         job: job.name,
         since: runs.find(({ job: { name } }) => name === job.name)?.run.startedAt ?? at,
