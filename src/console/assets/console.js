@@ -34,7 +34,9 @@ function refresh() {
 
 /** What is around the page, and the bar of what is chosen, say the same as the page. */
 function follow() {
-  const counts = main().dataset.waits.split(' ');
+  // What came may be no page of the console, such as that of a proxy.
+  const counts = main()?.dataset.waits?.split(' ');
+  if (counts === undefined) return;
   for (const [index, badge] of document.querySelectorAll('.waits').entries()) {
     badge.textContent = counts[index];
     badge.title = badge.title.replace(/^\S+/, counts[index]);
