@@ -48,25 +48,40 @@ export function withoutGlobalId(id: string): string {
 
 /** Matches ids that are their own loose form: lower case, no leading zero. */
 const LOOSE = /^(?:0|[1-9a-z][0-9a-z_/-]*)$/;
-const GROUPED = /^\d{1,3}(?:[.,'\u2019]\d{3})+$/;
+const GROUPED = /^\d{1,3}(?:[.,]\d{3})+$/;
+/** Marks that lists and people put before and after an id. */
+const MARKS_BEFORE = /^[#0[(*]+(?=.)/;
+const MARKS_AFTER = /(?<![\])*,;:.])[\])*,;:.]+$/;
+const OTHER_DIGIT = /(?![0-9])\p{Nd}/gu;
 /** The id of an order as GraphQL writes it: `gid://shopify/Order/5601`, which other exports call 5601. */
 const GLOBAL_ID = /^gid:\/\/[a-z]+\/order\/(?=\d+$)/;
 
 /**
- * Returns the loose form of an order id, in which other tools may write it: lower case, without a leading `#`, blanks,
- * leading zeros, separators of thousands, `.0` at the end and `gid://shopify/Order/`. Two orders of one source with one
- * loose form may be one order: `#1000`, `1,000` and `01000` are similar to 1000.
+ * Returns the loose form of an order id, in which other tools may write it: lower case, with the digits 0 to 9 for those of
+ * other scripts, without a leading `#`, `№`, bracket or `*`, blanks, apostrophes, leading zeros, separators of thousands,
+ * `.0` or punctuation at the end and `gid://shopify/Order/`. Two orders of one source with one loose form may be one order:
+ * `#1000`, `1,000`, `[1000]`, `1000;` and `01000` are similar to 1000.
  *
  * @param id an id as `foldOrderId` returns it.
  * @returns null if the id is its own loose form, as plain numbers are.
  */
 export function similarId(id: string): string | null {
   if (LOOSE.test(id)) return null;
-  const visible = toNfkc(id)
+  const visible = toNfkc(id.replace('№', '#'))
+    .replace(OTHER_DIGIT, valueOfDigit)
     .toLowerCase()
-    .replace(/\s+/g, '')
+    .replace(/[\s'\u2019]+/g, '')
+    .replace(MARKS_AFTER, '')
     .replace(GLOBAL_ID, '')
-    .replace(/^[#0]+(?=.)/, '');
+    .replace(MARKS_BEFORE, '');
   const loose = GROUPED.test(visible) ? visible.replace(/\D/g, '') : visible.replace(/^(\d+)[.,]0+$/, '$1');
   return loose === '' || loose === id ? null : loose;
+}
+
+/** The digits of a script follow each other from its zero on. */
+function valueOfDigit(digit: string): string {
+  const point = digit.codePointAt(0) ?? 0;
+  let zero = point;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String((point - zero) % 10);
 }
