@@ -4,6 +4,7 @@ import { configurationError, type KnownError, type Problem } from '../../core/kn
 import type { Purpose, ReadFor } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { hasDateOrder } from '../values/date-order.ts';
+import { LOWERING_MEANINGS, means } from './column-words.ts';
 import { layoutFor } from './layout-for.ts';
 import { loweringColumns } from './lowering-columns.ts';
 import type { Layout } from './to-layout.ts';
@@ -117,7 +118,10 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
     });
   }
   const lowering = new Set(loweringColumns(layout).flatMap(({ columns }) => columns.map(foldHeader)));
-  for (const column of Object.keys(source.missingColumns).filter((name) => !lowering.has(foldHeader(name))))
+  // A file's own column of such a meaning may be named as well (`unreadColumns`).
+  const isExcusable = (name: string): boolean =>
+    lowering.has(foldHeader(name)) || LOWERING_MEANINGS.some((meaning) => means(name, meaning));
+  for (const column of Object.keys(source.missingColumns).filter((name) => !isExcusable(name)))
     problems.push({
       where,
       message: `missing_columns names "${column}", but the layout ${layout.name} does not require it.`,

@@ -7,19 +7,52 @@ import { foldHeader } from '../../core/text/fold.ts';
 export type Terms = readonly string[];
 
 /**
- * What names of columns of refunds and of cancellations contain, in the languages of most exports. A run and `init` read
- * them; the words that only `init` needs are in config/words.yaml, which takes longer to parse than a layout.
+ * What names of columns contain that can lower an amount, exclude an order or give its amount another currency, in the
+ * languages of most exports. A run and `init` read them; the words that only `init` needs are in config/words.yaml, which
+ * takes longer to parse than a layout.
  */
-export const LOWERING_WORDS: Readonly<Record<'refunded' | 'cancelled', Terms>> = {
+const NAMES = {
   refunded:
-    termsIn(`refund, money back, moneyback, charge back, chargeback, reversed, erstatt, gutschrift, rembours, reembols,
-    rimbors, devol, estorn, terug, ^retour, =return, =returns, =returned, zwrot, zwroc, vracen, vratk, aterbetal,
-    tilbagebetal, palautet, palautus, 返金, 返品, مسترد, استرداد, مرتجع`),
-  cancelled: termsIn('cancel, storn, annul, anul, ^void, makuler, avbrut, perut, キャンセル'),
+    termsIn(`refund, refusj, money back, moneyback, charge back, chargeback, reversed, repaid, =rma, =return, =returns, =returned,
+    credit note, credit memo, creditnote, creditnota, kreditnot, krediter, dobropis, nota de credito, nota di credito,
+    note de credit, =avoir, =avoirs, erstatt, gutschrift, rückzahl, rückbuch, rückgabe, rücklast, rücksend, zurück,
+    terugbet, terugstort, terugge, teruggave, terugvorder, terugzend, =terug, ^retour, geretour, rembours, reembols,
+    reintegr, devol, devuel, estorn, rimbors, =reso, =resi, zwrot, zwroc, vracen, vratk, återbetal, =retur, =returer,
+    ^returbel, ^returner, tilbagebetal, tilbakebetal, palautet, palautus, hyvit, ^iade, возврат, 返金, 返品, 払い戻, 払戻,
+    返還, 退款, مسترد, استرداد, مرتجع, إرجاع`),
+  cancelled:
+    termsIn(`cancel, ^void, revoked, declined, storn, =widerruf, ^widerrufen, ^widerrufsdat, annuler, annuller, ^annul, ^anul,
+    geannul, afgelast, =resilie, =resiliee, resiliation, disdett, odwołan, cofnięt, zrušen, makuler, avbrut, =inställd,
+    =inställda, =inställt, avbeställ, aflyst, kanseller, perut, peruut, キャンセル, 取消, ملغ, إلغاء`),
+  // An amount that is still to be paid. What is only called a balance may be that of an account.
+  unknown_payment:
+    termsIn(`outstanding, openstaand, ausstehend, offener betrag, balance due, amount due, due amount, unpaid amount, restant du,
+    reste a payer, importe pendiente, saldo pendiente, pendiente de pago, valor pendente, da pagare, 未払い`),
+  currency: termsIn(
+    `currenc, valuta, devise, währung, moneda, divisa, moeda, waluta, =měna, valuutta, العملة, 通貨`,
+  ),
 };
 
+/** What a column may say that makes an order count less, or for another amount, than it does without the column. */
+export type LoweringMeaning = keyof typeof NAMES;
+export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
+
+/** Names that only speak of a refund or of a cancellation: `Return policy`, `Cancellation insurance`, `Refundable`. */
+const IS_ABOUT = /(?: (?:insurance|policy|label|address|link|url)|\brefundable|\bnoise cancell?ing)$/;
+
+/** True if the name of a column says that it has this meaning. */
+export function means(header: string, meaning: LoweringMeaning): boolean {
+  const name = headerWords(header);
+  const isReversal = meaning === 'refunded' || meaning === 'cancelled';
+  return says(name, NAMES[meaning]) && !(isReversal && IS_ABOUT.test(name));
+}
+
+/** Reads a list of terms, folded as names are. */
 function termsIn(text: string): Terms {
-  return text.split(',').map((term) => term.trim());
+  return text.split(',').map((term) => {
+    const [sign = ''] = /^[=^]/.exec(term.trim()) ?? [];
+    return sign + headerWords(term);
+  });
 }
 
 /** True if a name contains one of the terms. @param name as `headerWords` returns it. */

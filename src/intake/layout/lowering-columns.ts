@@ -2,7 +2,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import { headerWords, LOWERING_WORDS, says } from './column-words.ts';
+import { LOWERING_MEANINGS, type LoweringMeaning, means } from './column-words.ts';
 import type { ResolvedHeader } from './resolve-header.ts';
 import type { Layout } from './to-layout.ts';
 
@@ -50,10 +50,7 @@ export function loweringColumns(layout: Layout): readonly LoweringColumn[] {
  * Returns true if files may lack the column of the status, by the layout or the source. Orders of such a file
  * count without a status. In a file with the column, an order with a blank status is held (`unknown_status`).
  */
-export function mayLackStatus(
-  layout: Layout,
-  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
-): boolean {
+export function mayLackStatus(layout: Layout, source: Excusing): boolean {
   const { status } = layout.columns;
   if (status === undefined) return true;
   return reasonFor(layout, status) !== null || reasonIn(source.missingColumns ?? {}, status) !== null;
@@ -61,27 +58,41 @@ export function mayLackStatus(
 
 /**
  * Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused.
- * The layout excuses a column that an export does not have. If the file has one of the same meaning that the layout does not
- * read, it was renamed: then only the source can excuse it.
+ * The layout excuses a column that an export does not have. If the file has columns of the same meaning that the layout does
+ * not read, it may have been renamed: then the source must excuse each of them by its own name.
  */
 export function missingColumns(
   header: ResolvedHeader,
   layout: Layout,
-  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
+  source: Excusing,
 ): readonly (LoweringColumn & {
-  /** A header that the layout does not read, and that may be the column. */
-  readonly renamed: string | null;
+  /** Headers that the layout does not read, and that may be the column. */
+  readonly renamed: readonly string[];
 })[] {
   return loweringColumns(layout).flatMap((column) => {
-    const { columns, mayBeMissing } = column;
-    if (header.find(columns) !== null || reasonIn(source.missingColumns ?? {}, columns) !== null) return [];
-    const terms = Object.values(LOWERING_WORDS).find((words) =>
-      columns.some((name) => says(headerWords(name), words)),
-    );
-    const renamed = header.unread.find((name) => terms && says(headerWords(name), terms)) ?? null;
-    return mayBeMissing !== null && renamed === null ? [] : [{ ...column, renamed }];
+    const { columns } = column;
+    if (header.find(columns) !== null) return [];
+    const mayBeMissing = column.mayBeMissing ?? reasonIn(source.missingColumns ?? {}, columns);
+    const meaning = LOWERING_MEANINGS.find((one) => columns.some((name) => means(name, one)));
+    const renamed = meaning === undefined ? [] : unreadColumns(header, meaning, source);
+    return mayBeMissing !== null && renamed.length === 0 ? [] : [{ ...column, mayBeMissing, renamed }];
   });
 }
+
+/** Lists the headers of a meaning that the layout does not read, and that the source does not excuse by their names. */
+export function unreadColumns(
+  { unread }: ResolvedHeader,
+  meaning: LoweringMeaning,
+  { missingColumns: excused = {} }: Excusing,
+): readonly string[] {
+  return unread.filter((name) => means(name, meaning) && reasonIn(excused, [name]) === null);
+}
+
+/** The part of a source that says why its files may lack a column. */
+type Excusing = Partial<Pick<SourceSettings, 'missingColumns'>>;
+
+/** As many of a file's headers as a message names. */
+const SHOWN_HEADERS = 5;
 
 /**
  * Checks that a file has every column that can only lower an amount or exclude an order, unless the layout or
@@ -89,23 +100,33 @@ export function missingColumns(
  *
  * @throws FileHeld `column_missing`.
  */
-export function requireLoweringColumns(
-  header: ResolvedHeader,
-  layout: Layout,
-  source: Partial<Pick<SourceSettings, 'missingColumns'>>,
-): void {
+export function requireLoweringColumns(header: ResolvedHeader, layout: Layout, source: Excusing): void {
   const missing = missingColumns(header, layout, source);
   if (missing.length === 0) return;
+  const [it, column] = missing.length === 1 ? ['it', 'this column'] : ['them', 'these columns'];
   const named = missing.map(({ columns, says }) => `"${columns[0]}" (${says})`);
-  const setting = missing.map(({ columns }) => `"${columns[0]}": "…"`);
-  const renamed = [...new Set(missing.flatMap((column) => column.renamed ?? []))].map(
-    (name) => ` It has "${maskAddresses(name.trim().slice(0, 40))}", which the layout does not read.`,
-  );
+  const renamed = [...new Set(missing.flatMap((one) => one.renamed))].map(shownHeader);
+  const others = header.unread.filter((name) => name.trim() !== '').map(shownHeader);
+  const excuses = [
+    ...missing.flatMap(({ columns, mayBeMissing }) => (mayBeMissing !== null ? [] : [`"${columns[0]}"`])),
+    ...renamed,
+  ];
+  const toRename =
+    renamed.length > 0
+      ? 'If the column was renamed, add its name to the layout. '
+      : others.length > 0
+        ? `If one of the columns that the layout does not read is it, add its name to the layout: ${others.slice(0, SHOWN_HEADERS).join(', ')}${others.length > SHOWN_HEADERS ? ', …' : ''}. `
+        : '';
   throw new FileHeld({
     code: 'column_missing',
-    message: `The file lacks ${named.join(', ')}. Without ${missing.length === 1 ? 'it' : 'them'}, orders that do not count, or amounts that are too high, would be credited.${renamed.join('')}`,
-    help: `${renamed.length === 0 ? '' : 'If the column was renamed, add its name to the layout. '}Export the file again with ${missing.length === 1 ? 'this column' : 'these columns'}. If the exports of this source never have ${missing.length === 1 ? 'it' : 'them'}, and every order counts in full, say so with the reason under the source: missing_columns: { ${setting.join(', ')} }`,
+    message: `The file lacks ${named.join(', ')}. Without ${it}, orders that do not count, or amounts that are too high, would be credited.${renamed.map((name) => ` It has ${name}, which the layout does not read.`).join('')}`,
+    help: `${toRename}Export the file again with ${column}. If the exports of this source never have ${it}, and every order counts in full, say so with the reason under the source: missing_columns: { ${excuses.map((name) => `${name}: "…"`).join(', ')} }`,
   });
+}
+
+/** A header of a file for a message, in quotes. */
+export function shownHeader(name: string): string {
+  return `"${maskAddresses(name.trim().slice(0, 40))}"`;
 }
 
 /** Replaces the names of conditional columns by the columns of the file that they are made of. */

@@ -22,11 +22,16 @@ export function isCurrency(code: string): boolean {
  */
 export function currencyParser(fallback: string | null): (text: string) => string | Fault {
   return remember((text) => {
-    const code = text.trim().toUpperCase();
+    const written = text.trim();
+    const code = written.toUpperCase();
+    if (MINOR_UNIT.test(written)) return BAD_CURRENCY;
     if (code === '') return fallback ?? missingValue('currency');
     return known.has(code) ? code : BAD_CURRENCY;
   });
 }
+
+/** Codes of a hundredth of a currency, such as pence: `GBp`, `ZAc`, `ILa`. Read as the currency, an amount would be a hundredfold. */
+const MINOR_UNIT = /^[A-Z]{2}[a-z]$/;
 
 const BAD_CURRENCY: Fault = {
   code: 'bad_currency',

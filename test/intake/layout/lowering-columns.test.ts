@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { FileHeld } from '../../../src/core/held/file-held.ts';
 import type { StagedOrder } from '../../../src/core/order.ts';
 import { foldHeader } from '../../../src/core/text/fold.ts';
+import { LOWERING_MEANINGS, means } from '../../../src/intake/layout/column-words.ts';
 import { layoutFor } from '../../../src/intake/layout/layout-for.ts';
 import { layoutSchema } from '../../../src/intake/layout/layout-schema.ts';
 import { loadLayouts } from '../../../src/intake/layout/load-layout.ts';
@@ -296,19 +297,86 @@ function layoutOf(yaml: string): Layout {
   return toLayout('own', layoutSchema.parse(parse(yaml)));
 }
 
+/** Reads a file of one order of the generic layout that has one more column. */
+const readWith = (column: string, missingColumns = {}, cell = '40.00', currency = 'currency') =>
+  mapText(`order_id,order_revenue,${currency},status,${column}\n1,100.00,EUR,paid,${cell}\n`, {
+    layout: 'generic',
+    source: { currency: 'EUR', timeZone: null, missingColumns },
+  });
+
 test('a column that was renamed holds the file, although its layout says that files may lack it', async () => {
-  const read = (column: string, missingColumns = {}) =>
-    mapText(`order_id,order_revenue,currency,status,${column}\n1,100.00,EUR,paid,40.00\n`, {
-      layout: 'generic',
-      source: { currency: null, timeZone: null, missingColumns },
-    });
   for (const name of ['refunds', 'Devolución', '返金額'])
-    await expect(read(name)).rejects.toMatchObject({
+    await expect(readWith(name)).rejects.toMatchObject({
       reason: {
         code: 'column_missing',
         message: expect.stringContaining(`It has "${name}", which the layout`),
       },
     });
-  const excused = await read('refunds', { refunded_amount: 'r', refunded: 'r' });
-  expect([excused.orders.length, (await read('weight')).orders.length]).toEqual([1, 1]);
+  expect((await readWith('weight')).orders).toHaveLength(1);
+});
+
+test('only its own name excuses a column that may be a renamed one, and another one of that meaning still holds the file', async () => {
+  const reasons = { refunded_amount: 'r', refunded: 'r' };
+  await expect(readWith('refunds', reasons)).rejects.toMatchObject({
+    reason: { help: expect.stringContaining('missing_columns: { "refunds": "…" }') },
+  });
+  const excused = { ...reasons, refunds: 'A text' };
+  expect((await readWith('Refunds', excused)).orders).toHaveLength(1);
+  await expect(readWith('refunds,Refund amount EUR', excused, '1,40.00')).rejects.toMatchObject({
+    reason: { message: expect.stringContaining('It has "Refund amount EUR"') },
+  });
+});
+
+test('a file that lacks a column under every known name is held with the names of the columns that may be it', async () => {
+  const layout = layoutOf(OWN);
+  const text = 'id,status,currency,total,Wegfall,b,c,,d,e,f\n1,paid,EUR,5.00,,,,,,,\n';
+  await expect(mapText(text, { layout })).rejects.toMatchObject({
+    reason: { help: expect.stringContaining('"Wegfall", "b", "c", "d", "e", …. ') },
+  });
+});
+
+test('one ordinary name per language is known to mean a refund, a cancellation or an open amount', () => {
+  const names = {
+    refunded: `Rückzahlung, Rückbuchung, Rückgabe, Zurückgezahlt, Gutschrift, Importe devuelto, Reintegro, Nota de crédito, Devolução,
+      Geretourneerd bedrag, Terugbetaald, Orderterugbetaling, Terug, Returbelopp, Returneret beløb, Kreditert, Kreditnota,
+      Credit note, Credit note amount, RMA amount, Repaid, Avoir, Reso, Hyvitys, Zwrot, Vráceno, 払い戻し, 払戻金額, 返還額,
+      إرجاع, 退款金额, İade, Возврат`,
+    cancelled: `Cancelled on, Storniert, Widerrufen am, Annulé, Resilié le, Anulado, Disdetta, Geannuleerd, Afgelast, Zrušeno, Odwołano,
+      Cofnięto, Inställd, Aflyst, Kansellert, Peruutettu, Peruttu, 取消日, 取消, キャンセル, ملغي, إلغاء, Revoked at, Declined at`,
+    unknown_payment: `Outstanding, Amount due, Balance Due, Openstaand bedrag, Ausstehend, Restant dû, Saldo pendiente, 未払い`,
+    currency: `Currency Code, currency_code, Valuta, Devise, Währung, presentment_currency, Total currency, Moneda, Moeda, Divisa, Waluta,
+      Měna, Valuutta, العملة, 通貨`,
+  };
+  for (const meaning of LOWERING_MEANINGS)
+    expect(names[meaning].split(',').filter((name) => !means(name, meaning))).toEqual([]);
+});
+
+test('a name that only contains such a word, or only speaks of a refund, says nothing', () => {
+  const names = `Terugkerende klant, Terugbelverzoek, Granulat, Cannula, Cancellation insurance, Return policy, Refund link,
+    Return address, Refundable, Noise cancelling, Returning customer, Widerrufsbelehrung, Installdate, Resilience, Weight`;
+  const found = names.split(',').filter((name) => LOWERING_MEANINGS.some((meaning) => means(name, meaning)));
+  expect(found).toEqual([]);
+  expect([means('Refundable amount', 'refunded'), means('Currency label', 'currency')]).toEqual([true, true]);
+});
+
+test('a column of currencies that the layout does not read holds the file, although the source gives a currency', async () => {
+  for (const name of ['Currency Code', 'Valuta', 'presentment_currency'])
+    await expect(readWith('weight', {}, '1', name)).rejects.toMatchObject({
+      reason: { code: 'currency_unknown', message: expect.stringContaining(`it has "${name}"`) },
+    });
+  expect((await readWith('weight', { valuta: 'Always EUR' }, '1', 'Valuta')).orders).toHaveLength(1);
+  expect((await readWith('weight', {}, '1', 'height')).orders).toHaveLength(1);
+  // What the currency column says is read, so that another one may be that of something else.
+  expect((await readWith('Valuta', {}, 'JPY')).orders).toHaveLength(1);
+});
+
+test('an order of the generic layout with an amount that is still to be paid is held', async () => {
+  for (const name of ['outstanding_balance', 'balance_due', 'amount_due']) {
+    const [order] = (await readWith(name)).orders;
+    expect(order?.exclusion).toBe('unknown_payment');
+    expect((await readWith(name, {}, '0.00')).orders[0]?.exclusion).toBeNull();
+  }
+  await expect(readWith('Amount open (outstanding)')).rejects.toMatchObject({
+    reason: { code: 'column_missing' },
+  });
 });

@@ -140,6 +140,7 @@ describe('the decimals of an amount', () => {
 test('a currency is read in any case, a blank cell is the currency of the source, and what is none is rejected', () => {
   const [read, readWithout] = [currencyParser('CHF'), currencyParser(null)];
   expect([' eur ', 'USD', '', '  '].map(read)).toEqual(['EUR', 'USD', 'CHF', 'CHF']);
-  for (const text of ['EURO', '€', 'XXX', 'xts']) expect(read(text)).toMatchObject({ code: 'bad_currency' });
+  for (const text of ['EURO', 'GBp', 'ZAc', '€', 'XXX', 'xts'])
+    expect(read(text)).toMatchObject({ code: 'bad_currency' });
   expect(readWithout('')).toMatchObject({ code: 'missing_value' });
 });

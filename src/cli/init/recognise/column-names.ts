@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { LayoutField } from '../../../core/layout.ts';
 import { packageFile } from '../../../core/package.ts';
-import { headerWords, LOWERING_WORDS, says, type Terms } from '../../../intake/layout/column-words.ts';
+import {
+  headerWords,
+  LOWERING_MEANINGS,
+  means,
+  says,
+  type Terms,
+} from '../../../intake/layout/column-words.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
 import { currenciesOf } from '../../../intake/values/currency-symbols.ts';
@@ -21,7 +27,7 @@ type Words = {
     readonly others: Readonly<Record<string, Terms>>;
   };
   readonly minor_units: Terms;
-  readonly stops: Readonly<Record<Exclude<Stop, keyof typeof LOWERING_WORDS>, Terms>>;
+  readonly stops: Readonly<Record<'test' | 'draft' | 'disputed', Terms>>;
   readonly reports: Readonly<
     Record<'reward' | 'reward_state' | 'network' | 'settled' | 'fee' | 'net', Terms>
   >;
@@ -128,7 +134,7 @@ export function amountNameOf(header: string): AmountName | null {
   if (SUBTOTALS.has(bare)) return { field: 'subtotal', certain: true };
   if (TOTALS.has(bare) || TOTALS.has(inner)) return { field: 'total', certain: true };
   if (MAYBE_TOTALS.has(inner)) return { field: 'total', certain: false };
-  if (says(name, LOWERING_WORDS.refunded)) return { field: 'refunded', certain: true };
+  if (means(header, 'refunded')) return { field: 'refunded', certain: true };
   const [what] = Object.entries(WORDS.amounts.others).find(([, terms]) => says(name, terms)) ?? [];
   return what === undefined ? null : { field: null, why: `its name means ${what}, which is no revenue` };
 }
@@ -172,9 +178,11 @@ export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed' | 'u
 
 /** The reason for which a column with this name may stop an order; null if its name says none. */
 export function stopNameOf(header: string): Stop | null {
+  const lowering = LOWERING_MEANINGS.find((meaning) => means(header, meaning));
+  if (lowering !== undefined && lowering !== 'currency') return lowering;
   const name = headerWords(header);
-  const stops: Readonly<Record<Stop, Terms>> = { ...LOWERING_WORDS, ...WORDS.stops };
-  return (Object.keys(stops) as Stop[]).find((stop) => says(name, stops[stop])) ?? null;
+  const stops = Object.keys(WORDS.stops) as (keyof typeof WORDS.stops)[];
+  return stops.find((stop) => says(name, WORDS.stops[stop])) ?? null;
 }
 
 /**

@@ -217,8 +217,8 @@ async function measure(
       })) {
         if (take === null) {
           const resolved = resolveHeader(header, layout);
-          for (const { columns, says } of missingColumns(resolved, layout, source))
-            measured.missing.set(columns[0] ?? '', says);
+          for (const { columns, says, renamed } of missingColumns(resolved, layout, source))
+            for (const name of [columns[0] ?? '', ...renamed]) measured.missing.set(name, says);
           take = takerOf(resolved, layout, measured);
         }
         for (const record of records) take(record);
