@@ -10,7 +10,7 @@ import type { KnownError } from '../../core/known-error.ts';
 import { foldCode, foldHandle, foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
-import { shellWord, toPrintableLine } from '../../core/text/printable.ts';
+import { inShellQuotes, shellWord, toPrintableLine } from '../../core/text/printable.ts';
 import { loadLayouts } from '../../intake/layout/load-layout.ts';
 import { foldWord } from '../../intake/values/clean-text.ts';
 import { searchBrands, searchDealflows } from '../../service/account.ts';
@@ -92,6 +92,7 @@ export async function performInit(
   }
   if (found.sources.length === 0) throw nothingRecognised(places);
   refuseUnusedRoles(found, said);
+  refuseWithoutYes(found);
 
   const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
@@ -210,6 +211,22 @@ function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFi
         ? 'Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md.'
         : `Their columns: ${headers.map((header) => JSON.stringify(toPrintableLine(header))).join(', ')}.`,
     );
+}
+
+/**
+ * Refuses customers with a column that asks for consent and has no known yes. They cannot be submitted as ones whose consent
+ * is not recorded: those without an answer would be.
+ */
+function refuseWithoutYes({ sources }: Recognised): void {
+  for (const { name, proposed } of sources) {
+    const [header] = proposed?.withoutYes ?? [];
+    if (header === undefined) continue;
+    const column = toPrintableLine(header);
+    throw usageError(
+      `The column ${JSON.stringify(column)} of ${name} may say who has consented, and nothing in it is known to mean yes.`,
+      `If it says something else: --column ${inShellQuotes(`${column}=unused`)}. Otherwise write a layout that lists the words that mean yes (docs/layouts.md), or leave this export out.`,
+    );
+  }
 }
 
 /**

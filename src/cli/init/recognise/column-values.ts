@@ -3,6 +3,7 @@ import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
+import { headerWords, LOWERING_WORDS, says } from '../../../intake/layout/column-words.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
@@ -162,6 +163,11 @@ function contraryOrder(formats: readonly string[]): RegExp | null {
   const [month, day] = [MONTH_FIRST, DAY_FIRST].map((order) => formats.some((format) => order.test(format)));
   if (month === day) return null;
   return month ? DAY_FIRST : MONTH_FIRST;
+}
+
+/** True if formats of the same cells leave open whether the day or the month is first. */
+export function isDateOrderOpen(formats: readonly string[]): boolean {
+  return [MONTH_FIRST, DAY_FIRST].every((order) => formats.some((format) => order.test(format)));
 }
 
 /**
@@ -359,8 +365,13 @@ function areWords(cells: Cells): boolean {
   return cells.share((cell) => /^\p{L}[^\d@]*$/u.test(cell)) === 1;
 }
 
-/** Words that say of a row that it is no order to be credited, whatever its column is called. */
-const STOPPED = /^(?:refund|return|charge_?back|reversal|cancel|void|test|draft|declined|storn|retour)/;
+/** Words that say of a row that it is no order to be credited, whatever its column is called, besides those of the lists. */
+const STOPPED = /^(?:return|reversal|test|draft|declined|rto\b|rucksend|devuel|retour)/;
+
+function saysStopped(word: string): boolean {
+  const words = headerWords(word);
+  return STOPPED.test(words) || Object.values(LOWERING_WORDS).some((terms) => says(words, terms));
+}
 
 /** True if a column has the states of something that is not the order, such as its shipment. */
 export function isOtherStatus({ header, cells }: MeasuredColumn): boolean {
@@ -375,7 +386,7 @@ export function isOtherStatus({ header, cells }: MeasuredColumn): boolean {
 
 /** True if a word says that an order was returned or cancelled, in any of the languages of the lists. */
 export function isStopped(word: string, { meaningOf }: StatusWords): boolean {
-  return STOPPED.test(foldWord(word)) || /^(?:cancell?ed|returned|refunded)$/.test(meaningOf(word));
+  return saysStopped(word) || /^(?:cancell?ed|returned|refunded)$/.test(meaningOf(word));
 }
 
 /** Columns of names, in which a test order has a word such as "Test". */
@@ -385,11 +396,16 @@ const OF_PERSON = /name|customer|kunde|klant|client/i;
 export function mayBeStatus({ header, cells }: MeasuredColumn, words: StatusWords): boolean {
   if (cells.filled === 0 || cells.counts.size > MAX_STATES || isOfAnother(header, 'status')) return false;
   if (!areWords(cells) || OF_PERSON.test(header)) return false;
-  return cells.share((cell) => words.all.has(foldWord(cell)) || STOPPED.test(foldWord(cell))) > 0;
+  return cells.share((cell) => words.all.has(foldWord(cell)) || saysStopped(cell)) > 0;
 }
 
 const NO = ['no', 'false', '0', 'n', 'nein', 'nee', 'non', 'não', 'none', '-', '0.00', '0,00'];
 const YES = ['yes', 'true', '1', 'y', 'ja', 'oui', 'si', 'sí', 'sim', 'x'];
+
+/** True if a column answers yes or no, and nothing else. */
+export function areAnswers(cells: Cells): boolean {
+  return cells.share((cell) => [...NO, ...YES].includes(cell.toLowerCase())) === 1;
+}
 
 /** An amount that is not zero, or text that is no amount. A list of amounts would let those pass that no file has yet. */
 const NOT_ZERO: StopTest = { matches: '[1-9]|^[^0-9]*[^\\s0-9-][^0-9]*$' };

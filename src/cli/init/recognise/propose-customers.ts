@@ -6,16 +6,17 @@ import {
   isInUse,
   isNo,
   isOfOtherChannel,
+  isTimeOfConsent,
   isYes,
   smellOf,
 } from '../../../intake/customers/map/consent-words.ts';
 import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
-import { describeColumn, type MeasuredColumn, timesOf } from './column-values.ts';
+import { Cells, describeColumn, isDateOrderOpen, type MeasuredColumn, timesOf } from './column-values.ts';
 import { headOf, list } from './proposed-text.ts';
 
 /*
  * A layout for a list of customers that no layout knows. Only words that are known to mean yes, below a header that
- * asks for consent, are one. Every other word is a no, and so is any text in a column whose header takes permission
+ * asks for consent, are one, and times below a header that is that of the consent. Every other word is a no, and so is any text in a column whose header takes permission
  * away. What takes a yes away is shown and asked about: it is read as a no until a person says otherwise.
  */
 
@@ -24,6 +25,8 @@ export type ProposedCustomers = {
   readonly columns: readonly ColumnDecision[];
   /** Columns that may turn a yes into a no, and about which nobody has said anything. */
   readonly assumed: readonly UnclearColumn[];
+  /** Columns that ask for consent, and in which nothing is known to mean yes, so that consent is recorded. */
+  readonly withoutYes: readonly string[];
 };
 
 /** Headers that may be about consent, in addition to those that `smellOf` knows. */
@@ -33,31 +36,67 @@ const MAX_WORDS = 12;
 
 type Consent = {
   readonly column: MeasuredColumn;
-  /** `words`: some may be a yes. `refusal`: any text is a no. */
-  readonly kind: 'words' | 'refusal';
+  /** `words`: some may be a yes. `times`: each is that of a yes. `refusal`: any text is a no. */
+  readonly kind: 'words' | 'times' | 'refusal';
   readonly given: readonly string[];
   readonly refused: readonly string[];
   /** Words that say neither, beside a column that says yes. */
   readonly neither: readonly string[];
 };
 
+/** True if a column has something that is known to mean yes. */
+function saysYes({ kind, given }: Consent): boolean {
+  return kind === 'times' || given.length > 0;
+}
+
 /**
- * The columns of which a person must say whether they ask for consent: their cells answer yes or no, and no other column
- * is known to say yes. Empty if one does.
+ * The columns of which a person must say whether they ask for consent: their cells answer yes or no, or are times of what
+ * may be consent, and no other column is known to say yes. Empty if one does.
  */
 export function mayBeConsent(
   columns: readonly MeasuredColumn[],
   stated: StatedRoles,
 ): readonly UnclearColumn[] {
   const read = columns.map((column) => readConsent(column, stated.get(foldHeader(column.header))));
-  if (read.some((consent) => consent !== null && consent.given.length > 0)) return [];
+  if (read.some((consent) => consent !== null && saysYes(consent))) return [];
   const found = openAnswers(columns, stated);
-  return found.map((column) => ({
-    ...describeColumn(column),
-    why: 'its cells say yes or no, and its name does not say to what',
-    likely: found.length === 1 ? 'consent' : 'unused',
-    isOfCustomers: true,
-  }));
+  return [
+    ...found.map((column) => ({
+      ...describeColumn(column),
+      why: 'its cells say yes or no, and its name does not say to what',
+      likely: found.length === 1 ? ('consent' as const) : ('unused' as const),
+      isOfCustomers: true,
+    })),
+    ...columns.flatMap((column): UnclearColumn[] => {
+      const why = whyTimesAreOpen(column, stated.get(foldHeader(column.header)));
+      return why === null ? [] : [{ ...describeColumn(column), why, likely: 'unused', isOfCustomers: true }];
+    }),
+  ];
+}
+
+/** Why it is not known whether the times of a column are those of consent; null if it is, or it has none. */
+function whyTimesAreOpen(column: MeasuredColumn, role: ColumnRole | undefined): string | null {
+  const formats = formatsOf(column);
+  if (formats === null || (role !== undefined && role !== 'consent')) return null;
+  if (role === 'consent' || isTimeOfConsent(column.header))
+    return isDateOrderOpen(formats)
+      ? 'its dates do not show whether the day or the month is first. Export them as 2026-10-31'
+      : null;
+  const smell = smellOf(column.header);
+  return smell !== 'refusal' && mayAskForConsent(column.header)
+    ? 'it has times, and its name does not say whether they are those of the consent'
+    : null;
+}
+
+/** The formats of the times of a column, beside which a cell may say no; null if it has others or none. */
+function formatsOf({ cells }: MeasuredColumn): readonly string[] | null {
+  const said = new Cells();
+  for (const cell of cells.counts.keys()) if (!isNo(cell)) said.add(cell);
+  return said.filled === 0 ? null : timesOf(said).formats;
+}
+
+function mayAskForConsent(header: string): boolean {
+  return smellOf(header) !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
 }
 
 /** The columns whose cells answer a question that their name does not ask, and of which nobody has said what it is. */
@@ -89,21 +128,25 @@ export function proposeCustomers(
     (column) => readConsent(column, open.includes(column) ? 'excludes' : roleOf(column)) ?? [],
   );
   // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
-  const saysYes = found.some(({ given }) => given.length > 0);
+  const isKnown = found.some(saysYes);
   const read = found.map((one) => {
-    const neither = saysYes && one.given.length === 0 ? one.refused.filter(isInUse) : [];
+    const neither = isKnown && one.given.length === 0 ? one.refused.filter(isInUse) : [];
     return { ...one, neither, refused: one.refused.filter((word) => !neither.includes(word)) };
   });
   // A run reads such a column as a refusal, unless the layout says that it means neither.
   const ignored = others.filter((column) => roleOf(column) === 'unused' && smellOf(column.header) !== null);
   const unasked = read.filter(
-    ({ column, given }) => given.length === 0 && roleOf(column) === undefined && !open.includes(column),
+    (one) =>
+      !saysYes(one) &&
+      roleOf(one.column) === undefined &&
+      !open.includes(one.column) &&
+      (read.length > 1 || one.kind === 'words'),
   );
   return {
     text: customersText(email, { others, read, ignored, name }),
     columns: [email, ...others].map((column) => {
       const consent = read.find((one) => one.column === column);
-      const role = consent === undefined ? null : consent.kind === 'words' ? 'consent' : 'excludes';
+      const role = consent === undefined ? null : consent.kind === 'refusal' ? 'excludes' : 'consent';
       return {
         header: column.header,
         // Other values may be about people.
@@ -119,7 +162,7 @@ export function proposeCustomers(
         likely: 'unused' as const,
         isOfCustomers: true,
       })),
-      ...(read.length < 2 ? [] : unasked).map(({ column, kind, neither }) => ({
+      ...unasked.map(({ column, kind, neither }) => ({
         ...describeColumn(column),
         why:
           kind === 'refusal'
@@ -129,6 +172,11 @@ export function proposeCustomers(
         isOfCustomers: true,
       })),
     ],
+    withoutYes: isKnown
+      ? []
+      : others
+          .filter((column) => (roleOf(column) ?? smellOf(column.header)) === 'consent')
+          .map(({ header }) => header),
   };
 }
 
@@ -139,9 +187,11 @@ function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Cons
   if (role === 'excludes' || (role === undefined && smell === 'refusal'))
     return { column, kind: 'refusal', given: [], refused: [], neither: [] };
   const isAsked = role === 'consent';
-  const mayBe = smell !== null || (LIKE_CONSENT.test(header) && !isOfOtherChannel(header));
+  const formats = isAsked || isTimeOfConsent(header) ? formatsOf(column) : null;
+  if (formats !== null && !isDateOrderOpen(formats))
+    return { column, kind: 'times', given: [], refused: [], neither: [] };
   const { counts } = cells;
-  if (!isAsked && (!mayBe || counts.size === 0 || counts.size > MAX_WORDS)) return null;
+  if (!isAsked && (!mayAskForConsent(header) || counts.size === 0 || counts.size > MAX_WORDS)) return null;
   const words = [...counts.keys()].slice(0, MAX_WORDS);
   const given = words.filter((word) => isYes(word, header, isAsked));
   return {
@@ -159,6 +209,7 @@ function whyOf({ header, cells }: MeasuredColumn, isEmail: boolean, consent: Con
     return smellOf(header) === 'refusal'
       ? 'its name says that it takes permission away'
       : 'its cells say yes or no, and a yes may be a refusal';
+  if (consent?.kind === 'times') return 'its times are those of the consent';
   if (consent !== undefined)
     return consent.given.length === 0 ? 'no word is known to mean yes, so each is a no' : 'by its name';
   if (isOfOtherChannel(header)) return 'it is about another channel than e-mail';
@@ -181,12 +232,18 @@ function customersText(
     (one, other) => Number(one.kind === 'refusal') - Number(other.kind === 'refusal'),
   );
   const headers = sorted.map(({ column }) => column.header);
+  // Beside a column that says yes or no, a time dates the answer, and is none.
+  const isAnswered = sorted.some(({ given }) => given.length > 0);
+  const times = sorted.filter(({ kind }) => kind === 'times');
+  const says = isAnswered ? sorted.filter(({ kind }) => kind !== 'times') : sorted;
   const proof = headers.length > 0 ? headers : others.map(({ header }) => header);
   const test = ({ header }: MeasuredColumn, words: readonly string[]): readonly string[] =>
     words.length === 0 ? [] : [`    - { columns: ${list([header])}, equals: ${list(words)} }`];
   const notBlank = ({ header }: MeasuredColumn): string =>
     `    - { columns: ${list([header])}, not_blank: true }`;
-  const given = sorted.flatMap(({ column, given }) => test(column, given));
+  const given = says.flatMap(({ column, kind, given }) =>
+    kind === 'times' ? [notBlank(column)] : test(column, given),
+  );
   const refused = sorted.flatMap(({ column, kind, refused }) =>
     kind === 'refusal'
       ? `${notBlank(column)}     # any text is a refusal, unless it says no`
@@ -200,12 +257,16 @@ function customersText(
     `columns: { email: ${list([email])} }`,
     'required: [email]',
     `signature: [${list([email, ...proof.slice(0, 2)])}]`,
+    times.length > 0 &&
+      `times: ${list([...new Set(times.flatMap(({ column }) => formatsOf(column) ?? []))])}`,
     read.length + ignored.length > 0 && 'consent:',
-    read.length > 0 && `  columns: ${list(headers)}`,
+    read.length > 0 && `  columns: ${list(says.map(({ column }) => column.header))}`,
     given.length === 0
       ? read.length > 0 &&
           '  # No word is known to mean yes, so nobody is submitted. List those that do:  given: [{ columns: […], equals: […] }]'
       : ['  given:     # these customers are submitted', ...given],
+    times.length > 0 &&
+      `  given_at: ${list(times.map(({ column }) => column.header))}     # the time of the consent`,
     refused.length > 0 && ['  refused:     # no, and every word that is not known to mean yes', ...refused],
     dated.length > 0 &&
       `  refused_at: ${list(dated.map(({ column }) => column.header))}     # the time of the refusal`,

@@ -55,6 +55,8 @@ export type ProposedLayout = {
   readonly columns: readonly ColumnDecision[];
   /** Columns that are read as a no unless a person says otherwise. */
   readonly assumed: readonly UnclearColumn[];
+  /** Columns of customers that ask for consent, and in which nothing is known to mean yes. */
+  readonly withoutYes?: readonly string[];
   /** Words for states of which only a person knows whether they mean that an order was paid. */
   readonly unknownStates: readonly string[];
 };

@@ -100,6 +100,23 @@ function isAsking(header: string): boolean {
     .every((word) => ASKING.has(word));
 }
 
+/** What the name of a time adds to the name of what happened: `Opt-in date`, `Einwilligung am`. */
+const OF_TIME = / (?:at|on|date|time|timestamp|am|datum|op|le|el|il|em)$|^(?:date|datum|fecha|data) /u;
+const SINCE = / (?:since|seit|sinds|depuis|desde|dal)$/u;
+/** A newsletter has dates of its own: what is dated must be consent without these words. */
+const DATED_ITSELF = /\b(?:newsletters?|nieuwsbrie\p{L}*)/gu;
+
+/** True if a header is known to be that of the time at which consent to e-mail was given. */
+export function isTimeOfConsent(header: string): boolean {
+  const name = wordsOf(header);
+  // A status has that of a refusal, too.
+  if (/\b(?:status|state)\b/u.test(name)) return false;
+  const what = name.replace(SINCE, '');
+  if (what !== name) return smellOf(what) === 'consent' && isAsking(what);
+  const undated = name.replace(OF_TIME, '');
+  return smellOf(undated.replace(DATED_ITSELF, '')) === 'consent' && isAsking(undated);
+}
+
 /** True if a header is about another channel than e-mail. */
 export function isOfOtherChannel(header: string): boolean {
   const name = wordsOf(header);

@@ -340,3 +340,53 @@ test.each([
   expect(sources).toEqual([]);
   expect(refused[0]?.unclear?.map(({ header, likely }) => [header, likely])).toEqual(asked);
 });
+
+const IN_TIME = [
+  'Email consent date',
+  'subscribed_at',
+  'Opt-in date',
+  'Consent given on',
+  'Newsletter since',
+  'Einwilligung am',
+];
+
+test.each(IN_TIME)('a time in the column %s is a yes, and its absence is none', async (header) => {
+  const rows = Array.from({ length: 30 }, (_, at) =>
+    at % 2 === 0 ? `a${at}@example.com,Ann,` : `a${at}@example.com,Ann,${(at % 28) + 1}/03/2026`,
+  );
+  const text = [`Email,Name,${header}`, ...rows, 'z@example.com,Zed,never', ''].join('\n');
+  const { sources } = await look(folderWith({ 'people.csv': text }));
+  expect(sources[0]?.examined).toMatchObject({ needsConsent: false, submitted: 15 });
+  expect(sources[0]?.proposed?.text).toContain(`given_at: ["${header}"]`);
+  // Beside an answer, it is only the time of it.
+  const beside = `Email,Newsletter,${header}\na@example.com,yes,2026-03-01\nb@example.com,no,2026-03-01\nc@example.com,,2026-03-01\n`;
+  const both = await look(folderWith({ 'people.csv': beside }));
+  expect(both.sources[0]?.examined).toMatchObject({ submitted: 1, passedOver: { refused: 1, unknown: 1 } });
+});
+
+test.each([
+  ['Newsletter date', '2026-03-01'],
+  ['Consent reminder sent', '2026-03-01'],
+  ['Subscription renewal', '2026-03-01'],
+  ['Consent status date', '2026-03-01'],
+  ['Opt-in date', '02/03/2026'],
+])('times in a column %s, such as %s, are asked about', async (header, time) => {
+  const text = `Email,Name,${header}\na@example.com,Ann,${time}\nb@example.com,Bob,\n`;
+  const { sources, refused } = await look(folderWith({ 'people.csv': text }));
+  expect(sources).toEqual([]);
+  expect(refused[0]?.unclear?.map((one) => one.header)).toEqual([header]);
+});
+
+test('a column that asks for consent without a known yes is named, so that nobody without an answer is submitted', async () => {
+  for (const cells of [
+    ['maybe', 'no', ''],
+    Array.from({ length: 20 }, (_, at) => `word ${'a'.repeat(at)}`),
+    [''],
+    ['31.02', ''],
+  ]) {
+    const rows = cells.map((cell, at) => `a${at}@example.com,Ann,${cell}`);
+    const text = ['Email,Name,Newsletter', ...rows, ''].join('\n');
+    const { sources } = await look(folderWith({ 'people.csv': text }));
+    expect(sources[0]?.proposed?.withoutYes).toEqual(['Newsletter']);
+  }
+});
