@@ -9,9 +9,11 @@ import {
   type NameScorer,
   type StatusWords,
   type Stop,
+  saysMoreThan,
   stopNameOf,
 } from './column-names.ts';
 import {
+  areAnswers,
   areCurrencies,
   Cells,
   describeColumn,
@@ -245,6 +247,12 @@ export function assignColumns(
           `its name says that orders may be ${WHAT[stop]}, and its values do not show which`,
           'excludes',
         );
+      else if (
+        (stop === 'refunded' || stop === 'cancelled') &&
+        areAnswers(cells) &&
+        saysMoreThan(column.header, stop)
+      )
+        ask(column, `its name may say that orders are ${WHAT[stop]}, or something else`, 'excludes');
       else {
         used.add(column);
         stops.push({ column, reason: stop, test });
@@ -302,7 +310,7 @@ export function assignColumns(
           'unused',
         );
       else if (
-        amount === null &&
+        (amount === null || (amount.field === null && amount.isPaid)) &&
         isMoney(cells, amounts) &&
         mayLower(column, total, { records, isWritten: amounts === written })
       )

@@ -94,8 +94,8 @@ const WEAK_NAME = 0.6;
 /** What an amount is, by its name. `certain` is false for names that other amounts may have too. */
 export type AmountName =
   | { readonly field: 'total' | 'subtotal' | 'refunded'; readonly certain: boolean }
-  /** Another amount, and why it is no revenue. */
-  | { readonly field: null; readonly why: string };
+  /** Another amount, and why it is no revenue. `isPaid`: it may be what was paid, or what is left to be paid. */
+  | { readonly field: null; readonly why: string; readonly isPaid: boolean };
 
 /** Words before the name of a total that say only whose total it is. */
 const OF_ORDER = /^(?:order|cart|basket|checkout|invoice|purchase) (?=\S)/;
@@ -125,9 +125,12 @@ export function isShare(header: string): boolean {
   return SHARE.test(header);
 }
 
+/** Other amounts that may be a part of a payment, or what is left of it. */
+const MAY_BE_PAID = new Set(['a deposit', 'a balance']);
+
 /** Says which amount a column's name means; null if the name says nothing about money that is known. */
 export function amountNameOf(header: string): AmountName | null {
-  if (isShare(header)) return { field: null, why: 'its name means a share, not an amount' };
+  if (isShare(header)) return { field: null, why: 'its name means a share, not an amount', isPaid: false };
   const name = headerWords(header);
   const bare = withoutCurrency(name).replace(WITH_TAX, '');
   const inner = bare.replace(OF_ORDER, '');
@@ -136,7 +139,8 @@ export function amountNameOf(header: string): AmountName | null {
   if (MAYBE_TOTALS.has(inner)) return { field: 'total', certain: false };
   if (means(header, 'refunded')) return { field: 'refunded', certain: true };
   const [what] = Object.entries(WORDS.amounts.others).find(([, terms]) => says(name, terms)) ?? [];
-  return what === undefined ? null : { field: null, why: `its name means ${what}, which is no revenue` };
+  if (what === undefined) return null;
+  return { field: null, why: `its name means ${what}, which is no revenue`, isPaid: MAY_BE_PAID.has(what) };
 }
 
 function withoutCurrency(name: string): string {
@@ -153,7 +157,9 @@ export function isMinorUnit(cell: string): boolean {
 
 /** The column of amounts whose name says that they are in minor units: `total_cents`. */
 export function isInMinorUnits(header: string): boolean {
-  return [...MINOR_UNITS].some((unit) => ` ${headerWords(header)} `.includes(` ${unit} `));
+  return (
+    header.includes('¢') || [...MINOR_UNITS].some((unit) => ` ${headerWords(header)} `.includes(` ${unit} `))
+  );
 }
 
 /** The currency that the name of an amount states: `Kwota PLN`, `Total (€)`. Null if it states none, or several have its symbol. */
@@ -183,6 +189,21 @@ export function stopNameOf(header: string): Stop | null {
   const name = headerWords(header);
   const stops = Object.keys(WORDS.stops) as (keyof typeof WORDS.stops)[];
   return stops.find((stop) => says(name, WORDS.stops[stop])) ?? null;
+}
+
+/** Words beside which a name still says only that an order was refunded or cancelled. */
+const OF_STOPS = new Set(
+  'a is was has been are were be the order orders ist wurde bestellung werd bestelling est fue flag status yes no y n'.split(
+    ' ',
+  ),
+);
+
+/** True if the name of a stop says more than the stop: `Cancellation insurance`. */
+export function saysMoreThan(header: string, stop: Stop): boolean {
+  const terms: Terms = { ...LOWERING_WORDS, ...WORDS.stops }[stop];
+  return headerWords(header)
+    .split(' ')
+    .some((word) => !OF_STOPS.has(word) && !says(word, terms));
 }
 
 /**

@@ -169,15 +169,17 @@ test('Dutch columns that no list has are found by their values, and the refunds 
 });
 
 test('a shipment that was returned stops its order, and a word of shipments that the file does not have holds it', async () => {
-  const rows = ['1,20.00,MIRA10,paid,shipped', '2,30.00,MIRA10,paid,Returned', '3,5.00,,paid,'];
-  const folder = folderWith({
-    'x.csv': ['Order No,Total,Coupon,Status,Fulfilment', ...rows, ''].join('\n'),
-  });
-  const { layout, preview } = ordersOf(await look(folder));
-  expect(layout.exclusions).toMatchObject([
-    { reason: 'returned', columns: ['Fulfilment'], equals: ['Returned'], unless: ['shipped', ''] },
-  ]);
-  expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'returned', orders: 1 }] });
+  for (const word of ['Returned', 'Rücksendung', 'Devuelto', 'RTO', 'Refunded', 'Rückerstattet']) {
+    const rows = ['1,20.00,MIRA10,paid,shipped', `2,30.00,MIRA10,paid,${word}`, '3,5.00,,paid,'];
+    const folder = folderWith({
+      'x.csv': ['Order No,Total,Coupon,Status,Fulfilment', ...rows, ''].join('\n'),
+    });
+    const { layout, preview } = ordersOf(await look(folder));
+    expect(layout.exclusions).toMatchObject([
+      { reason: 'returned', columns: ['Fulfilment'], equals: [word], unless: ['shipped', ''] },
+    ]);
+    expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'returned', orders: 1 }] });
+  }
 });
 
 test('a share of the total is no refunded amount', async () => {
@@ -237,6 +239,24 @@ test.each([
     'it has amounts below the total, as refunds or parts of a payment have',
   ],
   [
+    'a deposit below the total',
+    [...ORDER, 'Deposit paid'],
+    ['5.00', '30.00'],
+    'it has amounts below the total, as refunds or parts of a payment have',
+  ],
+  [
+    'a balance below the total',
+    [...ORDER, 'Saldo'],
+    ['0.00', '5.00'],
+    'it has amounts below the total, as refunds or parts of a payment have',
+  ],
+  [
+    'a yes that may be of a cancellation',
+    [...ORDER, 'Cancellation insurance'],
+    ['yes', 'no'],
+    'its name may say that orders are cancelled, or something else',
+  ],
+  [
     'returns without a meaning',
     [...ORDER, 'Returns'],
     ['3 pieces', '1 piece'],
@@ -294,6 +314,12 @@ test.each([
     'Ordrenr;Dato;Ordrestatus;Beløb (øre);Rabatkode\n1;2026-05-02;betalt;124900;MIRA10\n2;2026-05-03;betalt;2000;JOE20\n3;2026-05-04;betalt;1;\n',
     'unclear_columns',
     /"Beløb \(øre\)" says that its amounts are in minor units/,
+  ],
+  [
+    'amounts whose name has the sign of cents',
+    'Order No,Total ¢,Coupon,Status\n1,2000,MIRA10,paid\n2,500,,paid\n',
+    'unclear_columns',
+    /"Total ¢" says that its amounts are in minor units/,
   ],
   [
     'refunds whose name says cents',
