@@ -186,21 +186,24 @@ const DAY_MS = 24 * HOUR_MS;
  */
 function timeReader(layout: Layout, timeZone: string | null) {
   const zone = layout.times.zone ?? timeZone;
-  const parse = timeParser(layout.times.formats, zone ?? 'UTC');
-  const slack = zone === null ? UNKNOWN_ZONE_MS : 0;
-  const read = (cell: string): number | null => {
+  const parse = timeParser(layout.times.formats, zone);
+  const parseInUtc = timeParser(layout.times.formats, 'UTC');
+  /** A time, and by how much it may be wrong: a time with its own offset needs no zone. */
+  const read = (cell: string): { readonly at: number; readonly slack: number } | null => {
     if (isBlank(cell)) return null;
-    const instant = parse(cell);
-    return typeof instant === 'string' ? Date.parse(instant) : null;
+    const own = parse(cell);
+    if (typeof own === 'string') return { at: Date.parse(own), slack: 0 };
+    const instant = own.code === 'time_without_zone' ? parseInUtc(cell) : own;
+    return typeof instant === 'string' ? { at: Date.parse(instant), slack: UNKNOWN_ZONE_MS } : null;
   };
   return {
     earliest(cell: string): number | null {
-      const at = read(cell);
-      return at === null ? null : at - slack;
+      const time = read(cell);
+      return time === null ? null : time.at - time.slack;
     },
     latest(cell: string): number | null {
-      const at = read(cell);
-      return at === null ? null : at + slack + (cell.includes(':') ? 0 : DAY_MS);
+      const time = read(cell);
+      return time === null ? null : time.at + time.slack + (cell.includes(':') ? 0 : DAY_MS);
     },
   };
 }

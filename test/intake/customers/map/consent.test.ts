@@ -385,6 +385,8 @@ test('a yes has the date that the row gives it, and a no that of the row or of t
   const yes = 'a@x.example,yes,2026-05-01 10:00:00,,';
   expect(hours('2026-05-01T10:00:00Z', (await read(yes, 'UTC'))?.consentedAt)).toBe(0);
   expect(hours('2026-05-01T10:00:00Z', (await read(yes, null))?.consentedAt)).toBe(-14);
+  const own = await read('a@x.example,yes,2026-05-01 10:00:00 +02:00,,', null);
+  expect(hours('2026-05-01T08:00:00Z', own?.consentedAt)).toBe(0);
   const no = await read('a@x.example,,,yes,2026-05-01', null);
   expect(hours('2026-05-01T00:00:00Z', no?.refusedAt)).toBe(24 + 14);
   expect(hours('2026-06-01T00:00:00Z', (await read('a@x.example,no,,,', 'UTC'))?.refusedAt)).toBe(0);
