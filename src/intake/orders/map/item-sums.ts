@@ -38,7 +38,7 @@ export function addSums(
     if (!isBlank(cell)) addSum(order, row, { ...reading, column, cell });
   }
   order.texts?.add(cells.join('\u001f'));
-  if (!noteItem(order, cells, { plan, row })) return false;
+  if (!noteItem(order, cells, { plan, row, line: reading.line })) return false;
   for (const [name, units] of Object.entries(row)) {
     const field = name as SummedField;
     order.sums ??= {};
@@ -51,7 +51,7 @@ export function addSums(
 function noteItem(
   order: OpenOrder,
   cells: readonly string[],
-  { plan: { item }, row }: { readonly plan: ColumnPlan; readonly row: ItemSums },
+  { plan: { item }, row, line }: Pick<Reading, 'plan' | 'line'> & { readonly row: ItemSums },
 ): boolean {
   if (item === null || order.items === null) return true;
   const cell = cells[item.index] ?? '';
@@ -63,7 +63,7 @@ function noteItem(
   const known = order.items.get(id);
   if (known === undefined) order.items.set(id, row);
   else if (FIELDS.some((field) => known[field] !== row[field]))
-    order.fault ??= { fault: CONFLICTING_ROWS, column: item.name, value: cell };
+    order.fault ??= { fault: conflictingRows(line), column: item.name, value: cell };
   return known === undefined;
 }
 
@@ -117,11 +117,14 @@ export function holdRepeated(orders: number): FileHeld {
   });
 }
 
-export const CONFLICTING_ROWS: Fault = {
-  code: 'conflicting_rows',
-  reason: 'Rows of one order contradict each other in this column.',
-  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
-};
+/** @param line of the row that states the value, which another row of the order states differently above it. */
+export function conflictingRows(line: number): Fault {
+  return {
+    code: 'conflicting_rows',
+    reason: `Rows of one order contradict each other in this column: the value is on line ${line}, and a row above it has another.`,
+    help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
+  };
+}
 
 /** Returns the items in the order of their ids, so that equal lists compare as equal. */
 export function toItems({ items }: OpenOrder): readonly OrderItem[] | null {

@@ -5,7 +5,7 @@ import { mayBeCut } from '../../map/cut-row.ts';
 import { type Fault, missingValue, reject } from '../../map/fault.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
-import { addSums, CONFLICTING_ROWS, holdRepeated } from './item-sums.ts';
+import { addSums, conflictingRows, holdRepeated } from './item-sums.ts';
 import { joinState, stateOf } from './last-change.ts';
 import { MissingRows, namedBy } from './lost-rows.ts';
 import { addRow, lastRecordOf, type OpenOrder } from './open-order.ts';
@@ -257,13 +257,16 @@ export class OrderWindow {
     const { cells } = row;
     for (let at = 0; at < columns.length; at += 1) {
       const cell = cells[columns[at] ?? -1] ?? '';
-      if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
+      if (cell !== '' && cell !== values[at]) this.#mergeValue(order, { at, cell, line: row.line });
     }
     this.#addItem(order, row);
     addRow(order, row.record, row.line);
   }
 
-  #mergeValue(order: OpenOrder, at: number, cell: string): void {
+  #mergeValue(
+    order: OpenOrder,
+    { at, cell, line }: { readonly at: number; readonly cell: string; readonly line: number },
+  ): void {
     const slot = this.#plan.slots[at];
     const value = order.values[at] ?? '';
     const { fields, orderIdOf } = this.#plan;
@@ -273,7 +276,7 @@ export class OrderWindow {
     if (slot === undefined || isEqual || isSameId) return;
     if (isBlank(value)) order.values[at] = cell;
     else if (slot.merge === 'same')
-      order.fault ??= { fault: CONFLICTING_ROWS, column: slot.name, value: cell };
+      order.fault ??= { fault: conflictingRows(line), column: slot.name, value: cell };
     else if (slot.merge === 'all') this.#addMore(order, at, cell);
   }
 

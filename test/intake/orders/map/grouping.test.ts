@@ -172,5 +172,6 @@ test('a repeated row must have equal values if every order is a single row', asy
   expect(same.orders).toMatchObject([{ orderId: '1', rowCount: 2 }]);
   const other = await mapText(`${header}1,5,2026-04-10T10:00:00Z\n1,5,2026-04-11T10:00:00Z\n`);
   expect(onlyFault(other)).toEqual(['conflicting_rows', 'placed_at', '2026-04-11T10:00:00Z']);
+  expect(other.rejected[0]?.reason).toContain('the value is on line 3, and a row above it has another');
   expect(other.rejected[0]?.rowCount).toBe(2);
 });
