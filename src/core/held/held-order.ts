@@ -37,8 +37,8 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: null,
   },
   unknown_payment: {
-    what: 'A column says that an amount is still to be paid, so it is not known what was paid',
-    fix: 'Export the orders again once they are paid. If the amount is wrong, correct the order in the shop.',
+    what: 'A column says that an amount is still to be paid, or below zero to be paid back, so it is not known what was paid',
+    fix: 'Export the orders again once nothing is open. If the amount is wrong, correct the order in the shop.',
     confirms: 'they were paid in full',
   },
   unknown_brand: {
