@@ -198,12 +198,11 @@ const OF_STOPS = new Set(
   ),
 );
 
-/** True if the name of a stop says more than the stop: `Cancellation insurance`. */
+/** True if the name of a stop says more than the stop: `Storno möglich`. */
 export function saysMoreThan(header: string, stop: Stop): boolean {
-  const terms: Terms = { ...LOWERING_WORDS, ...WORDS.stops }[stop];
   return headerWords(header)
     .split(' ')
-    .some((word) => !OF_STOPS.has(word) && !says(word, terms));
+    .some((word) => !OF_STOPS.has(word) && stopNameOf(word) !== stop);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
-import { headerWords, LOWERING_WORDS, says } from '../../../intake/layout/column-words.ts';
+import { headerWords, means } from '../../../intake/layout/column-words.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { itemsOf } from '../../../intake/orders/map/split-codes.ts';
 import { foldWord } from '../../../intake/values/clean-text.ts';
@@ -369,8 +369,7 @@ function areWords(cells: Cells): boolean {
 const STOPPED = /^(?:return|reversal|test|draft|declined|rto\b|rucksend|devuel|retour)/;
 
 function saysStopped(word: string): boolean {
-  const words = headerWords(word);
-  return STOPPED.test(words) || Object.values(LOWERING_WORDS).some((terms) => says(words, terms));
+  return STOPPED.test(headerWords(word)) || means(word, 'refunded') || means(word, 'cancelled');
 }
 
 /** True if a column has the states of something that is not the order, such as its shipment. */

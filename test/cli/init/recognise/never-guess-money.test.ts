@@ -252,7 +252,7 @@ test.each([
   ],
   [
     'a yes that may be of a cancellation',
-    [...ORDER, 'Cancellation insurance'],
+    [...ORDER, 'Storno möglich'],
     ['yes', 'no'],
     'its name may say that orders are cancelled, or something else',
   ],
