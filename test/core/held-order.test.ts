@@ -27,7 +27,9 @@ it('every reason for which the ledger holds an entry has words', () => {
   const lines = globSync('src/ledger/{,evidence/}*.ts').flatMap((file) =>
     readFileSync(file, 'utf8').split('\n'),
   );
-  const written = lines.filter((line) => /set state = 'held'|state: 'held'|^\s*state_reason = case/.test(line));
+  const written = lines.filter((line) =>
+    /set state = 'held'|state: 'held'|^\s*state_reason = case/.test(line),
+  );
   const reasons = new Set(
     written.flatMap((line) => [...line.matchAll(/'([a-z]+_[a-z_]+)'/g)].map(([, reason]) => reason ?? '')),
   );
