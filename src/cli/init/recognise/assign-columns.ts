@@ -18,6 +18,7 @@ import {
   Cells,
   describeColumn,
   hasFewWords,
+  hasStates,
   isMoney,
   isOtherStatus,
   isStopped,
@@ -299,7 +300,10 @@ export function assignColumns(
       const { header, cells } = column;
       if (cells.filled === 0) continue;
       const amount = amountNameOf(header);
-      if (status !== undefined && mayBeStatus(column, words))
+      if (
+        status !== undefined &&
+        (mayBeStatus(column, words) || (score(header, 'status') >= SURE_NAME && hasStates(column)))
+      )
         ask(column, `it has words for states, as ${JSON.stringify(status.header)} has`, 'unused');
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
         ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, 'unused');

@@ -391,11 +391,17 @@ export function isStopped(word: string, { meaningOf }: StatusWords): boolean {
 /** Columns of names, in which a test order has a word such as "Test". */
 const OF_PERSON = /name|customer|kunde|klant|client/i;
 
+/** True if a column has words, and as few as states are, although no list may know them. */
+export function hasStates({ header, cells }: MeasuredColumn): boolean {
+  const isFew = cells.filled > 0 && cells.counts.size <= MAX_STATES;
+  return isFew && !isOfAnother(header, 'status') && areWords(cells) && !OF_PERSON.test(header);
+}
+
 /** True if a column has a few words, and at least one says the state of an order. */
-export function mayBeStatus({ header, cells }: MeasuredColumn, words: StatusWords): boolean {
-  if (cells.filled === 0 || cells.counts.size > MAX_STATES || isOfAnother(header, 'status')) return false;
-  if (!areWords(cells) || OF_PERSON.test(header)) return false;
-  return cells.share((cell) => words.all.has(foldWord(cell)) || saysStopped(cell)) > 0;
+export function mayBeStatus(column: MeasuredColumn, words: StatusWords): boolean {
+  return (
+    hasStates(column) && column.cells.share((cell) => words.all.has(foldWord(cell)) || saysStopped(cell)) > 0
+  );
 }
 
 const NO = ['no', 'false', '0', 'n', 'nein', 'nee', 'non', 'não', 'none', '-', '0.00', '0,00'];

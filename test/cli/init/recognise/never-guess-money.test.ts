@@ -257,6 +257,12 @@ test.each([
     'its name may say that orders are cancelled, or something else',
   ],
   [
+    'a second column of states whose words no list knows',
+    [...ORDER, 'Statut du paiement'],
+    ['Carte', 'Litige'],
+    'it has words for states, as "Status" has',
+  ],
+  [
     'returns without a meaning',
     [...ORDER, 'Returns'],
     ['3 pieces', '1 piece'],
