@@ -98,7 +98,9 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
     carried as materialized (
       select f.*, coalesce(own.minimum, every.minimum) as minimum
       from (
-        select deal_id, currency, min(influencer_handle) as influencer_handle, sum(earned_amount - closed_before) as amount from found
+        select deal_id, currency,
+          case when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1 then min(nullif(influencer_handle, '')) end as influencer_handle,
+          sum(earned_amount - closed_before) as amount from found
         where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
       left join minimums every on every.deal_id is null and every.currency = f.currency

@@ -1,4 +1,4 @@
-import { formatAmounts, sumMoney } from '../../../core/money.ts';
+import { formatAmounts, formatMoney, sumMoney } from '../../../core/money.ts';
 import { foldHandle } from '../../../core/text/fold.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthAfter, monthBefore, monthsUntil } from '../../../core/time/month.ts';
@@ -198,15 +198,20 @@ function figures({ sums, statements, deals }: Known, visit: Visit): Html {
   const total = (list: readonly CreatorStatement[]) =>
     list.length === 0 ? 'nothing' : formatAmounts(list).split(', ');
   const paid = deals.flatMap(({ totalPayouts }) => totalPayouts ?? []);
-  const clicks = deals.reduce((sum, { totalClicks }) => sum + Number(totalClicks ?? 0), 0);
+  const clicks = deals.flatMap(({ totalClicks }) => (totalClicks === null ? [] : [Number(totalClicks)]));
+  /** A figure of the service, which may not state it for each of the deals. */
+  const stated = (known: number, text: string) => {
+    if (known === 0) return 'unknown';
+    return known < deals.length ? `at least ${text}` : text;
+  };
   const orders = sums.map(({ orders: count }) => count).join(' + ') || '0';
   return html`<div class="figures">
 ${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
 ${figure('Earned', said('cost'), { note: 'commission and fees' })}
 ${figure('In open statements', total(open), { note: readiness(open, ready) })}
 ${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
-${paid.length === 0 ? null : figure('Paid out', sumMoney(paid), { note: "the service's count, in the currency of the account" })}
-${deals.length === 0 ? null : figure('Clicks', formatCount(clicks), { note: "the service's count" })}
+${paid.length === 0 ? null : figure('Paid out', stated(paid.length, formatMoney(sumMoney(paid), null)), { note: "the service's count, in the currency of the account" })}
+${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount(clicks.reduce((sum, one) => sum + one, 0))), { note: "the service's count" })}
 </div>
 `;
 }

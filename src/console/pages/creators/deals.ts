@@ -175,8 +175,11 @@ function clickChart(clicks: readonly ClicksOfMonth[]): Html {
     {
       label: 'Clicks of the deal by month',
       barOf(month) {
-        const value = clicks.find((one) => one.month === month)?.clicks ?? 0;
-        return { value, name: `${month}: ${plural(value, 'click')}` };
+        const value = clicks.find((one) => one.month === month)?.clicks;
+        return {
+          value: value ?? 0,
+          name: `${month}: ${value === undefined ? 'no change of the count was read' : plural(value, 'click')}`,
+        };
       },
     },
   )}${factList(clicks.toReversed().map(({ month, clicks: value }) => [month, formatCount(value)]))}`;
