@@ -59,26 +59,27 @@ test('square-sales: the export of transactions has its partial refunds in a colu
 });
 
 test('gumroad-sales: dollars by the header, partial and full refunds, disputes, renewals, a last row of totals', async () => {
-  const row = (id: string, flags: string, more = 'MIA10'): string =>
-    `${id},2026-05-14,10:15:00,50.00,${flags},${more},spring,https://example.com/?ref=mira`;
+  const row = (id: string, flags: string, preorder = 0): string =>
+    `${id},2026-05-14,10:15:00,50.00,${flags},MIA10,spring,https://example.com/?ref=mira,${preorder}`;
   const { orders, rejected } = await read(
     [
-      'Purchase ID,Purchase Date,Purchase Time (UTC timezone),Sale Price ($),Refunded?,Partial Refund ($),Fully Refunded?,Disputed?,Recurring Charge?,Discount Code,UTM Campaign,Referrer',
+      'Purchase ID,Purchase Date,Purchase Time (UTC timezone),Sale Price ($),Refunded?,Partial Refund ($),Fully Refunded?,Disputed?,Recurring Charge?,Discount Code,UTM Campaign,Referrer,Pre-order authorization?',
       row('g1==', '0,0.0,0,0,0'),
       row('g2==', '1,12.5,0,0,0'),
       row('g3==', '1,0.0,1,0,0'),
       row('g4==', '0,0.0,0,1,0'),
       row('g5==', '0,0.0,0,0,1'),
       row('g6==', '0,0.0,0,0,maybe'),
-      "'g7==,2026-05-14,10:15:00,50.00,0,0.0,0,0,0,,,",
-      'Totals,,,350.00,,12.5,,,,,,',
+      row('g8==', '0,0.0,0,0,0', 1),
+      "'g7==,2026-05-14,10:15:00,50.00,0,0.0,0,0,0,,,,0",
+      'Totals,,,400.00,,12.5,,,,,,,',
     ],
     'gumroad-sales',
   );
   expect(rejected).toEqual([]);
   expect(
     orders
-      .slice(0, 6)
+      .slice(0, 7)
       .map(({ orderId, currency, refunded, exclusion }) => [orderId, currency, refunded, exclusion]),
   ).toEqual([
     ['g1==', 'USD', '0.00', null],
@@ -87,8 +88,9 @@ test('gumroad-sales: dollars by the header, partial and full refunds, disputes, 
     ['g4==', 'USD', '0.00', 'disputed'],
     ['g5==', 'USD', '0.00', 'renewal'],
     ['g6==', 'USD', '0.00', 'unknown_renewal'],
+    ['g8==', 'USD', '0.00', 'preorder'],
   ]);
-  expect(orders).toHaveLength(7);
+  expect(orders).toHaveLength(8);
   expect(orders[0]).toMatchObject({
     codes: ['MIA10'],
     links: expect.arrayContaining(['spring']),
