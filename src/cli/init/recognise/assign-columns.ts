@@ -166,7 +166,16 @@ export function assignColumns(
     if (role === 'excludes') {
       const stop = stopNameOf(column.header) ?? 'excluded';
       stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
-    } else take(role, column);
+    } else {
+      const other = chosen.get(role);
+      if (other === undefined) take(role, column);
+      else
+        ask(
+          column,
+          `${JSON.stringify(other.header)} has the role ${role} too, and a layout that init writes reads one column for it`,
+          'excludes',
+        );
+    }
   }
 
   for (const column of free())

@@ -610,3 +610,21 @@ test('sums below thousands of rows are found, too, and a row that is named like 
   );
   expect([within.layout.footer, within.preview.orders]).toEqual([[], 7_002]);
 });
+
+test('two columns that are said to be the status are asked about, since a layout reads one', () => {
+  const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Stato ordine', 'Stato pagamento'];
+  const rows = [
+    ['1', '20.00', 'EUR', 'MIRA10', 'Completato', 'Pagato'],
+    ['2', '30.00', 'EUR', 'JOE20', 'Annullato', 'Pagato'],
+  ];
+  const stated = new Map([
+    ['stato ordine', 'status'],
+    ['stato pagamento', 'status'],
+  ] as const);
+  expect(propose(header, rows, stated)).toMatchObject({
+    code: 'unclear_columns',
+    unclear: [
+      { header: 'Stato pagamento', why: expect.stringContaining('"Stato ordine" has the role status too') },
+    ],
+  });
+});
