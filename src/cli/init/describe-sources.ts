@@ -42,7 +42,7 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
       ...(proposed.unknownStates.length === 0
         ? []
         : [
-            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. If it means that an order was paid:  --paid ${inShellQuotes(shorten(proposed.unknownStates[0] ?? ''))}`,
+            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. ${sayPaid(proposed.unknownStates)}`,
           ]),
       ...proposed.assumed.map(
         ({ header, why }) =>
@@ -276,4 +276,11 @@ const MAX_CHARS = 60;
 function shorten(text: string): string {
   const shown = maskAddresses(toPrintableLine(text));
   return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
+}
+
+/** How a person says which states mean paid. Of several, none is proposed: the first one may be that of a test. */
+function sayPaid([first = '', ...others]: readonly string[]): string {
+  return others.length === 0
+    ? `If it means that an order was paid:  --paid ${inShellQuotes(shorten(first))}`
+    : 'For each of them that means that an order was paid:  --paid WORD';
 }
