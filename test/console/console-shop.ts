@@ -150,6 +150,10 @@ async function addStatement({ db }: Workshop): Promise<void> {
     db,
   );
   await sql`
+    insert into ops.statement_headings (statement_id, deal_id, influencer_handle) values (1, 'DEALMIA', 'mia.test')`.execute(
+    db,
+  );
+  await sql`
     insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
     overriding system value values (1, '2026-05-01', 'UTC', 30, 2, 'ann', ${HOSTILE}, '', 'a1b2c3')`.execute(
     db,
