@@ -346,7 +346,7 @@ CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-  raise exception 'ledger.% is append-only', tg_table_name using errcode = 'restrict_violation';
+  raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';
 end $$;
 
 COMMENT ON FUNCTION ledger.refuse_change() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
@@ -452,15 +452,6 @@ begin
 end $$;
 
 COMMENT ON FUNCTION ops.refuse_change() IS 'Refuses whatever would change a closed statement.';
-
-CREATE FUNCTION ops.refuse_rewriting() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';
-end $$;
-
-COMMENT ON FUNCTION ops.refuse_rewriting() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
 
 CREATE FUNCTION ops.rename_job(p_old text, p_new text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8873,7 +8864,7 @@ CREATE TRIGGER note_earnings_updated AFTER UPDATE OF collab_id, commission_perc,
 
 CREATE TRIGGER add_up AFTER INSERT ON ops.statement_lines REFERENCING NEW TABLE AS closed_lines FOR EACH STATEMENT EXECUTE FUNCTION reporting.add_closed_lines();
 
-CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.payments_elsewhere FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_rewriting();
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.payments_elsewhere FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 

@@ -20,14 +20,13 @@ comment on column ops.payments_elsewhere.reason is 'How it was paid.';
 -- Of what was recorded before, only the sum and the last day are known.
 insert into ops.payments_elsewhere (payment_id, paid_on, amount, recorded_at, recorded_by, reason)
 select payment_id, elsewhere_on, elsewhere_amount, null, settled_by, settle_reason from ops.payments where elsewhere_amount > 0;
-create function ops.refuse_rewriting() returns trigger language plpgsql as $$
+create or replace function ledger.refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '%.% is append-only', tg_table_schema, tg_table_name using errcode = 'restrict_violation';
 end $$;
-comment on function ops.refuse_rewriting() is 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
--- roles.sql leaves nobody the right to change or delete rows of a table with a trigger of this name.
+-- A trigger of this name lets roles.sql revoke update and delete.
 create trigger append_only before update or delete or truncate on ops.payments_elsewhere
-  for each statement execute function ops.refuse_rewriting();
+  for each statement execute function ledger.refuse_change();
 
 create function ops.note_paid_elsewhere() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $note$

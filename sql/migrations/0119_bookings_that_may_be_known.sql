@@ -1,4 +1,4 @@
--- contract: stop processes of earlier versions first. They count a held booking that may be known, although nobody confirmed it.
+-- contract: stop processes of earlier versions first. They would count a held booking that no person has confirmed.
 -- A booking in a file of another kind, or without the reference of the bank, has another key: it is held, and not counted twice.
 alter table ops.bank_entries
   drop constraint bank_entries_hold_reason_check,

@@ -148,7 +148,7 @@ ${
 }
 ${actionForm(visit, '/held/decide', {
   hidden: { ...hidden, decision: 'exclude' },
-  confirm: `I have checked ${all === 1 ? 'it' : 'them'}: nobody is credited.`,
+  confirm: `I have checked ${all === 1 ? 'it: it is' : 'them: they are'} never credited.`,
   button: all === 1 ? 'Exclude it' : `Exclude all ${formatCount(all)}`,
 })}`;
 }

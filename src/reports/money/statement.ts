@@ -323,8 +323,7 @@ function numberOf(amount: DecimalText | null, { currency }: StatementLine): stri
 
 /** The code that a fee is for. Null: the fee is of a deal, or the line is no fee. */
 function feeCode({ subject }: StatementLine): string | null {
-  const [before, after] = ['fee:code ', ':2026-10-31'];
-  return subject.startsWith(before) ? subject.slice(before.length, -after.length) : null;
+  return /^fee:code (.*):[^:]*$/.exec(subject)?.[1] ?? null;
 }
 
 function describeLine(line: StatementLine): string {
