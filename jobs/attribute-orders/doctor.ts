@@ -4,7 +4,7 @@ import type { CodeProblem } from '../../src/core/report.ts';
 import { plural } from '../../src/core/text/plural.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import { findOtherPosters } from '../../src/reports/find-other-posters.ts';
-import type { Diagnostic, Patient } from '../../src/runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../src/runs/runnable-kind.ts';
 import { readListing } from '../../src/service/account.ts';
 import { ApiError } from '../../src/service/api-error.ts';
 import { call } from '../../src/service/call.ts';

@@ -9,8 +9,7 @@ import { ok } from '../../src/core/finding.ts';
 import { requireBoundKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { mapCustomers } from '../../src/intake/customers/map/map-customers.ts';
 import { fingerprintsOf } from '../../src/privacy/customer-keys.ts';
-import type { Diagnostic } from '../../src/runs/diagnostic.ts';
-import type { NewestFile } from '../../src/runs/runnable-kind.ts';
+import type { Diagnostic, NewestFile } from '../../src/runs/runnable-kind.ts';
 import { isIdentifyCustomers } from './settings.ts';
 
 /** Checks the secret with which customer addresses are hashed, if a job reads customers: it must be that of the database. */

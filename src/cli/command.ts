@@ -3,6 +3,7 @@ import type { Misled } from '../config/environment/unused-variables.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { isDay } from '../core/time/day.ts';
 import { isMonth } from '../core/time/month.ts';
+import type { NamedConfig } from './terminal/complete-commands.ts';
 import type { Output } from './terminal/output.ts';
 
 /** Turns the function of a command into an action: passes the output to it and stores its exit code. */
@@ -58,9 +59,7 @@ export function addCommand(parent: Command, definition: CommandDefinition, act: 
 }
 
 /** Options of every command that reads the configuration. */
-export type ConfigOptions = {
-  readonly config?: string;
-  readonly envFile?: string;
+export type ConfigOptions = NamedConfig & {
   readonly json?: boolean;
   readonly dryRun?: boolean;
   /**

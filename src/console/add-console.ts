@@ -1,26 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { PipelineConfig } from '../config/schema.ts';
-import type { Database } from '../db/connect.ts';
 import { requireWholeLedger } from '../ledger/continuity/compare-ledger.ts';
 import { openSignOuts } from '../ops/sign-outs.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
 import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';
-
-export type ConsoleOptions = {
-  /** Connection for pages; its statements time out after seconds. */
-  readonly readDb: Database;
-  /** Connection for changes. */
-  readonly db: Database;
-  readonly config: PipelineConfig;
-  /** Address on which the server listens. It decides whether people must sign in. */
-  readonly host: string;
-  /** Name of the person at this machine. */
-  readonly localActor: string;
-  readonly onError: (error: unknown) => void;
-  /** Called when the pages have been loaded, which leaves much garbage. */
-  readonly onLoaded?: () => void;
-};
+import type { ConsoleOptions } from './console-server.ts';
 
 /**
  * Adds the console to a server, below `console.base_path`. Its pages are loaded with the first request, because

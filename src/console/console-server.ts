@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { PipelineConfig } from '../config/schema.ts';
 import { packageFile } from '../core/package.ts';
 import { isTimeZone } from '../core/time/time-zone.ts';
+import type { Database } from '../db/connect.ts';
 import { cached } from '../monitoring/observe/cached.ts';
 import { html } from '../render/html/html.ts';
 import { findAudit } from '../reports/list-audit.ts';
@@ -12,7 +14,6 @@ import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';
-import type { ConsoleOptions } from './add-console.ts';
 import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
@@ -20,6 +21,21 @@ import { type PlacedPage, pages } from './pages/index.ts';
 import { addActions } from './perform-action.ts';
 import { BadQuery, checkCharacters, idOf } from './read-query.ts';
 import { findWaiting } from './waiting.ts';
+
+export type ConsoleOptions = {
+  /** Connection for pages; its statements time out after seconds. */
+  readonly readDb: Database;
+  /** Connection for changes. */
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  /** Address on which the server listens. It decides whether people must sign in. */
+  readonly host: string;
+  /** Name of the person at this machine. */
+  readonly localActor: string;
+  readonly onError: (error: unknown) => void;
+  /** Called when the pages have been loaded, which leaves much garbage. */
+  readonly onLoaded?: () => void;
+};
 
 export type ConsoleServerOptions = ConsoleOptions & {
   readonly authenticate: Authenticate;

@@ -4,6 +4,7 @@ import { Kysely, PGliteDialect } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { configurationError, KnownError } from '../core/known-error.ts';
 import { requireOpenEmbedded } from './move/closed-database.ts';
+import type { ServerOptions } from './server/connect-server.ts';
 import type { DB } from './tables.ts';
 
 /**
@@ -11,27 +12,11 @@ import type { DB } from './tables.ts';
  */
 export type Database = Kysely<DB>;
 
-export type ConnectOptions = {
-  /** `postgres://…`, or empty for the embedded database. */
-  readonly url: string;
-  /** Folder of the embedded database (absolute path). Ignored if `url` is set. */
+export type ConnectOptions = ServerOptions & {
+  /** Folder of the embedded database (absolute path), which is opened if `url` is empty. */
   readonly embeddedFolder: string;
   /** Opens an embedded database that was moved to a server: to finish the move. */
   readonly isMoving?: boolean;
-  /** Maximum number of connections. Ignored by the embedded database, which has one. */
-  readonly maxConnections?: number;
-  /** What the process does with the connection, for a person who inspects the server: `run orders`. */
-  readonly purpose?: string;
-  /**
-   * Time limit of a statement whose phase sets no limit. A statement of the embedded database cannot be
-   * interrupted.
-   */
-  readonly statementLimitMs?: number;
-  /**
-   * Minimum memory for each sort and each hash table of a statement, if the server's own setting is smaller.
-   * The embedded database keeps its own setting.
-   */
-  readonly sortMemoryMb?: number;
 };
 
 /**

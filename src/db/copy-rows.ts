@@ -1,5 +1,5 @@
-import { CompiledQuery } from 'kysely';
-import type { Database } from './connect.ts';
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { DB } from './tables.ts';
 
 /** Rows for `copyInto`, as `TextRows` or `BinaryRows` writes them. */
 export class CopyRows {
@@ -15,7 +15,7 @@ export class CopyRows {
  * Executes `copy … from stdin` with these rows. Only for a server (`canCopy`): the embedded database does not read
  * from its client.
  */
-export async function copyInto(db: Database, statement: string, rows: CopyRows): Promise<void> {
+export async function copyInto(db: Kysely<DB>, statement: string, rows: CopyRows): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(statement, [rows]));
 }
 

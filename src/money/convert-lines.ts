@@ -1,6 +1,5 @@
 import { fromScaled, minorDigits, roundScaled, toScaled } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
-import type { StatementLine } from './statement.ts';
 
 /** The value of one unit of a currency on a day, in the reporting currency. */
 export type ExchangeRate = {
@@ -29,7 +28,7 @@ const RATE_DIGITS = 12;
  * rate is missing.
  */
 export function convertLines(
-  lines: readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[],
+  lines: readonly { readonly amount: DecimalText; readonly currency: string; readonly dueOn: string }[],
   { reportingCurrency, rates }: Exchange,
 ): ConvertedTotal {
   const byDay = new Map(rates.map(({ currency, day, rate }) => [`${currency} ${day}`, rate]));

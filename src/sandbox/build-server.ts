@@ -2,52 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type OperationName, operationNames, operationOf } from '../service/contract.ts';
-import type { ServiceDescription } from '../service/description/schema.ts';
 import { operationAt } from '../service/description/translate.ts';
 import { explainUnknownMembers } from '../service/unknown-members.ts';
-import type { Tenant } from './account/open-tenant.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
-import type { Clock } from './clock.ts';
+import type { Context } from './context.ts';
 import { addControlRoutes } from './control.ts';
-import type { EventStream } from './events/events.ts';
-import type { FaultPlan, Mishap } from './faults.ts';
-import type { Journal } from './journal.ts';
+import type { Mishap } from './faults.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
 import { playFault } from './play-fault.ts';
 import { playService } from './play-service.ts';
-import type { RequestLog } from './request-log.ts';
-import type { Kept, Snapshot, StateStore } from './state/state-store.ts';
-
-/** Everything that a request can access. Its key determines the account. */
-export type Context = {
-  /** At least one. */
-  readonly tenants: readonly Tenant[];
-  /** Sessions of all tenants, by key. */
-  readonly sessions: ReadonlyMap<string, Session>;
-  readonly requestLog: RequestLog;
-  readonly stateStore: StateStore;
-  readonly clock: Clock;
-  readonly stream: EventStream;
-  /** The latest requests with their content. */
-  readonly journal: Journal;
-  /** The state that a snapshot contains. */
-  readonly kept: Kept;
-  /** Replaces the whole state with a snapshot. */
-  readonly restore: (snapshot: Snapshot) => void;
-  /** Resets everything to the initial state, faults included. */
-  readonly reset: () => void;
-  readonly faults: FaultPlan;
-  /** Stops listening for this number of milliseconds. */
-  readonly goDown: (ms: number) => void;
-  /** Whether `/_sandbox` answers clients on other machines. */
-  readonly isControlOpen: boolean;
-  /** How the played service does what the specification leaves open. */
-  readonly service: ServiceDescription;
-  /** Whether members that are not in the contract are refused. */
-  readonly isStrict: boolean;
-  /** Prints a warning for the person who runs the sandbox. */
-  readonly warn: (line: string) => void;
-};
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

@@ -9,15 +9,15 @@ import type { Account, Enquiry } from './account/account.ts';
 import { readDealId } from './account/find-collaboration.ts';
 import type { Tenant } from './account/open-tenant.ts';
 import { createAnswerer } from './answer-request.ts';
-import type { Context } from './build-server.ts';
 import { type Clock, REAL_TIME } from './clock.ts';
+import type { Context, Guard } from './context.ts';
 import { isWebhookType, triggerEvent } from './events/trigger-event.ts';
 import { type FaultRule, readFaultRules } from './faults.ts';
 import type { LineLog } from './line-log.ts';
 import { describeIdentified } from './operations/identify.ts';
 import { type Answer, refuse, type Session, type World } from './operations/operation.ts';
 import { addPages } from './pages.ts';
-import { snapshot, takeSnapshot } from './state/state-store.ts';
+import { snapshot, takeSnapshot } from './state/snapshot.ts';
 
 /** Version of the API that the sandbox implements, from section Versioning of the specification. */
 const VERSION = '1.4.2';
@@ -293,8 +293,6 @@ function addTrafficRoutes(server: FastifyInstance, context: Context, onRequest: 
     }),
   );
 }
-
-export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 /** The lists of an account, by the last part of their path. */
 const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {

@@ -16,8 +16,7 @@ import {
   responseFieldsOf,
 } from '../service/reference/operation-fields.ts';
 import type { Tenant } from './account/open-tenant.ts';
-import type { Context } from './build-server.ts';
-import type { Guard } from './control.ts';
+import type { Context, Guard } from './context.ts';
 
 /**
  * Adds the HTML pages and the OpenAPI document. By default, the content of accounts is shown only on this

@@ -5,8 +5,9 @@ import { configurationError } from '../core/known-error.ts';
 import { type ServiceDescription, specifiedService } from '../service/description/schema.ts';
 import { openTenant, type Registered, registerAccounts, type Tenant } from './account/open-tenant.ts';
 import { DEMO_ACCOUNT, readAccounts } from './account/read-accounts.ts';
-import { buildServer, type Context } from './build-server.ts';
+import { buildServer } from './build-server.ts';
 import { createClock, REAL_TIME } from './clock.ts';
+import type { Context } from './context.ts';
 import { arm } from './control.ts';
 import { createEventStream } from './events/events.ts';
 import { createFaultPlan, type FaultRuleInput, faultRule } from './faults.ts';
@@ -16,7 +17,8 @@ import { PLANS, type Plan } from './rate-limit.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createPopulation } from './search/population.ts';
 import { openStateStore } from './state/open-state-store.ts';
-import { createMemoryStore, type Snapshot } from './state/state-store.ts';
+import type { Snapshot } from './state/snapshot.ts';
+import { createMemoryStore } from './state/state-store.ts';
 
 export type SandboxOptions = {
   /** 0 for a free port. */

@@ -1,35 +1,7 @@
 import { call } from './call.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
-import {
-  type BodyInput,
-  type OperationName,
-  operationNames,
-  operationOf,
-  type QueryInput,
-  type ResponseOf,
-} from './contract.ts';
+import { operationNames, operationOf } from './contract.ts';
 import type { Operations } from './reference/api-type.ts';
-
-/**
- * The argument of an operation: its body or its query, or nothing if it has neither. No operation has both.
- */
-export type InputOf<Name extends OperationName> =
-  BodyInput<Name> extends null ? QueryInput<Name> : BodyInput<Name>;
-
-type Arguments<Input> = Input extends null
-  ? readonly []
-  : Record<never, never> extends Input
-    ? readonly [input?: Input]
-    : readonly [input: Input];
-
-/**
- * Calls one operation. The input is checked before it is sent, the answer afterwards. Nothing is retried.
- * Amounts are JavaScript numbers: for an amount with more than 15 digits, write the JSON yourself and use
- * `client.exchange`.
- */
-export type Call<Name extends OperationName> = (
-  ...input: Arguments<InputOf<Name>>
-) => Promise<ResponseOf<Name>>;
 
 /** The operations of the service as typed functions. */
 export type Api = Operations & {

@@ -8,26 +8,7 @@ import {
   parseId,
   WAIT,
 } from '../command.ts';
-
-/** The limits of a backfill, and whether it waits for the lease of one that may be gone. */
-export type ShareOptions = {
-  readonly rate?: number;
-  readonly concurrency?: number;
-  readonly wait?: boolean;
-};
-
-export type BackfillOptions = ConfigOptions &
-  ShareOptions & {
-    readonly from?: string;
-    readonly to?: string;
-    readonly plan?: boolean;
-    readonly yes?: boolean;
-  };
-
-/** Why a person changes a backfill. */
-export type ReasonOption = { readonly reason?: string };
-
-export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { readonly yes?: boolean };
+import type { BackfillOptions, ReasonOption, ResumeOptions } from './perform-backfill.ts';
 
 /** `status`, `pause`, `resume` and `cancel` control a backfill from another terminal. */
 export const backfillCommand: CommandDefinition = {

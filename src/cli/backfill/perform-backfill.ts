@@ -57,7 +57,26 @@ import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { auditIn, readOperator } from '../terminal/read-operator.ts';
 import { givenReason, refusal } from '../usage-error.ts';
-import type { BackfillOptions, ReasonOption, ResumeOptions } from './backfill.ts';
+
+/** The limits of a backfill, and whether it waits for the lease of one that may be gone. */
+export type ShareOptions = {
+  readonly rate?: number;
+  readonly concurrency?: number;
+  readonly wait?: boolean;
+};
+
+export type BackfillOptions = ConfigOptions &
+  ShareOptions & {
+    readonly from?: string;
+    readonly to?: string;
+    readonly plan?: boolean;
+    readonly yes?: boolean;
+  };
+
+/** Why a person changes a backfill. */
+export type ReasonOption = { readonly reason?: string };
+
+export type ResumeOptions = ConfigOptions & ShareOptions & ReasonOption & { readonly yes?: boolean };
 
 /** Plans a backfill and executes it if it is approved. Continues an unfinished one for the same period. */
 export async function performBackfill(

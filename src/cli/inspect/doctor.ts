@@ -3,7 +3,7 @@ import type { ExitCode } from '../../core/exit-code.ts';
 import type { Finding } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import type { Database } from '../../db/connect.ts';
-import type { Patient } from '../../runs/diagnostic.ts';
+import type { Patient } from '../../runs/runnable-kind.ts';
 import type { Client } from '../../service/client.ts';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
 import type { Output } from '../terminal/output.ts';

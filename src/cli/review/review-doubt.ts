@@ -14,13 +14,32 @@ import type { Output } from '../terminal/output.ts';
 import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
 import { refusal, requireReason, usageError } from '../usage-error.ts';
 import { decideMany } from './decide-many.ts';
-import type { ReviewOptions } from './review.ts';
+
+/** Which doubts a person decides about, and how. */
+export type DoubtOptions = {
+  readonly job?: string;
+  /** The reason of the doubt. */
+  readonly why?: string;
+  readonly forDeal?: string;
+  /** In milliseconds. */
+  readonly olderThan?: number;
+  readonly accepted?: boolean;
+  readonly writeOff?: boolean;
+  readonly resend?: boolean;
+  readonly acknowledge?: boolean;
+  /** The deal and the collaboration that were credited. */
+  readonly deal?: string;
+  readonly collab?: string;
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+};
 
 type Review = {
   readonly db: Database;
   readonly output: Output;
   readonly entryId: string;
-  readonly options: ReviewOptions;
+  readonly options: DoubtOptions;
 };
 
 /**
@@ -62,7 +81,7 @@ export async function reviewDoubt({ db, output, entryId, options }: Review): Pro
 }
 
 /** @throws KnownError (exit 2) if no decision was given. */
-function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
+function chosenDecision({ accepted, writeOff, resend, acknowledge }: DoubtOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';
   if (resend) return 'resend';

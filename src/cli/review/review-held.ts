@@ -15,7 +15,21 @@ import { confirmByWord } from '../terminal/ask-person.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
-import type { ReviewOptions } from './review.ts';
+
+/** Which held orders a person decides about, and how. */
+export type HeldOptions = {
+  readonly job?: string;
+  readonly source?: string;
+  /** The reason for which they are held. */
+  readonly why?: string;
+  readonly status?: string;
+  readonly order?: readonly string[];
+  readonly credit?: boolean;
+  readonly exclude?: boolean;
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+};
 
 const SHOWN_ORDERS = 50;
 
@@ -27,7 +41,7 @@ const SHOWN_ORDERS = 50;
  */
 export async function reviewHeld(
   db: Database,
-  { output, options }: { readonly output: Output; readonly options: ReviewOptions },
+  { output, options }: { readonly output: Output; readonly options: HeldOptions },
 ): Promise<ExitCode> {
   const filter: HeldFilter = {
     job: options.job ?? null,

@@ -3,24 +3,8 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { type CommandDefinition, type ConfigOptions, parseId } from '../command.ts';
 import { openCommand } from '../open/open-command.ts';
 import type { Output } from '../terminal/output.ts';
-
-type Flag =
-  | 'accepted'
-  | 'writeOff'
-  | 'resend'
-  | 'acknowledge'
-  | 'credit'
-  | 'exclude'
-  | 'all'
-  | 'held'
-  | 'dryRun'
-  | 'yes';
-type Text = 'job' | 'source' | 'why' | 'status' | 'reason' | 'forDeal' | 'deal' | 'collab';
-export type ReviewOptions = Partial<Readonly<Record<Flag, boolean> & Record<Text, string>>> & {
-  readonly order?: readonly string[];
-  /** In milliseconds. */
-  readonly olderThan?: number;
-};
+import type { DoubtOptions } from './review-doubt.ts';
+import type { HeldOptions } from './review-held.ts';
 
 /** The decisions about a doubt, of which only one can be made. */
 const DECISIONS: Readonly<Record<string, string>> = {
@@ -88,7 +72,7 @@ export const reviewCommand: CommandDefinition = {
 async function performReview(
   output: Output,
   entryId: string | undefined,
-  options: ConfigOptions & ReviewOptions,
+  options: ConfigOptions & DoubtOptions & HeldOptions & { readonly held?: boolean; readonly all?: boolean },
 ): Promise<ExitCode> {
   const { reviewDoubt, reviewMany } = await import('./review-doubt.ts');
   const { reviewHeld } = await import('./review-held.ts');

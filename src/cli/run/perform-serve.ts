@@ -17,6 +17,7 @@ import { endLeasesBefore } from '../../ops/lease.ts';
 import { createScheduler, type Scheduler } from '../../ops/schedule/scheduler.ts';
 import { startTicker } from '../../ops/schedule/start-ticker.ts';
 import { leaseNames } from '../../runs/runnable-kind.ts';
+import type { ConfigOptions } from '../command.ts';
 import type { SlotRunner } from '../console/open-slot-runner.ts';
 import { openConfig } from '../open/open-config.ts';
 import { openMetrics } from '../open/open-metrics.ts';
@@ -29,7 +30,8 @@ import { refusal } from '../usage-error.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import { noticeLog } from './notify-after.ts';
-import type { ServeOptions } from './serve.ts';
+
+export type ServeOptions = ConfigOptions & { readonly port?: number };
 
 /**
  * Enough for concurrent runs, the receiver and the polls of the schedule, which must never wait long for a

@@ -1,18 +1,8 @@
 import type { Command } from 'commander';
 import type { ExitCode } from '../../core/exit-code.ts';
-import { type CommandDefinition, type ConfigOptions, NO_WAIT, parseCount, WAIT } from '../command.ts';
+import { type CommandDefinition, NO_WAIT, parseCount, WAIT } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
-
-export type RunCommandOptions = ConfigOptions & {
-  readonly limit?: number;
-  readonly file?: string;
-  readonly allowEmpty?: boolean;
-  readonly wait?: boolean;
-  readonly yes?: boolean;
-  readonly newLedger?: boolean;
-  readonly reason?: string;
-  readonly report?: string;
-};
+import type { RunCommandOptions } from './perform-job.ts';
 
 const JOB = 'name of the job in the configuration; the only one if you omit it';
 

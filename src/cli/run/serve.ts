@@ -1,6 +1,5 @@
-import { type CommandDefinition, type ConfigOptions, parsePort } from '../command.ts';
-
-export type ServeOptions = ConfigOptions & { readonly port?: number };
+import { type CommandDefinition, parsePort } from '../command.ts';
+import type { ServeOptions } from './perform-serve.ts';
 
 export const serveCommand: CommandDefinition = {
   name: 'serve',

@@ -8,10 +8,9 @@ import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { packageFile } from '../../core/package.ts';
 import { findConfig } from '../open/find-config.ts';
 import type { Output } from '../terminal/output.ts';
-import type { Shell } from './completion.ts';
 
-/** Prints the completion script of a shell. */
-export async function printScript(output: Output, shell: Shell): Promise<ExitCode> {
+/** Prints the completion script of a shell of `SHELLS`. */
+export async function printScript(output: Output, shell: string): Promise<ExitCode> {
   output.write(readFileSync(packageFile(`src/cli/setup/completion/influencer-sync.${shell}`)));
   return EXIT.ok;
 }

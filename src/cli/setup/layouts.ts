@@ -1,14 +1,6 @@
 import { Option } from 'commander';
 import type { CommandDefinition, ConfigOptions } from '../command.ts';
-
-export type LayoutTestOptions = ConfigOptions & {
-  readonly layout?: string;
-  readonly timeZone?: string;
-  readonly currency?: string;
-  readonly dateOrder?: 'MDY' | 'DMY';
-  readonly decimalMark?: '.' | ',';
-  readonly encoding?: string;
-};
+import type { LayoutTestOptions } from './manage-layouts.ts';
 
 export const layoutsCommand: CommandDefinition = {
   name: 'layouts',

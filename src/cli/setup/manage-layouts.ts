@@ -39,7 +39,15 @@ import { findConfig } from '../open/find-config.ts';
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { refusal } from '../usage-error.ts';
-import type { LayoutTestOptions } from './layouts.ts';
+
+export type LayoutTestOptions = ConfigOptions & {
+  readonly layout?: string;
+  readonly timeZone?: string;
+  readonly currency?: string;
+  readonly dateOrder?: 'MDY' | 'DMY';
+  readonly decimalMark?: '.' | ',';
+  readonly encoding?: string;
+};
 
 /** Lists every layout that a configuration can use. The configuration itself need not exist. */
 export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {

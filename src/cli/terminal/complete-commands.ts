@@ -1,5 +1,7 @@
 import { shellWord } from '../../core/text/printable.ts';
-import type { ConfigOptions } from '../command.ts';
+
+/** How a command names its configuration. */
+export type NamedConfig = { readonly config?: string; readonly envFile?: string };
 
 /** A command with its second word, if it has one. Wrapped text may break it at any blank. */
 const COMMAND = /^npx\s+influencer-sync\s+([a-z-]+)(?![\w-])(?:\s+([a-z-]+)(?![\w-]))?/;
@@ -36,7 +38,7 @@ export function completeCommands(text: string, option: string, commands: Readonl
  * The options that name the configuration of a command as a person types them, with a leading blank. Empty for one that
  * the next command finds by itself, too.
  */
-export function configOption({ config, envFile }: ConfigOptions): string {
+export function configOption({ config, envFile }: NamedConfig): string {
   return [
     config === undefined ? '' : ` --config ${shellWord(config)}`,
     envFile === undefined ? '' : ` --env-file ${shellWord(envFile)}`,

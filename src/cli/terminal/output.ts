@@ -8,8 +8,7 @@ import { renderKnownError, renderUnknownError, safeMessage } from '../../render/
 import { html } from '../../render/html/html.ts';
 import { renderBlocks } from '../../render/render-blocks.ts';
 import { createTerminal, type Terminal } from '../../render/terminal.ts';
-import type { ConfigOptions } from '../command.ts';
-import { completeCommands, configOption } from './complete-commands.ts';
+import { completeCommands, configOption, type NamedConfig } from './complete-commands.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 
 /**
@@ -44,7 +43,7 @@ export type Output = {
   /** Adds the options to the commands in an HTML page. */
   completePage(page: string): string;
   /** The same output for texts about another configuration. */
-  about(options: ConfigOptions): Output;
+  about(options: NamedConfig): Output;
   /** Reports a known error to a person and, with `--json`, to a program. */
   fail(problem: KnownErrorDetails): void;
   crash(error: unknown): void;

@@ -9,7 +9,6 @@ import {
 } from 'kysely';
 import pRetry from 'p-retry';
 import pg from 'pg';
-import type { ConnectOptions, Database } from '../connect.ts';
 import { currentPhase } from '../phase.ts';
 import { execute } from '../statement.ts';
 import type { DB } from '../tables.ts';
@@ -40,9 +39,29 @@ const CLOSE_TIMEOUT_MS = 2_000;
  */
 const REPEATING = { retries: 7, minTimeout: 5, randomize: true };
 
+/** How to connect to a server. The embedded database ignores all but the time limit. */
+export type ServerOptions = {
+  /** `postgres://…`. */
+  readonly url: string;
+  /** Maximum number of connections. */
+  readonly maxConnections?: number;
+  /** What the process does with the connection, for a person who inspects the server: `run orders`. */
+  readonly purpose?: string;
+  /**
+   * Time limit of a statement whose phase sets no limit. A statement of the embedded database cannot be
+   * interrupted.
+   */
+  readonly statementLimitMs?: number;
+  /**
+   * Minimum memory for each sort and each hash table of a statement, if the server's own setting is smaller.
+   * The embedded database keeps its own setting.
+   */
+  readonly sortMemoryMb?: number;
+};
+
 /** Opens a pool of connections to a server, whose statements are watched (`statement-watch.ts`). */
-export function connectServer(options: ConnectOptions): {
-  readonly db: Database;
+export function connectServer(options: ServerOptions): {
+  readonly db: Kysely<DB>;
   readonly cancelAll: () => Promise<void>;
 } {
   const application_name = applicationName(options.purpose ?? '');

@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import type { CopyRows } from '../copy-rows.ts';
-import type { Executed } from './prepared-statements.ts';
 
-/** Executes `copy … from stdin` and sends it the rows. A module of its own, so that its package is loaded when needed. */
-export async function copyIn(client: pg.PoolClient, text: string, { bytes }: CopyRows): Promise<Executed> {
+/** Executes `copy … from stdin` and sends it the rows. @returns their number. A module of its own, so that its package is loaded when needed. */
+export async function copyIn(
+  client: pg.PoolClient,
+  text: string,
+  { bytes }: CopyRows,
+): Promise<number | null> {
   const stream = client.query(from(text));
   const { promise: isDone, resolve, reject } = Promise.withResolvers<void>();
   // It finishes when the server has stored the rows and is ready for the next statement.
@@ -12,5 +15,5 @@ export async function copyIn(client: pg.PoolClient, text: string, { bytes }: Cop
   stream.on('error', reject);
   stream.end(bytes);
   await isDone;
-  return { command: 'COPY', rowCount: stream.rowCount, rows: [] };
+  return stream.rowCount;
 }

@@ -53,7 +53,7 @@ export function preparingExecutor(
     if (first instanceof CopyRows) {
       // Most commands copy nothing, and start faster without its package.
       const { copyIn } = await import('./copy-in.ts');
-      return copyIn(client, text, first);
+      return { command: 'COPY', rowCount: await copyIn(client, text, first), rows: [] };
     }
     const values = [...parameters];
     if (!isPreparing || !text.endsWith(KEEPS_PLAN)) return client.query(text, values);

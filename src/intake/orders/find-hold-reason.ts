@@ -5,7 +5,6 @@ import { rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { judgeRows, limitOf, MIN_FOR_SHARE, percent } from '../files/judge-rows.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
-import type { SealedTotals } from './seal-file.ts';
 
 export type Thresholds = {
   /** Name of the source, used for the path of its settings in messages. */
@@ -22,6 +21,16 @@ export type Thresholds = {
    */
   readonly maxUnlistedShare: number;
   readonly expected: ExpectedOrders;
+};
+
+export type SealedTotals = {
+  readonly ordersNew: number;
+  readonly ordersChanged: number;
+  readonly ordersUnchanged: number;
+  /** Orders of which a newer file states something else. */
+  readonly ordersOlder: number;
+  readonly orderRows: number;
+  readonly rejectedRows: number;
 };
 
 export type FileTotals = SealedTotals & {

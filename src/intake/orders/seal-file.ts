@@ -8,7 +8,7 @@ import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-r
 import { NEWEST, type OtherAges } from '../files/source-ages.ts';
 import { countStaged, type StagedFile } from './count-staged.ts';
 import type { Stager } from './create-stager.ts';
-import { type FileTotals, findHoldReason, type Thresholds } from './find-hold-reason.ts';
+import { type FileTotals, findHoldReason, type SealedTotals, type Thresholds } from './find-hold-reason.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import {
   doubtOutdated,
@@ -37,16 +37,6 @@ export type SealFileOptions = SealReadOptions & {
 const UNKNOWN_COLUMN: OrderIdColumn = { name: null, isFallback: false };
 
 export type SealedFile = SealedRead<SealedTotals>;
-
-export type SealedTotals = {
-  readonly ordersNew: number;
-  readonly ordersChanged: number;
-  readonly ordersUnchanged: number;
-  /** Orders of which a newer file states something else. */
-  readonly ordersOlder: number;
-  readonly orderRows: number;
-  readonly rejectedRows: number;
-};
 
 /**
  * Seals a file that was read for its orders, or holds it if its rows do not add up or a threshold is

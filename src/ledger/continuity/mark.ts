@@ -8,7 +8,13 @@ import type { FileStore, StoredFile } from '../../core/source.ts';
 import { findFolderProblem } from '../../core/text/folder-problem.ts';
 import { isOutdated, namesIn } from './journal-folder.ts';
 import { CLOSED_ENDING, type JournalName, parseJournalName, partName } from './journal-names.ts';
-import type { ClosedJournal } from './settle-journals.ts';
+
+export type ClosedJournal = {
+  /** Full id of the process. */
+  readonly owner: string;
+  readonly path: string;
+  readonly name: string;
+};
 
 /**
  * The mark is a second copy of the journals, outside the machine that writes them. A container without a

@@ -9,6 +9,7 @@ import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { closedName, OPEN_ENDING } from './journal-names.ts';
 import { lookUpClaims } from './known-claims.ts';
 import { removeLineCount } from './line-count.ts';
+import type { ClosedJournal } from './mark.ts';
 import { hasLostLines, isWhole } from './whole-journal.ts';
 
 export type SettledByJournal = {
@@ -20,13 +21,6 @@ export type SettledByJournal = {
   readonly unreadable: readonly string[];
   /** Journals that were closed on behalf of their processes. */
   readonly closed: readonly ClosedJournal[];
-};
-
-export type ClosedJournal = {
-  /** Full id of the process. */
-  readonly owner: string;
-  readonly path: string;
-  readonly name: string;
 };
 
 const NEVER_SENT = 'its process ended before it started to write the request';

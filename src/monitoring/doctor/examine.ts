@@ -2,7 +2,7 @@ import { type Finding, findingsOf } from '../../core/finding.ts';
 import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
-import type { Diagnostic, Patient } from '../../runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../runs/runnable-kind.ts';
 import { database } from './checks/database.ts';
 import { disk } from './checks/disk.ts';
 import { keyAndAccount } from './checks/key-and-account.ts';

@@ -14,8 +14,14 @@ import type { BackfillShare } from '../../ledger/sending/open-request-gate.ts';
 import { postReady } from '../../ledger/sending/post-ready.ts';
 import { recoverPreviousRuns } from '../../ledger/sending/recover-previous-runs.ts';
 import type { Run } from '../../ops/run.ts';
-import { collectGivenUp, openUnitLedger, shareSize, throwIfOnlyHere, toUnitAccount } from './share.ts';
-import type { UnitRun } from './unit-run.ts';
+import {
+  collectGivenUp,
+  openUnitLedger,
+  shareSize,
+  throwIfOnlyHere,
+  toUnitAccount,
+  type UnitRun,
+} from './share.ts';
 
 type Share = EntryRange & { readonly entries: number };
 

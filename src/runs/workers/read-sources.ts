@@ -6,8 +6,7 @@ import type { UnitEnd, UnitPayload } from '../../core/work.ts';
 import type { Intake } from '../../intake/read/intake-file.ts';
 import { intakeSource, readingHash } from '../../intake/read/intake-source.ts';
 import type { Run } from '../../ops/run.ts';
-import { requireSame } from './share.ts';
-import type { UnitRun } from './unit-run.ts';
+import { requireSame, type UnitRun } from './share.ts';
 
 /**
  * Reads the new files of several sources into the database. Workers read one source each, if there are any;

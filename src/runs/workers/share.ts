@@ -2,10 +2,14 @@ import { hostname } from 'node:os';
 import type { ApiSettings } from '../../config/schema.ts';
 import { configurationError } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
-import type { UnitEnd, UnitPayload } from '../../core/work.ts';
+import type { Unit, UnitEnd, UnitPayload } from '../../core/work.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
 import type { Run } from '../../ops/run.ts';
 import type { Client } from '../../service/client.ts';
+import type { RunnableKind } from '../runnable-kind.ts';
+
+/** The run that a unit belongs to, as far as the unit needs it. */
+export type UnitRun = { readonly run: Run; readonly kind: RunnableKind; readonly unit: Unit };
 
 /**
  * Approximate duration of a share at the limit of the account, which all places share. A run queues two

@@ -17,7 +17,7 @@ import type { RunnableKind } from '../runnable-kind.ts';
 import { unlessAbandoned, type WatchedRun, watchRun } from '../watch-run.ts';
 import { postShare } from './post-share.ts';
 import { readSource } from './read-sources.ts';
-import { requireSame } from './share.ts';
+import { requireSame, type UnitRun } from './share.ts';
 import type { UnitAtWork } from './start-worker.ts';
 import type { UnitOutcome } from './units.ts';
 
@@ -31,9 +31,6 @@ export type UnitSite = {
   readonly findJob: (name: string) => { readonly job: JobSettings; readonly kind: RunnableKind };
   readonly onTarget: (target: RunTarget) => void;
 };
-
-/** The run that a unit belongs to, as far as the unit needs it. */
-export type UnitRun = { readonly run: Run; readonly kind: RunnableKind; readonly unit: Unit };
 
 const PERFORM: Readonly<Record<UnitKind, (unitRun: UnitRun) => Promise<Omit<UnitResult, 'notes'>>>> = {
   'read-source': readSource,

@@ -247,3 +247,8 @@ function readSale([currency, exact]: readonly [string, string]): [string, ExactS
   addExact(sum, exact);
   return [currency, sum];
 }
+
+/** Returns all deals of an influencer, oldest first. */
+export function dealsOf(account: Account, handle: string): readonly Deal[] {
+  return account.dealsByHandle.get(handle) ?? account.dealsByHandle.get(foldHandle(handle)) ?? [];
+}

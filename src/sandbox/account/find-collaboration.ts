@@ -1,5 +1,5 @@
 import { type Answer, refuse } from '../operations/operation.ts';
-import { type Account, type Collaboration, type Deal, foldHandle } from './account.ts';
+import { type Account, type Collaboration, dealsOf } from './account.ts';
 
 /** The members that identify a collaboration in a click or a referral. */
 export type Identification = {
@@ -59,11 +59,6 @@ function candidatesOf(account: Account, named: Identification): readonly Collabo
   return deals.length === 1 && deals[0] !== undefined
     ? deals[0].collaborations
     : deals.flatMap((deal) => deal.collaborations);
-}
-
-/** Returns all deals of an influencer, oldest first. */
-export function dealsOf(account: Account, handle: string): readonly Deal[] {
-  return account.dealsByHandle.get(handle) ?? account.dealsByHandle.get(foldHandle(handle)) ?? [];
 }
 
 function refused(status: number, message: string): Found {

@@ -2,11 +2,11 @@ import {
   type Account,
   addDeal,
   type Collaboration,
+  dealsOf,
   keepCollaboration,
   newDealId,
 } from '../account/account.ts';
 import { takePayouts } from '../account/commission.ts';
-import { dealsOf } from '../account/find-collaboration.ts';
 import type { Clock } from '../clock.ts';
 import { idFrom, seededRandom } from '../random-id.ts';
 import { createDraw, type Draw, type Influencer, type Population } from '../search/population.ts';

@@ -5,13 +5,14 @@ import {
   addDeal,
   type Collaboration,
   type Deal,
+  dealsOf,
   keepCollaboration,
   keepDeal,
   newDealId,
   salesOf,
 } from '../account/account.ts';
 import { changeTerms, type Terms } from '../account/commission.ts';
-import { dealsOf, findCollaboration, readDealId } from '../account/find-collaboration.ts';
+import { findCollaboration, readDealId } from '../account/find-collaboration.ts';
 import { type Answer, answer, type Call, type Handlers, refuse } from './operation.ts';
 
 /** Members of `create_deal` that belong to the collaboration. The others belong to the contact. */

@@ -1,5 +1,4 @@
-import type { Account } from '../account/account.ts';
-import { dealsOf } from '../account/find-collaboration.ts';
+import { type Account, dealsOf } from '../account/account.ts';
 import { type Influencer, pictureUrl, profileUrl } from '../search/population.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 

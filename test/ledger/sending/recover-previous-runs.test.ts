@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import type { ClaimedEntry, Outcome } from '../../../src/core/ledger.ts';
 import { ensureLedgerId } from '../../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../../src/ledger/continuity/journal.ts';
-import type { ClosedJournal } from '../../../src/ledger/continuity/settle-journals.ts';
+import type { ClosedJournal } from '../../../src/ledger/continuity/mark.ts';
 import { applyEvidences } from '../../../src/ledger/evidence/apply-evidence.ts';
 import { bindAccount } from '../../../src/ledger/open-account.ts';
 import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';

@@ -9,7 +9,7 @@ import { disk } from '../../../src/monitoring/doctor/checks/disk.ts';
 import { schedules } from '../../../src/monitoring/doctor/checks/runs.ts';
 import { clocks } from '../../../src/monitoring/doctor/checks/server.ts';
 import { acquireLease } from '../../../src/ops/lease.ts';
-import type { Patient } from '../../../src/runs/diagnostic.ts';
+import type { Patient } from '../../../src/runs/runnable-kind.ts';
 import { openSourceClients } from '../../../src/store/source-clients.ts';
 import { openWorkshop, toCsv, type Workshop, type WorkshopOptions } from '../../runs/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';

@@ -5,7 +5,7 @@ import type { loadConfig } from '../../../jobs/index.ts';
 import type { Finding } from '../../../src/core/finding.ts';
 import { connect, type Database } from '../../../src/db/connect.ts';
 import { serverLimits } from '../../../src/monitoring/doctor/checks/server.ts';
-import type { Patient } from '../../../src/runs/diagnostic.ts';
+import type { Patient } from '../../../src/runs/runnable-kind.ts';
 import { startServer } from '../../support/absent-server.ts';
 import { findPooler, startPooler } from '../../support/pooler.ts';
 import { setup } from '../../support/setup.ts';

@@ -9,7 +9,7 @@ import {
   OLDEST_VERSION,
   type ServerFacts,
 } from '../../../db/server/inspect-server.ts';
-import type { Diagnostic } from '../../../runs/diagnostic.ts';
+import type { Diagnostic } from '../../../runs/runnable-kind.ts';
 
 /** Checks the version, durability, migrations and privileges of the database. */
 export const database: Diagnostic = {

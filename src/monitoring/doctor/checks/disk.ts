@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { nearestFolder } from '../../../config/locate.ts';
 import { ok, problem, warning } from '../../../core/finding.ts';
-import type { Diagnostic } from '../../../runs/diagnostic.ts';
+import type { Diagnostic } from '../../../runs/runnable-kind.ts';
 
 const MEGABYTE = 1_000_000;
 /**

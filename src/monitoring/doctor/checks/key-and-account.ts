@@ -2,7 +2,7 @@ import { requireService } from '../../../config/require-settings.ts';
 import { type Finding, findingsOf, ok, problem } from '../../../core/finding.ts';
 import { KnownError } from '../../../core/known-error.ts';
 import { boundAccount, identifyAccount } from '../../../ledger/open-account.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 
 /** Checks the address, the key, and whether the key belongs to the account of this ledger. */
 export const keyAndAccount: Diagnostic = {

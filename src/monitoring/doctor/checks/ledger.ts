@@ -10,8 +10,8 @@ import { spoolFolder } from '../../../ledger/sending/recover-previous-runs.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import { listDoubleCredits } from '../../../reports/doubts/list-doubts.ts';
 import { readWaitingClaims } from '../../../reports/doubts/waiting-claims.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
 import { describeStranded, findRenamedJob } from '../../../runs/renamed-job.ts';
+import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 
 /**
  * Checks whether the database still has everything that was posted from here, and whether this machine could

@@ -8,7 +8,7 @@ import { findHolder } from '../../../ops/lease.ts';
 import { type Calendar, openCalendar } from '../../../ops/schedule/calendar.ts';
 import { listChannelTroubles } from '../../../reports/notices/list-notices.ts';
 import { listRuns } from '../../../reports/runs/list-runs.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 import { leaseNames } from '../../../runs/runnable-kind.ts';
 import { openQueue } from '../../../store/queue/open-queue.ts';
 import { readQueueState } from '../../../store/queue/take-events.ts';

@@ -2,7 +2,7 @@ import { findPlainConnections } from '../../../config/plain-connections.ts';
 import { type Finding, ok, problem, warning } from '../../../core/finding.ts';
 import { readDatabaseClock } from '../../../db/clock.ts';
 import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-server.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 
 /**
  * The maximum number of connections of a run, including the one that watches for lock waits. `serve` uses some more.

@@ -15,8 +15,7 @@ import type { Layout } from '../../../intake/layout/to-layout.ts';
 import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.ts';
 import { firstDay } from '../../../intake/read/listing-window.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
-import type { NewestFile } from '../../../runs/runnable-kind.ts';
+import type { Diagnostic, NewestFile, Patient } from '../../../runs/runnable-kind.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
 

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../core/finding.ts';
 import type { ProblemKind } from '../../../core/notify/notice.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
-import type { Diagnostic, Patient } from '../../../runs/diagnostic.ts';
+import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
 import { database } from '../../doctor/checks/database.ts';
 import { disk } from '../../doctor/checks/disk.ts';

@@ -12,7 +12,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { KnownError } from '../../../core/known-error.ts';
 import type { Leaf, Tracing } from '../../../ops/spans.ts';
-import type { Exporting } from './start-telemetry.ts';
+import type { Exporting } from './exporting.ts';
 
 /**
  * Number of leaves of each kind that are recorded in a run. Beyond that, only failed ones are recorded,

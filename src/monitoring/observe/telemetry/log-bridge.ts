@@ -1,7 +1,7 @@
 import { type Logger, SeverityNumber } from '@opentelemetry/api';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import type { Exporting } from './start-telemetry.ts';
+import type { Exporting } from './exporting.ts';
 
 const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   trace: SeverityNumber.TRACE,

@@ -11,7 +11,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import type { Metrics, MetricValues } from '../metrics.ts';
-import type { Exporting } from './start-telemetry.ts';
+import type { Exporting } from './exporting.ts';
 
 const METRICS_EVERY_MS = 60_000;
 /** As long as a process waits for its telemetry when it ends. */

@@ -1,11 +1,6 @@
 import { context, DiagLogLevel, diag } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  detectResources,
-  envDetector,
-  type Resource,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { useTracing } from '../../../ops/spans.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -26,13 +21,6 @@ export type TelemetryOptions = {
   readonly metrics: Pick<Metrics, 'values'>;
   /** Called once if the collector accepts nothing. */
   readonly onTrouble: () => void;
-};
-
-/** What each signal needs to start. */
-export type Exporting = {
-  readonly resource: Resource;
-  /** A collector is usually close. A slower one must not delay a process that ends. */
-  readonly timeoutMillis: number;
 };
 
 const EXPORT_TIMEOUT_MS = 1_500;
