@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
+import { databaseClock } from '../../src/db/clock.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { countOf, execute, finds, rowsOf } from '../../src/db/statement.ts';
+import { countOf, execute, rowsOf } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 /**
@@ -8,7 +9,8 @@ import type { DB } from '../../src/db/tables.ts';
  * deals exist.
  */
 export async function isMirrored(db: Database): Promise<boolean> {
-  return finds(db)`select 1 from mirror.publications limit 1`;
+  const any = await db.selectFrom('mirror.publications').select('run_id').limit(1).executeTakeFirst();
+  return any !== undefined;
 }
 
 /** Number of ledger attempts that a run has started so far. */
@@ -36,9 +38,13 @@ export async function saveLookup(
   db: Database,
   { job, folded, dealId }: { readonly job: string; readonly folded: string; readonly dealId: string | null },
 ): Promise<void> {
-  await execute(db)`
-    update intake.creators set looked_up_at = clock_timestamp(), found_deal_id = ${dealId}
-    where job = ${job} and handle_folded = ${folded} and looked_up_at is null`;
+  await db
+    .updateTable('intake.creators')
+    .set({ looked_up_at: databaseClock, found_deal_id: dealId })
+    .where('job', '=', job)
+    .where('handle_folded', '=', folded)
+    .where('looked_up_at', 'is', null)
+    .execute();
 }
 
 /** A stage or an active status that the service has not accepted yet. */

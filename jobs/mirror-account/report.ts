@@ -179,9 +179,15 @@ async function readDisposition(db: Database, staleAt: Date) {
 }
 
 async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {
-  return rowsOf<Drift>(db)`
-    select record_kind as "recordKind", field, kind, expected, found, records, sample_id as "sampleId"
-    from mirror.drift where run_id = ${runId}::bigint order by records desc, record_kind, field`;
+  return db
+    .selectFrom('mirror.drift')
+    .select(['record_kind as recordKind', 'field', 'kind', 'expected', 'found', 'records'])
+    .select('sample_id as sampleId')
+    .where('run_id', '=', runId)
+    .orderBy('records', 'desc')
+    .orderBy('record_kind')
+    .orderBy('field')
+    .execute();
 }
 
 async function readUnreadable(db: Database, runId: string): Promise<readonly Unread[]> {

@@ -1,7 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Backfill, BackfillState, Period } from '../../../src/core/backfill.ts';
+import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { execute, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
+import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import type { GatheredPlan } from './gather-plan.ts';
@@ -43,7 +44,12 @@ export async function listBackfills(db: Database, filter: BackfillFilter): Promi
 
 /** Reads a backfill and locks it until the transaction ends. Returns null if it does not exist. */
 export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
-  await execute(trx)`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`;
+  await trx
+    .selectFrom('ops.backfills')
+    .select('state')
+    .where('backfill_id', '=', backfillId)
+    .forUpdate()
+    .execute();
   const [backfill] = await listBackfills(trx, { backfillId });
   return backfill ?? null;
 }
@@ -64,15 +70,30 @@ export async function storePlan(
   },
 ): Promise<string> {
   const { job, period, runId, requestsPerSecond, concurrency } = options;
-  await execute(trx)`
-    update ops.backfills set state = 'replaced', state_changed_at = clock_timestamp()
-    where job = ${job} and state = 'planned' and from_day = ${period.fromDay}::date and to_day = ${period.toDay}::date`;
-  const { id = '' } =
-    (await rowOf<{ id: string }>(trx)`
-    insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, requests_per_second, concurrency)
-    values (${job}, 'planned', ${period.fromDay}::date, ${period.toDay}::date, ${period.timeZone}, ${hash},
-      ${toJsonParameter(plan)}::jsonb, ${runId}::bigint, ${requestsPerSecond}::double precision, ${concurrency}::integer)
-    returning backfill_id as id`) ?? {};
+  await trx
+    .updateTable('ops.backfills')
+    .set({ state: 'replaced', state_changed_at: databaseClock })
+    .where('job', '=', job)
+    .where('state', '=', 'planned')
+    .where('from_day', '=', sql<Date>`${period.fromDay}::date`)
+    .where('to_day', '=', sql<Date>`${period.toDay}::date`)
+    .execute();
+  const { id } = await trx
+    .insertInto('ops.backfills')
+    .values({
+      job,
+      state: 'planned',
+      from_day: period.fromDay,
+      to_day: period.toDay,
+      time_zone: period.timeZone,
+      plan_hash: hash,
+      plan: toJsonParameter(plan),
+      run_id: runId,
+      requests_per_second: requestsPerSecond,
+      concurrency,
+    })
+    .returning('backfill_id as id')
+    .executeTakeFirstOrThrow();
   await execute(trx)`
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
     select ${id}::bigint, key, source, order_id, body_hash, amount, currency from planned_orders where standing = 'to_post'`;
@@ -89,8 +110,11 @@ export async function moveBackfill(
     readonly problem?: string | null;
   },
 ): Promise<boolean> {
-  return finds(db)`
-    update ops.backfills
-    set state = ${move.to}, problem = ${move.problem ?? null}, state_changed_at = clock_timestamp()
-    where backfill_id = ${backfillId}::bigint and state = any(${[...move.from]}::text[]) returning 1`;
+  const { numUpdatedRows } = await db
+    .updateTable('ops.backfills')
+    .set({ state: move.to, problem: move.problem ?? null, state_changed_at: databaseClock })
+    .where('backfill_id', '=', backfillId)
+    .where('state', 'in', move.from)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }

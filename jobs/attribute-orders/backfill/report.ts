@@ -3,6 +3,7 @@ import { type Backfill, type BackfillRunReport, backfillRunName } from '../../..
 import { subtractMoney, sumMoney } from '../../../src/core/money.ts';
 import type { DecimalText } from '../../../src/core/order.ts';
 import type { RunAmount } from '../../../src/core/report.ts';
+import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { countOf, finds, rowOf, rowsOf } from '../../../src/db/statement.ts';
 
@@ -42,16 +43,24 @@ export async function readBackfillProgress(
   const planned = plan.groups.filter(({ standing }) => standing === 'to_post');
   const total = sumOrders(planned);
   // Read anew, because the caller may have read the backfill before it was approved.
-  const isApproved = await finds(db)`
-    select from ops.backfills where backfill_id = ${backfillId}::bigint and approved_at is not null`;
+  const now = await db
+    .selectFrom('ops.backfills')
+    .select('approved_at')
+    .where('backfill_id', '=', backfillId)
+    .executeTakeFirst();
+  const isApproved = now !== undefined && now.approved_at !== null;
   const isSummed = !isApproved || sumUpTo === null || !(await haveMoreToPost(db, backfillId, sumUpTo));
   const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
   const answersLastMinute = await countOf(db)`
     select count(*) as answers from ledger.attempts t
     where t.claimed_at > statement_timestamp() - interval '1 minute'
       and t.run_id = (select max(run_id) from ops.runs where job = ${backfillRunName(job)})`;
-  const process = await rowOf<{ host: string; pid: number }>(db)`
-    select host, pid from ops.leases where name = ${`job:${backfillRunName(job)}`} and expires_at > clock_timestamp()`;
+  const process = await db
+    .selectFrom('ops.leases')
+    .select(['host', 'pid'])
+    .where('name', '=', `job:${backfillRunName(job)}`)
+    .where('expires_at', '>', databaseClock)
+    .executeTakeFirst();
   const count = (...states: readonly string[]): number =>
     sumOrders(others.filter(({ state }) => states.includes(state)));
   return {

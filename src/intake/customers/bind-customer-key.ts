@@ -2,7 +2,7 @@ import { configurationError, type KnownError } from '../../core/known-error.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
 import { execute } from '../../db/statement.ts';
-import { readPreviousKey } from './rekey-customers.ts';
+import { forgetPreviousKey, readPreviousKey } from './rekey-customers.ts';
 
 /** Fingerprints of the keys in the configuration. This module never sees the keys themselves. */
 export type KeyFingerprints = {
@@ -19,7 +19,11 @@ export type KeyFingerprints = {
  * @throws KnownError `customer_key_changed`, `previous_customer_key_missing` (exit 2).
  */
 export async function bindCustomerKey(db: Database, { current, previous }: KeyFingerprints): Promise<void> {
-  await execute(db)`insert into intake.customer_key (fingerprint) values (${current}) on conflict do nothing`;
+  await db
+    .insertInto('intake.customer_key')
+    .values({ fingerprint: current })
+    .onConflict((key) => key.doNothing())
+    .execute();
   if (previous !== null)
     await execute(db)`
       update intake.customer_key
@@ -30,7 +34,7 @@ export async function bindCustomerKey(db: Database, { current, previous }: KeyFi
   if (bound.previous_fingerprint === null || bound.previous_fingerprint === previous) return;
   const { customers, forgotten } = await readPreviousKey(db);
   if (customers + forgotten > 0) throw previousKeyMissing(customers, forgotten);
-  await execute(db)`update intake.customer_key set previous_fingerprint = null`;
+  await forgetPreviousKey(db);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { CustomerHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
+import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { countOf, execute, rowsOf } from '../../db/statement.ts';
@@ -57,29 +58,39 @@ export async function forgetCustomer(
   trx: DatabaseTransaction,
   { tombstone, hashes, fingerprint }: ForgottenCustomer,
 ): Promise<DeletedRows> {
-  const mine = sql`any (${toUuidArrayParameter(hashes)}::uuid[])`;
+  const isMine = sql<string>`any (${toUuidArrayParameter(hashes)}::uuid[])`;
   const waiting = await takeOutOfBatches(trx, hashes);
-  const lookups = await execute(trx)`
-    delete from intake.lookups where customer_hash = ${mine}`;
-  const customers = await execute(trx)`
-    delete from intake.customers where customer_hash = ${mine}`;
-  const keys = await execute(trx)`
-    update intake.orders set customer_key = null, customer_key_no = null where customer_key = ${mine}`;
+  const lookups = await trx
+    .deleteFrom('intake.lookups')
+    .where('customer_hash', '=', isMine)
+    .executeTakeFirst();
+  const customers = await trx
+    .deleteFrom('intake.customers')
+    .where('customer_hash', '=', isMine)
+    .executeTakeFirst();
+  const keys = await trx
+    .updateTable('intake.orders')
+    .set({ customer_key: null, customer_key_no: null })
+    .where('customer_key', '=', isMine)
+    .executeTakeFirst();
   await execute(trx)`
     insert into intake.forgotten_customers (tombstone, key_fingerprint) values (${tombstone}::uuid, ${fingerprint})
     on conflict (tombstone) do update set searched_at = null`;
   return {
-    'intake.customers': customers,
-    'intake.lookups': lookups,
+    'intake.customers': Number(customers.numDeletedRows),
+    'intake.lookups': Number(lookups.numDeletedRows),
     'intake.waiting_batches': waiting,
-    'intake.orders.customer_key': keys,
+    'intake.orders.customer_key': Number(keys.numUpdatedRows),
   };
 }
 
 /** Records that the search of all tables for the address has finished. */
 export async function noteSearched(trx: DatabaseTransaction, tombstone: CustomerHash): Promise<void> {
-  await execute(trx)`
-    update intake.forgotten_customers set searched_at = clock_timestamp() where tombstone = ${tombstone}::uuid`;
+  await trx
+    .updateTable('intake.forgotten_customers')
+    .set({ searched_at: databaseClock })
+    .where('tombstone', '=', tombstone)
+    .execute();
 }
 
 /** Removes the customer's address from waiting batches. @returns the number of batches that contained it. */

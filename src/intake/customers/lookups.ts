@@ -81,7 +81,11 @@ export async function recordLookups(
  * Deletes the addresses that waited to be looked up. Customers beyond the budget come back with a later file.
  */
 export async function dropLookups(db: Database, brandId: string): Promise<void> {
-  await execute(db)`delete from intake.waiting_batches where brand_id = ${brandId} and purpose = 'lookup'`;
+  await db
+    .deleteFrom('intake.waiting_batches')
+    .where('brand_id', '=', brandId)
+    .where('purpose', '=', 'lookup')
+    .execute();
 }
 
 function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {

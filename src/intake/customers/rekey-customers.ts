@@ -3,7 +3,7 @@ import type { RekeyedHash } from '../../core/customer.ts';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { execute, rowsOf } from '../../db/statement.ts';
 
 /*
  * Moves customers from the previous hash key to the current one. A new hash needs the address, and the
@@ -103,9 +103,13 @@ export type RekeyAddress = (brandId: string, address: string) => RekeyedHash;
  */
 export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<void> {
   for (;;) {
-    const batch = await rowOf<{ batchId: string; brandId: string; influencerList: string }>(db)`
-      select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList" from intake.waiting_batches
-      where key_no < ${CURRENT_KEY_NO} order by batch_id limit 1`;
+    const batch = await db
+      .selectFrom('intake.waiting_batches')
+      .select(['batch_id as batchId', 'brand_id as brandId', 'influencer_list as influencerList'])
+      .where('key_no', '<', CURRENT_KEY_NO)
+      .orderBy('batch_id')
+      .limit(1)
+      .executeTakeFirst();
     if (batch === undefined) return;
     const addresses = JSON.parse(batch.influencerList) as string[];
     const hashes = addresses.map((address) => rekey(batch.brandId, address));
@@ -168,5 +172,10 @@ export async function retirePreviousKey(trx: DatabaseTransaction): Promise<void>
   await execute(trx)`delete from intake.customers c using intake.customer_key k where c.key_no < k.key_no`;
   await execute(trx)`
     delete from intake.forgotten_customers f using intake.customer_key k where f.key_fingerprint <> k.fingerprint`;
-  await execute(trx)`update intake.customer_key set previous_fingerprint = null`;
+  await forgetPreviousKey(trx);
+}
+
+/** Ends the rotation of the key: no digest is made with the previous one any more. */
+export async function forgetPreviousKey(db: Database): Promise<void> {
+  await db.updateTable('intake.customer_key').set({ previous_fingerprint: null }).execute();
 }

@@ -40,9 +40,14 @@ export type SealedFile = { readonly uri: string; readonly version: string };
 
 /** Lists the files of a source that were sealed for their customers. */
 export async function listSealedFiles(db: Database, source: string): Promise<readonly SealedFile[]> {
-  return rowsOf<SealedFile>(db)`
-    select distinct uri, version from intake.source_files
-    where source = ${source} and read_for = 'customers' and state = 'sealed'`;
+  return db
+    .selectFrom('intake.source_files')
+    .distinct()
+    .select(['uri', 'version'])
+    .where('source', '=', source)
+    .where('read_for', '=', 'customers')
+    .where('state', '=', 'sealed')
+    .execute();
 }
 
 /**
@@ -105,13 +110,16 @@ export async function replaceLostKey(
     update intake.customer_key set fingerprint = ${fingerprint}, previous_fingerprint = null, key_no = key_no + 1,
       rotated_at = clock_timestamp()`;
   await keepWaiting(trx, rekey);
-  await execute(trx)`delete from intake.customers where key_no < ${CURRENT_KEY_NO}`;
+  await trx.deleteFrom('intake.customers').where('key_no', '<', CURRENT_KEY_NO).execute();
   await execute(trx)`
     delete from intake.lookups l
     where not exists (select from intake.customers c where c.customer_hash = l.customer_hash)`;
-  await execute(trx)`delete from intake.forgotten_customers`;
-  await execute(trx)`
-    update intake.orders set customer_key = null, customer_key_no = null where customer_key is not null`;
+  await trx.deleteFrom('intake.forgotten_customers').execute();
+  await trx
+    .updateTable('intake.orders')
+    .set({ customer_key: null, customer_key_no: null })
+    .where('customer_key', 'is not', null)
+    .execute();
   return rows[0] ?? { customers: 0, restored: 0, forgotten: 0 };
 }
 

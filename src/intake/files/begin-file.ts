@@ -6,7 +6,7 @@ import { toArrayParameter, toTextArrayParameter } from '../../db/array-parameter
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { clearStaged } from './clear-staged.ts';
 import { NOT_AWAITING_DISK } from './fence.ts';
@@ -143,11 +143,10 @@ async function supersede(
 ): Promise<string> {
   // First point the row at itself: the new row has no number yet, and no two rows of a version may both be
   // the latest.
-  await execute(trx)`
-    update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`;
+  const latest = trx.updateTable('intake.source_files').where('source_file_id', '=', sourceFileId);
+  await latest.set({ superseded_by: sourceFileId }).execute();
   const newId = await open(trx, options, null);
-  await execute(trx)`
-    update intake.source_files set superseded_by = ${newId}::bigint where source_file_id = ${sourceFileId}::bigint`;
+  await latest.set({ superseded_by: newId }).execute();
   return newId;
 }
 

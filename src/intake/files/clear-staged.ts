@@ -1,5 +1,4 @@
-import { sql, type Transaction } from 'kysely';
-import { execute, rowsOf } from '../../db/statement.ts';
+import type { Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
 
 /**
@@ -8,18 +7,16 @@ import type { DB } from '../../db/tables.ts';
  */
 export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   for (const table of [
-    'orders',
-    'order_continuations',
-    'missing_rows',
-    'unchanged_orders',
-    'restated_orders',
-    'rejected_rows',
-    'waiting_batches',
-    'staged_rows',
-  ]) {
-    await execute(trx)`
-      delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`;
-  }
+    'intake.orders',
+    'intake.order_continuations',
+    'intake.missing_rows',
+    'intake.unchanged_orders',
+    'intake.restated_orders',
+    'intake.rejected_rows',
+    'intake.waiting_batches',
+    'intake.staged_rows',
+  ] as const)
+    await trx.deleteFrom(table).where('source_file_id', '=', sourceFileId).execute();
   await clearCustomers(trx, sourceFileId);
 }
 
@@ -30,17 +27,24 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
  * row itself.
  */
 async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
-  const rows = await rowsOf(trx)`
-    select from intake.source_files where source_file_id = ${sourceFileId}::bigint and read_for = 'customers'`;
-  if (rows.length === 0) return;
-  await execute(trx)`
-    update intake.customers
-    set is_unsubscribed = true, said_yes = false, consented_at = null, staged_file_id = null, batch_id = null
-    where staged_file_id = ${sourceFileId}::bigint and refused_at is not null and earlier_submissions = 0`;
-  await execute(trx)`
-    delete from intake.customers
-    where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`;
-  await execute(trx)`
-    update intake.customers set staged_file_id = null, batch_id = null
-    where staged_file_id = ${sourceFileId}::bigint`;
+  const file = await trx
+    .selectFrom('intake.source_files')
+    .select('read_for')
+    .where('source_file_id', '=', sourceFileId)
+    .executeTakeFirst();
+  if (file?.read_for !== 'customers') return;
+  const waitNoMore = { staged_file_id: null, batch_id: null };
+  const waiting = trx.updateTable('intake.customers').where('staged_file_id', '=', sourceFileId);
+  await waiting
+    .set({ is_unsubscribed: true, said_yes: false, consented_at: null, ...waitNoMore })
+    .where('refused_at', 'is not', null)
+    .where('earlier_submissions', '=', 0)
+    .execute();
+  await trx
+    .deleteFrom('intake.customers')
+    .where('staged_file_id', '=', sourceFileId)
+    .where('is_unsubscribed', '=', false)
+    .where('earlier_submissions', '=', 0)
+    .execute();
+  await waiting.set(waitNoMore).execute();
 }

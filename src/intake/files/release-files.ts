@@ -11,9 +11,14 @@ export async function listHeldVersions(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<readonly HeldVersion[]> {
-  return rowsOf<HeldVersion>(db)`
-    select source_file_id as "sourceFileId", uri, version from intake.source_files
-    where source = ${source} and read_for = ${readFor} and state = 'held' order by source_file_id`;
+  return db
+    .selectFrom('intake.source_files')
+    .select(['source_file_id as sourceFileId', 'uri', 'version'])
+    .where('source', '=', source)
+    .where('read_for', '=', readFor)
+    .where('state', '=', 'held')
+    .orderBy('source_file_id')
+    .execute();
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { keepsPlan } from '../../db/keeps-plan.ts';
 import { settingsForLargeStatements } from '../../db/large-statements.ts';
-import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { rowOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
@@ -152,11 +152,17 @@ async function markDuplicate(
   original: Original,
 ): Promise<void> {
   await clearStaged(trx, sourceFileId);
-  await execute(trx)`
-    update intake.source_files
-    set state = 'duplicate', reader = null, duplicate_of = ${original.sourceFileId}::bigint, rows_read = ${rowsRead}::bigint,
-        content_sha256 = ${contentSha256}
-    where source_file_id = ${sourceFileId}::bigint`;
+  await trx
+    .updateTable('intake.source_files')
+    .set({
+      state: 'duplicate',
+      reader: null,
+      duplicate_of: original.sourceFileId,
+      rows_read: rowsRead,
+      content_sha256: contentSha256,
+    })
+    .where('source_file_id', '=', sourceFileId)
+    .execute();
 }
 
 async function markSealed(
@@ -199,13 +205,21 @@ async function holdFileWithin(
   options: FileRead & { readonly reason: HoldReason },
 ): Promise<boolean> {
   const { sourceFileId, reader, reason } = options;
-  const rows = await rowsOf(trx)`
-    update intake.source_files
-    set state = 'held', reader = null, hold_code = ${reason.code}, hold_message = ${reason.message}, hold_help = ${reason.help},
-        hold_is_transient = ${reason.isTransient ?? false}::boolean
-    where source_file_id = ${sourceFileId}::bigint and reader = ${reader}::uuid and state = 'reading'
-    returning source_file_id`;
-  if (rows.length === 0) return false;
+  const { numUpdatedRows } = await trx
+    .updateTable('intake.source_files')
+    .set({
+      state: 'held',
+      reader: null,
+      hold_code: reason.code,
+      hold_message: reason.message,
+      hold_help: reason.help,
+      hold_is_transient: reason.isTransient ?? false,
+    })
+    .where('source_file_id', '=', sourceFileId)
+    .where('reader', '=', reader)
+    .where('state', '=', 'reading')
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
   await clearStaged(trx, sourceFileId);
   return true;
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { HoldReason } from '../../core/source.ts';
 import { plural } from '../../core/text/plural.ts';
 import type { Database } from '../../db/connect.ts';
-import { countsOf, execute } from '../../db/statement.ts';
+import { countsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { FileRead } from './fence.ts';
 import { judgeRows } from './judge-rows.ts';
@@ -64,7 +64,7 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
     measure: async (_trx, { rejected }) => ({ rejectedRows: rejected, orders: null, consent: null }),
     publish: async (trx, { used, rejected }) => {
       const older = await options.publish(trx, sourceFileId);
-      await execute(trx)`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`;
+      await trx.deleteFrom('intake.staged_rows').where('source_file_id', '=', sourceFileId).execute();
       return {
         other_rows: used,
         rows_older: older,

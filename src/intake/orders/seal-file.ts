@@ -149,9 +149,9 @@ async function clearLeftovers(
   { hasContinuations, hasMissing, hasUnchanged }: Leftovers,
 ): Promise<void> {
   if (hasContinuations)
-    await execute(trx)`delete from intake.order_continuations where source_file_id = ${sourceFileId}::bigint`;
+    await trx.deleteFrom('intake.order_continuations').where('source_file_id', '=', sourceFileId).execute();
   if (hasMissing)
-    await execute(trx)`delete from intake.missing_rows where source_file_id = ${sourceFileId}::bigint`;
+    await trx.deleteFrom('intake.missing_rows').where('source_file_id', '=', sourceFileId).execute();
   if (hasUnchanged) await keepRestated(trx, sourceFileId);
 }
 
