@@ -109,13 +109,13 @@ export function formatAmounts(amounts: readonly Money[]): string {
 
 /** Adds up amounts of one currency exactly. Each has at most four decimals. */
 export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
-  const total = amounts.reduce((sum, amount) => sum + toScaled(amount, SCALE_DIGITS), 0n);
+  const total = amounts.reduce((sum, amount) => sum + toUnits(amount), 0n);
   return fromScaled(total, SCALE_DIGITS);
 }
 
 /** Returns the exact difference of two amounts of one currency, with at most four decimals each. */
 export function subtractMoney(amount: DecimalText, less: DecimalText): DecimalText {
-  return fromScaled(toScaled(amount, SCALE_DIGITS) - toScaled(less, SCALE_DIGITS), SCALE_DIGITS);
+  return fromScaled(toUnits(amount) - toUnits(less), SCALE_DIGITS);
 }
 
 /**
@@ -124,7 +124,7 @@ export function subtractMoney(amount: DecimalText, less: DecimalText): DecimalTe
  */
 export function roundMoney(amount: DecimalText, currency: string | null): DecimalText {
   const digits = Math.min(SCALE_DIGITS, minorDigits(currency));
-  const rounded = roundScaled(toScaled(amount, SCALE_DIGITS), { from: SCALE_DIGITS, to: digits });
+  const rounded = roundScaled(toUnits(amount), { from: SCALE_DIGITS, to: digits });
   return fromScaled(rounded * 10n ** BigInt(SCALE_DIGITS - digits), SCALE_DIGITS);
 }
 
@@ -150,12 +150,22 @@ export function fromScaled(scaled: bigint, decimals: number): DecimalText {
 
 /** True if an amount is larger than a limit. */
 export function isMore(amount: DecimalText, limit: DecimalText): boolean {
-  return amount !== limit && toScaled(amount, SCALE_DIGITS) > toScaled(limit, SCALE_DIGITS);
+  return amount !== limit && toUnits(amount) > toUnits(limit);
 }
 
 /** True if two amounts are equal, however they are written: 10 and 10.0000. */
 export function isSameAmount(amount: DecimalText, other: DecimalText): boolean {
-  return amount === other || toScaled(amount, SCALE_DIGITS) === toScaled(other, SCALE_DIGITS);
+  return amount === other || toUnits(amount) === toUnits(other);
+}
+
+/** Converts an amount to ten-thousandths, exactly. */
+export function toUnits(amount: DecimalText): bigint {
+  return toScaled(amount, SCALE_DIGITS);
+}
+
+/** Converts ten-thousandths to an amount with at least two decimals, as `parseMoney` writes them: 45.00, 0.125. */
+export function fromUnits(units: bigint): DecimalText {
+  return fromScaled(units, SCALE_DIGITS).replace(/0{1,2}$/, '');
 }
 
 /**

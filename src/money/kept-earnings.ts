@@ -49,16 +49,15 @@ function hashRules(rules: StatementRules): RawBuilder<string> {
  *
  * @param trx a transaction with one snapshot, in which they are then read, or one in which a refresh of the reports
  * has begun a step, so that no other process can replace them.
- * @param options.month the month of a statement. Null: only what orders have earned matters, and not what is closed.
+ * @param options.month the month of a statement.
  * @returns null if all orders must be computed.
  */
 export async function findKept(
   trx: DatabaseTransaction,
-  { month, rules }: { readonly month: string | null; readonly rules: StatementRules },
+  { month, rules }: { readonly month: string; readonly rules: StatementRules },
 ): Promise<Kept | null> {
-  const first = month === null ? null : `${month}-01`;
   const state = await rowOf<{ is_usable: boolean; changes: number }>(trx)`
-    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${first}::date) as is_usable,
+    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${`${month}-01`}::date) as is_usable,
       (select count(*)::integer from (${changedEntries} limit ${MAX_CHANGES + 1}::integer) c) as changes
     from reporting.earning_rules r`;
   if (state?.is_usable !== true || state.changes > MAX_CHANGES) return null;

@@ -164,8 +164,8 @@ describe('the kept earnings of orders', () => {
   it('are used only with the rules by which they were kept, after all closed months, and with few changes', async () => {
     const { db, happens } = await open();
     await happens(keep);
-    const find = (given: { month?: string | null; rules?: typeof RULES } = {}) =>
-      inTransaction(db, (trx) => findKept(trx, { month: null, rules: RULES, ...given }));
+    const find = (given: { month?: string; rules?: typeof RULES } = {}) =>
+      inTransaction(db, (trx) => findKept(trx, { month: '2025-02', rules: RULES, ...given }));
     expect(await find()).toEqual({ hasChanges: false });
     for (const rules of [
       { ...RULES, returnWindowDays: 15 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { fromUnits, toUnits } from '../../../src/core/money.ts';
 import type { MoneyFormat } from '../../../src/intake/layout/to-layout.ts';
-import { fromUnits, toUnits } from '../../../src/intake/values/add-money.ts';
 import { isPlain, isZero, parseMoney, statedCurrency } from '../../../src/intake/values/parse-money.ts';
 
 const POINT: MoneyFormat = { decimal: '.', thousands: ',', symbols: true };

@@ -6,13 +6,13 @@ import {
   type LayoutField,
   type StatedRoles,
 } from '../../../core/layout.ts';
+import { toUnits } from '../../../core/money.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
-import { toUnits } from '../../../intake/values/add-money.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import { parseMoney } from '../../../intake/values/parse-money.ts';
 import {

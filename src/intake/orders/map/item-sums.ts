@@ -1,11 +1,10 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { SummedField } from '../../../core/layout.ts';
-import { hasFittingDecimals } from '../../../core/money.ts';
+import { fromUnits, hasFittingDecimals, toUnits } from '../../../core/money.ts';
 import type { DecimalText, OrderItem } from '../../../core/order.ts';
 import { plural } from '../../../core/text/plural.ts';
 import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { type Fault, OTHER_CURRENCY } from '../../map/fault.ts';
-import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../values/parse-currency.ts';

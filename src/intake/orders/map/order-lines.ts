@@ -1,9 +1,9 @@
+import { fromUnits, toUnits } from '../../../core/money.ts';
 import type { OrderLine } from '../../../core/order.ts';
 import { foldCode } from '../../../core/text/fold.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import type { ResolvedHeader } from '../../layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../layout/to-layout.ts';
-import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { cleanText, isBlank } from '../../values/clean-text.ts';
 import { readMoney } from '../../values/parse-money.ts';
 

@@ -1,8 +1,8 @@
+import { fromUnits, isSameAmount, toUnits } from '../../../core/money.ts';
 import type { DecimalText } from '../../../core/order.ts';
 import { type LinearPattern, linearPattern } from '../../layout/linear-pattern.ts';
 import type { Layout } from '../../layout/to-layout.ts';
 import { type Fault, missingValue } from '../../map/fault.ts';
-import { fromUnits, toUnits } from '../../values/add-money.ts';
 import { isBlank } from '../../values/clean-text.ts';
 import { isZero } from '../../values/parse-money.ts';
 import { CONFLICTING_COLUMNS, ValueFault } from './built-order.ts';
@@ -43,7 +43,7 @@ export class RefundReader {
   /** Checks that a column of refunded amounts does not contradict the cell that lists them. */
   requireListed(open: OpenOrder, currency: string, refunded: DecimalText): void {
     const listed = this.#listed(open, currency);
-    if (listed === null || toUnits(listed) === toUnits(refunded)) return;
+    if (listed === null || isSameAmount(listed, refunded)) return;
     throw new ValueFault(CONFLICTING_COLUMNS, this.#plan.slots[this.#listSlot(open)]?.name ?? null, listed);
   }
 
@@ -58,8 +58,8 @@ export class RefundReader {
     if (isBlank(open.values[refundedOf] ?? '')) throw this.#missing(refundedOf);
     const amount = this.#amountIn(open, total, currency);
     const other = this.#amountIn(open, refundedOf, currency);
-    if (toUnits(amount) === toUnits(other)) return refunded;
-    if (toUnits(refunded) === toUnits(other)) return amount;
+    if (isSameAmount(amount, other)) return refunded;
+    if (isSameAmount(refunded, other)) return amount;
     throw new ValueFault(OTHER_UNIT, this.#plan.slots[refundedOf]?.name ?? null, other);
   }
 
