@@ -130,5 +130,5 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
   return Object.values(config.jobs).filter(isAttributeOrders);
 }
 
-/** The checks of `doctor` for jobs of this kind. */
-export const checks: readonly Diagnostic[] = [codes, channels];
+/** What `doctor` looks at for jobs of this kind. */
+export const diagnostics: readonly Diagnostic[] = [codes, channels];

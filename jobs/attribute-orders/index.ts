@@ -34,8 +34,8 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
   openIntake: async (run) => (await import('./take-orders.ts')).createOrderIntake(run),
   checkFile: async (file) =>
-    (await import('../../src/monitoring/doctor/checks/sources.ts')).checkHeader(file),
-  checks: async () => (await import('./doctor.ts')).checks,
+    (await import('../../src/monitoring/doctor/diagnostics/sources.ts')).checkHeader(file),
+  diagnostics: async () => (await import('./doctor.ts')).diagnostics,
   fills: [
     'intake.orders',
     'intake.attributions',

@@ -27,8 +27,8 @@ const hashKey: Diagnostic = {
   },
 };
 
-/** The checks of `doctor` for jobs of this kind. */
-export const checks: readonly Diagnostic[] = [hashKey];
+/** What `doctor` looks at for jobs of this kind. */
+export const diagnostics: readonly Diagnostic[] = [hashKey];
 
 /** Number of rows of the newest file in which consent is counted. */
 const MAX_ROWS = 1_000;

@@ -32,7 +32,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   flow: async (run) => (await import('./flow.ts')).identifyCustomers(run),
   performUnit: async (run, { payload }) => (await import('./spread-batches.ts')).submitShare(run, payload),
   checkFile: async (file, { consent }) => (await import('./doctor.ts')).checkConsent(file, consent),
-  checks: async () => (await import('./doctor.ts')).checks,
+  diagnostics: async () => (await import('./doctor.ts')).diagnostics,
   fills: ['intake.customer_states', 'intake.lookups', 'bi.influencers_among_customers', 'bi.self_purchases'],
   backfill: {
     needless: (name) =>

@@ -67,8 +67,8 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
    * @throws FileHeld, KnownError if a run would hold the file.
    */
   checkFile?(file: NewestFile, job: Settings): Promise<string>;
-  /** The checks of `doctor` for jobs of this kind. */
-  checks?(): Promise<readonly Diagnostic[]>;
+  /** What `doctor` looks at for jobs of this kind. */
+  diagnostics?(): Promise<readonly Diagnostic[]>;
   /** What notices report about jobs of this kind, in addition to what they report about all jobs. */
   readonly watched?: Watched<Settings>;
 };
@@ -102,23 +102,23 @@ export function leaseNames(kind: Pick<RunnableKind, 'leases'>, job: JobSettings)
   return [`job:${job.name}`, ...kind.leases(job)];
 }
 
-/** Everything that a check may examine. Checks change nothing. */
+/** Everything that a diagnostic may examine. It changes nothing. */
 export type Patient = {
   readonly config: PipelineConfig;
   /** The known job kinds. */
   readonly kinds: readonly RunnableKind[];
-  /** Null if the database could not be opened. The database check reports the reason. */
+  /** Null if the database could not be opened. The diagnostic of the database reports the reason. */
   readonly db: Database | null;
   /**
    * Why `db` is null. If this is null too, the database is the embedded one and no run has created it yet.
    */
   readonly databaseProblem: KnownErrorDetails | null;
   /**
-   * True if the tables exist in the version of this program and this user may read them. Checks query the
-   * tables only in this case.
+   * True if the tables exist in the version of this program and this user may read them. Diagnostics query
+   * the tables only in this case.
    */
   readonly hasTables: boolean;
-  /** Null if the configuration names no service. The service check reports that. */
+  /** Null if the configuration names no service. The diagnostic of the service reports that. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;
   /** The value of PGSSLMODE. Empty if it is not set. */
@@ -129,7 +129,7 @@ export type Patient = {
 };
 
 /**
- * One thing that `doctor` looks at. Add it as a file in `checks/` and a line in `examine.ts`, or in the `doctor.ts` of
+ * One thing that `doctor` looks at. Add it as a file in `diagnostics/` and a line in `examine.ts`, or in the `doctor.ts` of
  * a kind of job. If something else is broken, leave the report to the diagnostic of that part. A `KnownError` that it
  * throws becomes a finding.
  */

@@ -3,34 +3,34 @@ import { KnownError } from '../../core/known-error.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import type { Diagnostic, Patient } from '../../runs/runnable-kind.ts';
-import { database } from './checks/database.ts';
-import { disk } from './checks/disk.ts';
-import { keyAndAccount } from './checks/key-and-account.ts';
-import { ledger } from './checks/ledger.ts';
-import { leases, notices, queues, schedules } from './checks/runs.ts';
-import { clocks, encryption, serverLimits } from './checks/server.ts';
-import { sources } from './checks/sources.ts';
+import { database } from './diagnostics/database.ts';
+import { disk } from './diagnostics/disk.ts';
+import { keyAndAccount } from './diagnostics/key-and-account.ts';
+import { ledger } from './diagnostics/ledger.ts';
+import { leases, notices, queues, schedules } from './diagnostics/runs.ts';
+import { clocks, encryption, serverLimits } from './diagnostics/server.ts';
+import { sources } from './diagnostics/sources.ts';
 
-/** Runs all checks, one after the other. Yields each finding as soon as it is known. */
+/** Looks at one thing after the other. Yields each finding as soon as it is known. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
-  for (const check of checksOfSurroundings) yield* await look(check, patient);
-  for (const { checks } of patient.kinds)
-    for (const check of (await checks?.()) ?? []) yield* await look(check, patient);
-  for (const check of checksOfOperation) yield* await look(check, patient);
+  for (const diagnostic of OF_SURROUNDINGS) yield* await look(diagnostic, patient);
+  for (const { diagnostics } of patient.kinds)
+    for (const diagnostic of (await diagnostics?.()) ?? []) yield* await look(diagnostic, patient);
+  for (const diagnostic of OF_OPERATION) yield* await look(diagnostic, patient);
 }
 
-/** Runs one check. If the check itself fails, that is a finding, and the other checks continue. */
-async function look(check: Diagnostic, patient: Patient): Promise<readonly Finding[]> {
+/** Looks at one thing. If the diagnostic itself fails, that is a finding, and the others continue. */
+async function look({ name, look }: Diagnostic, patient: Patient): Promise<readonly Finding[]> {
   try {
-    return (await check.look(patient)).map((finding) => ({ about: check.name, ...finding }));
+    return (await look(patient)).map((finding) => ({ about: name, ...finding }));
   } catch (error) {
     const known = error instanceof KnownError ? error : explainFailure(error);
-    if (known !== null) return findingsOf(check.name, known.details);
+    if (known !== null) return findingsOf(name, known.details);
     const message = error instanceof Error ? maskAddresses(error.message) : 'something unknown';
     return [
       {
         status: 'problem',
-        about: check.name,
+        about: name,
         what: `It could not be checked: ${message}`,
         fix: 'doctor does not know this error yet. Please report it.',
       },
@@ -39,10 +39,10 @@ async function look(check: Diagnostic, patient: Patient): Promise<readonly Findi
 }
 
 /**
- * The checks that run before those of the job kinds, in the order in which they are shown. To add one, write it in
- * `checks/` and add it to this list.
+ * The diagnostics before those of the job kinds, in the order in which they are shown. To add one, write it in
+ * `diagnostics/` and add it to this list.
  */
-const checksOfSurroundings: readonly Diagnostic[] = [
+const OF_SURROUNDINGS: readonly Diagnostic[] = [
   database,
   serverLimits,
   keyAndAccount,
@@ -53,5 +53,5 @@ const checksOfSurroundings: readonly Diagnostic[] = [
   queues,
 ];
 
-/** The checks that run after those of the job kinds. */
-const checksOfOperation: readonly Diagnostic[] = [disk, leases, schedules, notices];
+/** The diagnostics after those of the job kinds. */
+const OF_OPERATION: readonly Diagnostic[] = [disk, leases, schedules, notices];

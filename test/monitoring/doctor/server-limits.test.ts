@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { loadConfig } from '../../../jobs/index.ts';
 import type { Finding } from '../../../src/core/finding.ts';
 import { connect, type Database } from '../../../src/db/connect.ts';
-import { serverLimits } from '../../../src/monitoring/doctor/checks/server.ts';
+import { serverLimits } from '../../../src/monitoring/doctor/diagnostics/server.ts';
 import type { Patient } from '../../../src/runs/runnable-kind.ts';
 import { startServer } from '../../support/absent-server.ts';
 import { findPooler, startPooler } from '../../support/pooler.ts';

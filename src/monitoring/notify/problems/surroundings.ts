@@ -3,9 +3,9 @@ import type { ProblemKind } from '../../../core/notify/notice.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import type { Diagnostic, Patient } from '../../../runs/runnable-kind.ts';
 import { openSourceClients } from '../../../store/source-clients.ts';
-import { database } from '../../doctor/checks/database.ts';
-import { disk } from '../../doctor/checks/disk.ts';
-import { clocks, serverLimits } from '../../doctor/checks/server.ts';
+import { database } from '../../doctor/diagnostics/database.ts';
+import { disk } from '../../doctor/diagnostics/disk.ts';
+import { clocks, serverLimits } from '../../doctor/diagnostics/server.ts';
 import type { ProblemFinder, Situation } from './problem-finder.ts';
 
 type Watching = {
