@@ -1,13 +1,11 @@
 import { configurationError, type KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { intakeSource } from '../../src/intake/read/intake-source.ts';
 import { createRowIntake } from '../../src/intake/read/take-rows.ts';
-import { lockJob } from '../../src/ledger/propose.ts';
+import { inDecision } from '../../src/ledger/propose.ts';
 import { createAsk, createBudget } from '../../src/ledger/sending/ask.ts';
 import { type OpenRequestGate, openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import { discoverDeals } from '../../src/mirror/discover-deals.ts';
@@ -112,9 +110,7 @@ async function send(
 
 /** @returns the number of creators whose decision has changed. */
 function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): Promise<number> {
-  return inTransaction(run.db, async (trx) => {
-    await suitLargeStatements(trx);
-    await lockJob(trx, run.job.name);
+  return inDecision(run.db, run.job.name, async (trx) => {
     const decided = await decideCreators(trx, rules);
     await propose(trx, rules);
     return decided;

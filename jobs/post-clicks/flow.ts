@@ -1,11 +1,9 @@
 import { loadJobCodes } from '../../src/codes/load-job-codes.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import { replaceRows } from '../../src/intake/files/replace-rows.ts';
 import type { Intake } from '../../src/intake/read/intake-file.ts';
 import { createRowIntake } from '../../src/intake/read/take-rows.ts';
-import { lockJob } from '../../src/ledger/propose.ts';
+import { inDecision } from '../../src/ledger/propose.ts';
 import { type Run, sourcesOf } from '../../src/ops/run.ts';
 import { beginPosting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
@@ -41,9 +39,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     brandId: job.brandId,
     startDate: job.startDate,
   };
-  await inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    await lockJob(trx, job.name);
+  await inDecision(db, job.name, async (trx) => {
     run.progress.advance(await decideClicks(trx, rules));
     await excludeRemovedClicks(trx, { job: job.name, sources: job.sources });
     await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });

@@ -1,8 +1,6 @@
 import type { RunStop } from '../../src/core/run.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { lockJob } from '../../src/ledger/propose.ts';
+import { inDecision } from '../../src/ledger/propose.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { beginPosting, type Posting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
@@ -39,9 +37,7 @@ async function choose(
 ): Promise<number> {
   const { db, job, runId, client, progress, options } = run;
   const decide = (approved: number) =>
-    inTransaction(db, async (trx) => {
-      await suitLargeStatements(trx);
-      await lockJob(trx, job.name);
+    inDecision(db, job.name, async (trx) => {
       const { candidates, eligible } = await decideOutreach(trx, {
         settings: {
           ...job,

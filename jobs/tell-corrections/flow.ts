@@ -1,6 +1,4 @@
-import { inTransaction } from '../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { lockJob } from '../../src/ledger/propose.ts';
+import { inDecision } from '../../src/ledger/propose.ts';
 import type { Run } from '../../src/ops/run.ts';
 import { beginPosting, postProposed } from '../../src/runs/posting.ts';
 import type { FlowEnd } from '../../src/runs/runnable-kind.ts';
@@ -14,11 +12,7 @@ export async function tellCorrections(
 ): Promise<FlowEnd<CorrectionsReport>> {
   const { db, job, runId } = run;
   const { ledger, accountId } = await beginPosting(run);
-  await inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    await lockJob(trx, job.name);
-    await proposeNotes(trx, { job, accountId, runId });
-  });
+  await inDecision(db, job.name, (trx) => proposeNotes(trx, { job, accountId, runId }));
   const stop = await postProposed(run, { ledger, accountId });
   return { stop, report: await reportCorrections(db, { runId, job }) };
 }

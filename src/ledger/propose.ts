@@ -1,5 +1,8 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Effect } from '../core/ledger.ts';
+import type { Database } from '../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import { moneyText } from '../db/money-text.ts';
 import { execute, rowsOf } from '../db/statement.ts';
 import type { DB } from '../db/tables.ts';
@@ -264,6 +267,22 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
  * condition.
  */
 export const neverSent = sql<boolean>`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
+
+/**
+ * Decides about a job in one transaction, suited to large statements, in which no other one decides about it
+ * (`lockJob`).
+ */
+export function inDecision<Result>(
+  db: Database,
+  job: string,
+  decide: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await lockJob(trx, job);
+    return decide(trx);
+  });
+}
 
 /**
  * Locks a job until the transaction ends, so that only one transaction at a time decides about its orders. A

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
-import { inTransaction } from '../../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
-import { lockJob } from '../../../src/ledger/propose.ts';
+import { inDecision } from '../../../src/ledger/propose.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
 import { holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
@@ -27,9 +25,7 @@ export type AttributedOrders = {
  */
 export function decideOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
   const rules = { ...options, period: null, rulesHash: hashRules(options) };
-  return inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    await lockJob(trx, options.job);
+  return inDecision(db, options.job, async (trx) => {
     await keepRevenueRule(trx, options);
     const removed = await excludeRemovedSources(trx, {
       job: rules.job,

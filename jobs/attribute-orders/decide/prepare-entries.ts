@@ -2,7 +2,6 @@ import { sql, type Transaction } from 'kysely';
 import { configurationError, type KnownError } from '../../../src/core/known-error.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { inTransaction } from '../../../src/db/in-transaction.ts';
-import { suitLargeStatements } from '../../../src/db/large-statements.ts';
 import { countOf, execute, rowOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
@@ -12,7 +11,7 @@ import {
   referralDetails,
   referralKey,
 } from '../../../src/ledger/effects/referral.ts';
-import { createDesiredEntries, lockJob, type Proposed, propose } from '../../../src/ledger/propose.ts';
+import { createDesiredEntries, inDecision, type Proposed, propose } from '../../../src/ledger/propose.ts';
 
 export type PrepareEntriesOptions = {
   readonly job: string;
@@ -39,9 +38,7 @@ export type PreparedEntries = Proposed & {
  * would be sent a second time.
  */
 export async function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
-  const prepared = await inTransaction(db, async (trx) => {
-    await suitLargeStatements(trx);
-    await lockJob(trx, options.job);
+  const prepared = await inDecision(db, options.job, async (trx) => {
     const desired = await gatherDesired(trx, options);
     if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
