@@ -1,4 +1,3 @@
-import { KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import type { UnitPayload } from '../../src/core/work.ts';
 import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-batches.ts';
@@ -6,10 +5,11 @@ import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { openRequestGate } from '../../src/ledger/sending/open-request-gate.ts';
 import type { Run } from '../../src/ops/run.ts';
 import {
-  collectGivenUp,
   openUnitLedger,
   requireSame,
   shareSize,
+  spreadShares,
+  throwIfFailed,
   throwIfOnlyHere,
   toUnitAccount,
 } from '../../src/runs/workers/share.ts';
@@ -28,14 +28,13 @@ type CustomersRun = Run<IdentifyCustomersSettings>;
  * @throws KnownError the error of the first share that failed.
  */
 export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Promise<RunStop | null> {
-  const { spread, db, progress, draining, config, job, options } = run;
+  const { db, progress, draining, config, job, options } = run;
   // A run with `--limit` counts the customers that it sends, one batch after the other.
   if (options.limit !== null) return null;
   const { brandId, sourceType } = job;
-  let stop: RunStop | null = null;
-  const givenUp = collectGivenUp('Some customers were not submitted.');
-  const ends = await spread?.({
+  const { ends, stop, givenUp } = await spreadShares(run, {
     kind: 'submit-batches',
+    consequence: 'Some customers were not submitted.',
     async cut(places) {
       const { calls, customers } = await countWaiting(db, brandId);
       const size = shareSize(config.api, { requests: calls, places });
@@ -44,17 +43,10 @@ export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Prom
       const forAll = { ...toUnitAccount(run, ledger), brandId, sourceType };
       return ranges.map(({ from, to }) => ({ ...forAll, from, to }));
     },
-    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
-    onProgress: (customers) => progress.advance(customers),
-    onEnd(end) {
-      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      if (end.kind === 'done') stop ??= (end.result.stop as RunStop | null | undefined) ?? null;
-      const isRefused = end.kind === 'done' && end.result.isRefused === true;
-      return givenUp.note(end) || stop !== null || end.kind === 'failed' || isRefused;
-    },
+    isLast: (end) => end.kind === 'done' && end.result.isRefused === true,
   });
-  for (const end of ends ?? []) if (end.kind === 'failed') throw new KnownError(end.problem);
-  return stop ?? (draining.aborted ? { kind: 'drained' } : givenUp.stop());
+  throwIfFailed(ends);
+  return stop ?? (draining.aborted ? { kind: 'drained' } : givenUp);
 }
 
 /**

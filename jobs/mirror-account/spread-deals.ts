@@ -1,4 +1,3 @@
-import { KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import type { UnitPayload } from '../../src/core/work.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
@@ -7,9 +6,10 @@ import { countAllDue, type DueOptions, type DueRange, dueRanges } from '../../sr
 import { openDatabaseClock } from '../../src/mirror/stage.ts';
 import type { Run } from '../../src/ops/run.ts';
 import {
-  collectGivenUp,
   openUnitLedger,
   shareSize,
+  spreadShares,
+  throwIfFailed,
   throwIfOnlyHere,
   toUnitAccount,
 } from '../../src/runs/workers/share.ts';
@@ -33,11 +33,11 @@ export async function spreadDeals(
   questions: Questions,
   { due, ledger }: { readonly due: DueOptions; readonly ledger: OpenLedger },
 ): Promise<void> {
-  const { db, spread, progress, draining, config, job } = run;
+  const { db, progress, config, job } = run;
   let shares: readonly Share[] = [];
-  const givenUp = collectGivenUp('Some deals were not read, so nothing was published.');
-  const ends = await spread?.({
+  const { ends, stop, givenUp } = await spreadShares(run, {
     kind: 'fetch-deals',
+    consequence: 'Some deals were not read, so nothing was published.',
     async cut(places) {
       const left = questions.budget.left();
       const deals = Math.min(await countAllDue(db, due), left);
@@ -49,20 +49,12 @@ export async function spreadDeals(
       const forAll = { ...toUnitAccount(run, ledger), collaborations: job.collaborations };
       return shares.map((share) => ({ ...forAll, ...toPayload(share, due) }));
     },
-    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
-    onProgress: (deals) => progress.advance(deals),
-    onEnd(end) {
-      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      const stop = end.kind === 'done' ? ((end.result.stop as RunStop | null | undefined) ?? null) : null;
-      if (stop !== null) questions.stop(stop);
-      return givenUp.note(end) || stop !== null || end.kind === 'failed';
-    },
   });
-  const stop = givenUp.stop();
-  if (stop !== null && questions.stopped() === null) questions.stop(stop);
+  const why = stop ?? givenUp;
+  if (why !== null && questions.stopped() === null) questions.stop(why);
+  throwIfFailed(ends);
   for (const [index, end] of (ends ?? []).entries()) {
     const share = shares[index];
-    if (end.kind === 'failed') throw new KnownError(end.problem);
     if (end.kind === 'done') questions.budget.spend(Number(end.result.requests));
     else if (share !== undefined) questions.budget.spend(await countStaged(run, due, share));
   }

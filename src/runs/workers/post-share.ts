@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunStop } from '../../core/run.ts';
-import type { UnitEnd, UnitPayload } from '../../core/work.ts';
+import type { UnitPayload } from '../../core/work.ts';
 import type { OpenLedger } from '../../ledger/open-ledger.ts';
 import {
   type Backlog,
@@ -15,9 +15,9 @@ import { postReady } from '../../ledger/sending/post-ready.ts';
 import { recoverPreviousRuns } from '../../ledger/sending/recover-previous-runs.ts';
 import type { Run } from '../../ops/run.ts';
 import {
-  collectGivenUp,
   openUnitLedger,
   shareSize,
+  spreadShares,
   throwIfOnlyHere,
   toUnitAccount,
   type UnitRun,
@@ -45,16 +45,14 @@ export async function spreadPosting(
   run: Run,
   { ledger, backfill }: { readonly ledger: OpenLedger; readonly backfill: BackfillShare | null },
 ): Promise<SpreadPosting | null> {
-  const { spread, db, job, nouns, progress, options, draining, config } = run;
-  if (spread === undefined) return null;
+  const { db, job, nouns, progress, options, draining, config } = run;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null, limit: options.limit };
   // A backfill without a limit of its own has 0.
   const requestsPerSecond = backfill?.requestsPerSecond || config.api.requestsPerSecond;
   let shares: readonly Share[] = [];
-  let stop: RunStop | null = null;
-  const givenUp = collectGivenUp('A share of the ready orders was not posted.');
-  const ends = await spread({
+  const { ends, stop, givenUp, areManyGivenUp } = await spreadShares(run, {
     kind: backfill === null ? 'post-share' : 'post-backfill',
+    consequence: 'A share of the ready orders was not posted.',
     async cut(places) {
       const { ready } = await countReady(db, backlog);
       const orders = Math.min(ready, options.limit ?? ready);
@@ -65,27 +63,17 @@ export async function spreadPosting(
       const account = toUnitAccount(run, ledger);
       return shares.map(({ from, to }) => ({ from, to, ...account, ...backfill }));
     },
-    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
-    onProgress: (posted) => progress.advance(posted),
-    onEnd(end) {
-      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      stop ??= stopOf(end);
-      return givenUp.note(end) || stop !== null;
-    },
   });
   if (ends === null) return null;
   await reapGone(run, backlog);
-  if (draining.aborted) return { stop: stop ?? { kind: 'drained' }, givenUp: null, left: [] };
-  const isOver = stop !== null || givenUp.areMany();
+  // The reason why one worker cannot post applies to the others too. A share that was given up affects no other.
+  const failed = ends.find(({ kind }) => kind === 'failed');
+  const why: RunStop | null =
+    stop ?? (failed?.kind === 'failed' ? { kind: 'unavailable', message: failed.problem.message } : null);
+  if (draining.aborted) return { stop: why ?? { kind: 'drained' }, givenUp: null, left: [] };
+  const isOver = why !== null || areManyGivenUp;
   const left = isOver ? [] : shares.filter((_, index) => ends[index]?.kind === 'left');
-  return { stop, givenUp: givenUp.stop(), left };
-}
-
-/** The reason why one worker cannot post applies to the others too. A share that was given up affects no other. */
-function stopOf(end: UnitEnd): RunStop | null {
-  if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
-  if (end.kind === 'failed') return { kind: 'unavailable', message: end.problem.message };
-  return null;
+  return { stop: why, givenUp, left };
 }
 
 const LOOK_EVERY_MS = 500;

@@ -6,7 +6,7 @@ import type { UnitEnd, UnitPayload } from '../../core/work.ts';
 import type { Intake } from '../../intake/read/intake-file.ts';
 import { intakeSource, readingHash } from '../../intake/read/intake-source.ts';
 import type { Run } from '../../ops/run.ts';
-import { requireSame, type UnitRun } from './share.ts';
+import { requireSame, spreadUnits, type UnitRun } from './share.ts';
 
 /**
  * Reads the new files of several sources into the database. Workers read one source each, if there are any;
@@ -34,14 +34,10 @@ export async function intakeSources(
   return givenUp.length === 0 ? null : { kind: 'units_given_up', message: givenUp.join(' ') };
 }
 
-async function spreadSources(
-  run: Run,
-  sources: readonly SourceSettings[],
-  purpose: Purpose,
-): Promise<readonly UnitEnd[] | null | undefined> {
-  const { spread, progress, options, config, draining } = run;
+function spreadSources(run: Run, sources: readonly SourceSettings[], purpose: Purpose) {
+  const { progress, options, config } = run;
   const { file, allowEmpty } = options;
-  return spread?.({
+  return spreadUnits(run, {
     kind: 'read-source',
     async cut() {
       const label = `Reading ${sources.length} sources`;
@@ -53,12 +49,7 @@ async function spreadSources(
         }),
       );
     },
-    ...{ signal: draining, isLeaseHeld: run.isLeaseHeld },
-    onProgress: (rows) => progress.advance(rows),
-    onEnd(end) {
-      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
-      return false;
-    },
+    onEnd: () => false,
   });
 }
 

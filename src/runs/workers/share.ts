@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { ApiSettings } from '../../config/schema.ts';
-import { configurationError } from '../../core/known-error.ts';
+import { configurationError, KnownError } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
-import type { Unit, UnitEnd, UnitPayload } from '../../core/work.ts';
+import type { SpreadOptions, Unit, UnitEnd, UnitPayload } from '../../core/work.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
 import type { Run } from '../../ops/run.ts';
 import type { Client } from '../../service/client.ts';
@@ -65,32 +65,76 @@ export async function openUnitLedger(
  */
 const GIVEN_UP_AT_MOST = 3;
 
-/** The shares of a run that were given up. The others are done all the same. */
-export type GivenUpShares = {
-  /** Notes a share that was given up. @returns true if so many were that no further share is to begin. */
-  note(end: UnitEnd): boolean;
-  /** Why the run must end with a failure once the other shares are done; null if no share was given up. */
-  stop(): Extract<RunStop, { readonly kind: 'units_given_up' }> | null;
-  /** True if no further share begins because of them. */
-  areMany(): boolean;
+/**
+ * Hands out units of a run, as `Spread` explains, and shows their progress and their notes as those of the run.
+ *
+ * @param options.onEnd as in `SpreadOptions`.
+ */
+export async function spreadUnits(
+  { spread, progress, draining: signal, isLeaseHeld }: Run,
+  { onEnd, ...options }: Pick<SpreadOptions, 'kind' | 'cut' | 'onEnd'>,
+): Promise<readonly UnitEnd[] | null> {
+  if (spread === undefined) return null;
+  return spread({
+    ...{ ...options, signal, isLeaseHeld },
+    onProgress: (count) => progress.advance(count),
+    onEnd(end) {
+      if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
+      return onEnd(end);
+    },
+  });
+}
+
+/** What became of the shares of a run. */
+export type SpreadShares = {
+  /** How each of them ended, in their order. Null if nothing was handed out. */
+  readonly ends: readonly UnitEnd[] | null;
+  /** Why a share was cut short. Null if none was. */
+  readonly stop: RunStop | null;
+  /** Why the run must end with a failure once the other shares are done. Null if no share was given up. */
+  readonly givenUp: RunStop | null;
+  /** True if so many were given up that no further share was to begin. */
+  readonly areManyGivenUp: boolean;
 };
 
-/** @param consequence a sentence about what was not done. */
-export function collectGivenUp(consequence: string): GivenUpShares {
-  let count = 0;
-  let message = '';
-  const areMany = () => count >= GIVEN_UP_AT_MOST;
-  return {
-    note(end) {
-      if (end.kind === 'given_up') {
-        count += 1;
-        message = end.message;
-      }
-      return areMany();
+/**
+ * Has workers do the shares of a run. If one was cut short or failed, no further share begins. If one was given up, the
+ * others are done all the same, unless there are many.
+ *
+ * @param options.consequence a sentence about what was not done if a share was given up.
+ * @param options.isLast further ends after which no share begins.
+ */
+export async function spreadShares(
+  run: Run,
+  {
+    consequence,
+    isLast = () => false,
+    ...options
+  }: Pick<SpreadOptions, 'kind' | 'cut'> & {
+    readonly consequence: string;
+    readonly isLast?: SpreadOptions['onEnd'];
+  },
+): Promise<SpreadShares> {
+  let stop: RunStop | null = null;
+  const messages: string[] = [];
+  const areMany = (): boolean => messages.length >= GIVEN_UP_AT_MOST;
+  const ends = await spreadUnits(run, {
+    ...options,
+    onEnd(end) {
+      if (end.kind === 'done') stop ??= (end.result.stop as RunStop | null | undefined) ?? null;
+      if (end.kind === 'given_up') messages.push(end.message);
+      return areMany() || stop !== null || end.kind === 'failed' || isLast(end);
     },
-    stop: () => (count === 0 ? null : { kind: 'units_given_up', message: `${consequence} ${message}` }),
-    areMany,
-  };
+  });
+  const last = messages.at(-1);
+  const givenUp: RunStop | null =
+    last === undefined ? null : { kind: 'units_given_up', message: `${consequence} ${last}` };
+  return { ends, stop, givenUp, areManyGivenUp: areMany() };
+}
+
+/** @throws KnownError the error of the first share that failed. */
+export function throwIfFailed(ends: readonly UnitEnd[] | null): void {
+  for (const end of ends ?? []) if (end.kind === 'failed') throw new KnownError(end.problem);
 }
 
 /** Stops that affect only this worker. Another worker may still be able to do the share. */
