@@ -80,7 +80,7 @@ const BASELINE = '0095_baseline.sql';
 const TAKES_AWAY =
   /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
 
-/** Deletes expired rows from tables of any stage; it never inserts or updates. */
+/** Deletes expired rows from tables of any folder; it never inserts or updates. */
 const PRIVACY = 'src/privacy';
 
 describe('tables', () => {
@@ -137,7 +137,7 @@ describe('tables', () => {
     expect(undeclared).toEqual([]);
   });
 
-  it('of schemas ledger and mirror are written by the stage of that name', () => {
+  it('of schemas ledger and mirror are written by the folder of that name', () => {
     const found = writers();
     expect(found.size).toBeGreaterThan(55);
     for (const schema of ['ledger', 'mirror']) {

@@ -120,7 +120,7 @@ async function hearsOrders({ client, config }: Patient): Promise<boolean> {
     const { webhooks } = await call(client, 'get_webhooks');
     return readListing(webhooks).some(({ webhook_type: kind }) => kind === ORDER_EVENT);
   } catch (error) {
-    // The check of the service reports what is wrong with it.
+    // The diagnostic of the service says what is wrong with it.
     if (error instanceof ApiError) return false;
     throw error;
   }

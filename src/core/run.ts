@@ -7,7 +7,7 @@ export type RunStatus = 'ok' | 'issues' | 'failed' | 'interrupted';
 export type RunStop =
   | { readonly kind: 'drained' }
   | { readonly kind: 'overdue'; readonly message: string }
-  /** The run has done all its work, but could not refresh the reports for analysts. */
+  /** The run has done all its work, but could not refresh the sums for analysts. */
   | { readonly kind: 'reports_stale'; readonly message: string }
   /** Workers could not do some parts of the run. The rest was done. */
   | { readonly kind: 'units_given_up'; readonly message: string }

@@ -232,7 +232,7 @@ async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly s
   return rows.flatMap(({ job }) => job ?? []);
 }
 
-/** Updates the reports. The decisions are valid even if this fails; the next run then updates the reports. */
+/** Refreshes the sums. The decisions are valid even if this fails; the next run then refreshes them. */
 async function updateReports(
   db: Database,
   { bulkId, mayGoOn, onError }: Work & { readonly bulkId: string },

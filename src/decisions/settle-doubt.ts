@@ -67,8 +67,7 @@ export type Settled =
 
 /**
  * Settles one doubt as a person has decided, and records who decided. Commands and the console both call this
- * function. After this transaction has committed, the caller must call `refreshReporting` for the job to
- * bring the reports up to date.
+ * function. After this transaction has committed, the caller must call `refreshReporting` for the job.
  */
 export async function settleDoubt(trx: DatabaseTransaction, settlement: Settlement): Promise<Settled> {
   const { entryId, decision } = settlement;

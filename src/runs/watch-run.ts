@@ -20,7 +20,7 @@ export type WatchRunOptions = {
 
 /** What a supervised run uses. */
 export type WatchedRun = {
-  /** Shows no progress, but registers each report as a sign of life. */
+  /** Shows no progress, but registers each step as a sign of life. */
   readonly progress: Progress;
   /**
    * Aborts when the run has to end, either with all others or because it takes too long (the reason is then a

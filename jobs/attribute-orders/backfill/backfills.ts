@@ -73,8 +73,7 @@ export async function storePlan(
   await trx
     .updateTable('ops.backfills')
     .set({ state: 'replaced', state_changed_at: databaseClock })
-    .where('job', '=', job)
-    .where('state', '=', 'planned')
+    .where((eb) => eb.and({ job, state: 'planned' }))
     .where('from_day', '=', sql<Date>`${period.fromDay}::date`)
     .where('to_day', '=', sql<Date>`${period.toDay}::date`)
     .execute();

@@ -98,8 +98,7 @@ export async function continueBackfill(trx: DatabaseTransaction, change: Backfil
 
 /**
  * Cancels a backfill. The orders that it has not posted are not posted, and return to their earlier state.
- * After this transaction has committed, the caller must call `refreshReporting` for the job to bring the
- * reports up to date.
+ * After this transaction has committed, the caller must call `refreshReporting` for the job.
  */
 export async function cancelBackfill(
   trx: DatabaseTransaction,
@@ -239,7 +238,7 @@ async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Prom
 
 /**
  * Stores the decisions of the plan as decisions of the job. Their files count as changed, so
- * that reports include them, even if no run of the job has decided about a file yet.
+ * that the sums include them, even if no run of the job has decided about a file yet.
  */
 async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
   await execute(trx)`

@@ -225,7 +225,7 @@ export async function excludeRemovedSources(
     where a.job = ${job} and a.source = o.source and a.order_id = o.order_id and a.entry_id is null
       and a.source = any (array(select distinct source from removed_orders))
       and a.order_id = any (array(select order_id from removed_orders))`;
-  // The new time makes the reports compare these files again.
+  // The new time makes the sums compare these files again.
   await execute(trx)`
     update intake.attributed_files d set rules_hash = ${SOURCE_REMOVED}, attributed_at = now()
     where d.job = ${job} and d.source_file_id in (select source_file_id from removed_files)`;

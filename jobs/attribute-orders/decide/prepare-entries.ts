@@ -156,7 +156,7 @@ async function settleAttributions(
 
 /**
  * Lets what was sent for a source that the job no longer reads follow what another source of the job states about the
- * order: its refunds lower what it earned. The reports compare the files of these orders again.
+ * order: its refunds lower what it earned. The sums compare the files of these orders again.
  */
 async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void> {
   const state = (alias: string) =>

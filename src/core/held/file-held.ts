@@ -2,8 +2,8 @@ import type { HoldReason } from '../source.ts';
 import { toPrintableLine } from '../text/printable.ts';
 
 /**
- * A whole file cannot be trusted (truncated, damaged, replaced, another header). A stage throws this error;
- * the pipeline holds the file and continues.
+ * A whole file cannot be trusted (truncated, damaged, replaced, another header). A step of reading throws this
+ * error; the pipeline holds the file and continues.
  */
 export class FileHeld extends Error {
   readonly reason: HoldReason;

@@ -5,7 +5,7 @@ import { layoutFor } from './layout-for.ts';
 import type { Layout } from './to-layout.ts';
 
 /**
- * Increase this when the code of this stage changes the meaning of the same layout. Held files are then read
+ * Increase this when the code of this folder changes the meaning of the same layout. Held files are then read
  * again.
  */
 const MEANING = 2;

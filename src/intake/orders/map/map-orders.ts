@@ -84,7 +84,7 @@ export async function* mapOrders(
     (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let resolved: ResolvedHeader | null = null;
   let ids: IdColumns | null = null;
-  let stage: Stage | null = null;
+  let into: OrderRows | null = null;
   /** Rows that wait until the column that identifies their orders is known. */
   let early: CsvRecord[] = [];
   const lost = new WaitingLostRows();
@@ -92,46 +92,46 @@ export async function* mapOrders(
   let cut: OpenRow | null = null;
   let pending = newPending();
   for await (const { header, records, rejected, lost: lostHere, open } of chunks) {
-    for (const row of rejected) pending.rejected.push({ ...row, ...stage?.namedIn(row.record, lostHere) });
+    for (const row of rejected) pending.rejected.push({ ...row, ...into?.namedIn(row.record, lostHere) });
     lost.add(lostHere);
     cut = layout.endsWithoutLineBreak ? null : open;
     resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
     const extended = extendRows(records, resolved);
     let rows = extended;
-    if (stage === null) {
+    if (into === null) {
       ids ??= new IdColumns(resolved);
       early.push(...extended);
       const named = ids.look(extended);
       rows = named === null ? [] : early;
-      if (named !== null) stage = openStage(named, layout, { ...options, hasLostEarly });
+      if (named !== null) into = openRows(named, layout, { ...options, hasLostEarly });
       if (named !== null) early = [];
     }
     for (const record of rows) {
-      lose(lost, record.record, stage, pending);
-      stage?.take(record, pending);
+      lose(lost, record.record, into, pending);
+      into?.take(record, pending);
       if (sizeOf(pending) < generationOrders) continue;
       yield toBatch(pending);
       pending = newPending();
     }
     while (lost.isFull) {
       const row = lost.takeBefore(Infinity);
-      hasLostEarly ||= stage === null;
-      if (row !== null) stage?.lose(row, pending);
+      hasLostEarly ||= into === null;
+      if (row !== null) into?.lose(row, pending);
     }
     if (sizeOf(pending) < generationOrders) continue;
     yield toBatch(pending);
     pending = newPending();
   }
-  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, { ...options, hasLostEarly });
+  if (into === null && ids !== null) into = openRows(ids.choose(), layout, { ...options, hasLostEarly });
   for (const record of early) {
-    lose(lost, record.record, stage, pending);
-    stage?.take(record, pending);
+    lose(lost, record.record, into, pending);
+    into?.take(record, pending);
   }
-  lose(lost, Infinity, stage, pending);
-  if (cut !== null) stage?.cut(cut);
-  stage?.close(pending);
+  lose(lost, Infinity, into, pending);
+  if (cut !== null) into?.cut(cut);
+  into?.close(pending);
   if (sizeOf(pending) > 0 || pending.missing.length > 0) yield toBatch(pending);
-  stage?.requireStatus();
+  into?.requireStatus();
 }
 
 function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
@@ -139,12 +139,12 @@ function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): 
 }
 
 /** Passes on the lost rows before a record. */
-function lose(lost: WaitingLostRows, record: number, stage: Stage | null, to: Pending): void {
-  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) stage?.lose(row, to);
+function lose(lost: WaitingLostRows, record: number, into: OrderRows | null, to: Pending): void {
+  for (let row = lost.takeBefore(record); row !== null; row = lost.takeBefore(record)) into?.lose(row, to);
 }
 
 /** Takes rows and returns complete orders. */
-type Stage = {
+type OrderRows = {
   readonly take: (record: CsvRecord, to: Pending) => void;
   /** Takes a row that cannot be used. */
   readonly lose: (row: LostRow, to: Pending) => void;
@@ -157,11 +157,11 @@ type Stage = {
   readonly requireStatus: () => void;
 };
 
-function openStage(
+function openRows(
   header: NamedHeader,
   layout: Layout,
   options: MapOptions & { readonly hasLostEarly: boolean },
-): Stage {
+): OrderRows {
   const { source, dates = null, marks = null, customerKeyOf = null, onIdColumn, onFooter } = options;
   const { generationOrders, anyStatus = false } = options;
   const { check, fields } = header;
