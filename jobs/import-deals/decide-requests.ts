@@ -41,8 +41,7 @@ export async function saveLookup(
   await db
     .updateTable('intake.creators')
     .set({ looked_up_at: databaseClock, found_deal_id: dealId })
-    .where('job', '=', job)
-    .where('handle_folded', '=', folded)
+    .where((eb) => eb.and({ job, handle_folded: folded }))
     .where('looked_up_at', 'is', null)
     .execute();
 }
@@ -56,13 +55,12 @@ export type WaitingUpdate = {
   readonly isActive: boolean | null;
 };
 
-/** SQL conditions: row `c` states a stage, or a status, that the service has not accepted. */
-const stageWaits = sql`(c.stage is not null and c.stage is distinct from c.stage_taken)`;
-const statusWaits = sql`(c.is_active is not null and c.is_active is distinct from c.is_active_taken)`;
-/** SQL condition: row `c` has a deal. */
-const hasDeal = sql`(c.outcome in ('create', 'known') and c.deal_id is not null)`;
-
-export const waits = { stage: stageWaits, status: statusWaits, hasDeal };
+/** SQL conditions: row `c` states a stage, or a status, that the service has not accepted; it has a deal. */
+export const waits = {
+  stage: sql`(c.stage is not null and c.stage is distinct from c.stage_taken)`,
+  status: sql`(c.is_active is not null and c.is_active is distinct from c.is_active_taken)`,
+  hasDeal: sql`(c.outcome in ('create', 'known') and c.deal_id is not null)`,
+};
 
 /**
  * Deals of the job whose stage or status has to be sent, in the order in which their creators were first
@@ -70,9 +68,9 @@ export const waits = { stage: stageWaits, status: statusWaits, hasDeal };
  */
 export async function waitingUpdates(db: Database, job: string): Promise<readonly WaitingUpdate[]> {
   return rowsOf<WaitingUpdate>(db)`
-    select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${stageWaits} then c.stage end as stage,
-      case when ${statusWaits} then c.is_active end as "isActive"
-    from intake.creators c where c.job = ${job} and ${hasDeal} and (${stageWaits} or ${statusWaits})
+    select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${waits.stage} then c.stage end as stage,
+      case when ${waits.status} then c.is_active end as "isActive"
+    from intake.creators c where c.job = ${job} and ${waits.hasDeal} and (${waits.stage} or ${waits.status})
     order by c.creator_id`;
 }
 

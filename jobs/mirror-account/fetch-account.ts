@@ -18,8 +18,9 @@ import type { MirrorAccountSettings } from './settings.ts';
 
 type MirrorRun = Run<MirrorAccountSettings>;
 
-/** Limits what a killed process may lose: at most this number of answers, or the answers of this time. */
-const BATCH = { maxItems: 500, maxAgeMs: 2_000 };
+/** Limit what a killed process may lose: so many answers at most, or the answers of this time. */
+const BATCH_ITEMS = 500;
+const BATCH_AGE_MS = 2_000;
 
 const LISTINGS = [
   { kind: 'brand', shape: brandShape, operation: 'search_brands', many: 'brands' },
@@ -55,7 +56,7 @@ export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueO
   const total = Math.min(await countAllDue(db, due), questions.budget.left());
   if (total === 0 || !questions.isOpen()) return;
   progress.begin({ ...FETCHING, total });
-  const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
+  const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked));
   await questions.forEach(withinBudget(dueDeals(db, due), questions), async (deal) => {
     const asked = await askDeal(run, questions, deal);
     if (asked === null) return;
@@ -124,29 +125,16 @@ function outcomeOf(
   return { outcome, unreadable: { kind, items }, otherDealId: null };
 }
 
-/** Collects items and writes them in batches. */
-export type Batches<Item> = {
-  /** Adds an item. Resolves once there is room for more. */
-  add(item: Item): Promise<void>;
-  /** Writes the remaining items. */
-  flush(): Promise<void>;
-};
-
-export type BatchOptions = {
-  readonly maxItems: number;
-  /** A batch is written once its first item is this old. The age is checked only when an item is added. */
-  readonly maxAgeMs: number;
-};
-
-/** Writes one batch while the next one is collected, so that neither waits long for the other. */
-function createBatches<Item>(
-  write: (items: readonly Item[]) => Promise<void>,
-  { maxItems, maxAgeMs }: BatchOptions,
-): Batches<Item> {
+/**
+ * Collects items and writes them in batches: one while the next one is collected, so that neither waits long for the
+ * other.
+ */
+function createBatches<Item>(write: (items: readonly Item[]) => Promise<void>) {
   let items: Item[] = [];
   let beganAt = 0;
   let writing: Promise<void> = Promise.resolve();
 
+  /** Writes what was added. */
   function flush(): Promise<void> {
     const batch = items;
     items = [];
@@ -155,10 +143,11 @@ function createBatches<Item>(
   }
 
   return {
-    async add(item) {
+    /** Adds an item. Resolves once there is room for more. */
+    async add(item: Item): Promise<void> {
       if (items.length === 0) beganAt = performance.now();
       items.push(item);
-      if (items.length >= maxItems || performance.now() - beganAt >= maxAgeMs) await flush();
+      if (items.length >= BATCH_ITEMS || performance.now() - beganAt >= BATCH_AGE_MS) await flush();
     },
     flush,
   };

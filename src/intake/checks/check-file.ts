@@ -128,34 +128,31 @@ export async function storeStatistics(trx: Transaction<DB>, files: readonly Judg
   }));
   await execute(trx)`
     with given as materialized (
-      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(source_file_id bigint, arrived_at timestamptz,
-        size_bytes bigint, rows_read bigint, rejected_rows bigint, header text[], header_hash text, orders_new bigint,
-        orders_known bigint, orders_judged bigint, blank_code_orders bigint, coded_orders bigint, unowned_code_orders bigint,
-        currencies jsonb, statuses jsonb, amounts jsonb, newest_order_at timestamptz, customers bigint, customers_refused bigint,
-        results jsonb)
+      select * from jsonb_populate_recordset(null::intake.file_statistics, ${toJsonParameter(given)}::jsonb)
     ),
     cleared as (
       delete from intake.check_findings
       where source_file_id = any (array(select source_file_id from given)) and acknowledged_at is null
     )
-    insert into intake.file_statistics
-      (source_file_id, source, read_for, arrived_at, size_bytes, rows_read, rejected_rows, header, header_hash,
-       orders_new, orders_known, orders_judged, blank_code_orders, coded_orders, unowned_code_orders, currencies, statuses, amounts,
-       newest_order_at, customers, customers_refused, results)
-    select f.source_file_id, f.source, f.read_for, g.arrived_at, g.size_bytes, g.rows_read, g.rejected_rows, g.header, g.header_hash,
-      g.orders_new, g.orders_known, g.orders_judged, g.blank_code_orders, g.coded_orders, g.unowned_code_orders, g.currencies,
-      g.statuses, g.amounts, g.newest_order_at, g.customers, g.customers_refused, g.results
+    insert into intake.file_statistics (source_file_id, source, read_for, ${measuredOf('')})
+    select f.source_file_id, f.source, f.read_for, ${measuredOf('g.')}
     from given g
     cross join lateral (
       select f.* from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
-    on conflict (source_file_id) do update set
-      arrived_at = excluded.arrived_at, size_bytes = excluded.size_bytes, rows_read = excluded.rows_read,
-      rejected_rows = excluded.rejected_rows, header = excluded.header, header_hash = excluded.header_hash,
-      orders_new = excluded.orders_new, orders_known = excluded.orders_known, orders_judged = excluded.orders_judged,
-      blank_code_orders = excluded.blank_code_orders,
-      coded_orders = excluded.coded_orders, unowned_code_orders = excluded.unowned_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
-      amounts = excluded.amounts, newest_order_at = excluded.newest_order_at, customers = excluded.customers,
-      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at ${keepsPlan}`;
+    on conflict (source_file_id) do update
+    set (${measuredOf('')}, checked_at) = row(${measuredOf('excluded.')}, excluded.checked_at) ${keepsPlan}`;
+}
+
+/** The columns of statistics, as `storeStatistics` names them. */
+const MEASURED: readonly (keyof DB['intake.file_statistics'])[] = [
+  ...(['arrived_at', 'size_bytes', 'rows_read', 'rejected_rows', 'header', 'header_hash'] as const),
+  ...(['orders_new', 'orders_known', 'orders_judged', 'blank_code_orders', 'coded_orders'] as const),
+  ...(['unowned_code_orders', 'currencies', 'statuses', 'amounts', 'newest_order_at'] as const),
+  ...(['customers', 'customers_refused', 'results'] as const),
+];
+
+function measuredOf(prefix: 'g.' | 'excluded.' | ''): RawBuilder<unknown> {
+  return sql.join(MEASURED.map((column) => sql.ref(`${prefix}${column}`)));
 }
 
 type Held = { readonly findingId: string; readonly message: string };

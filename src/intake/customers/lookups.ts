@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { CustomerHash, Profile } from '../../core/customer.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
@@ -61,19 +62,13 @@ export async function recordLookups(
   db: Database,
   results: readonly LookupResult[],
 ): Promise<readonly null[]> {
+  const answers = sql`outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url, http_status, message, run_id`;
   await execute(db)`
-    insert into intake.lookups (customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url,
-      picture_url, http_status, message, run_id, looked_up_at)
-    select customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url,
-      http_status, message, run_id, clock_timestamp()
-    from jsonb_to_recordset(${toJsonParameter(results.map(toRow))}::jsonb) as g(
-      customer_hash uuid, brand_id text, outcome text, platform text, user_id text, username text, followers bigint,
-      is_verified boolean, profile_url text, picture_url text, http_status integer, message text, run_id bigint)
+    insert into intake.lookups (customer_hash, brand_id, ${answers}, looked_up_at)
+    select customer_hash, brand_id, ${answers}, clock_timestamp()
+    from jsonb_populate_recordset(null::intake.lookups, ${toJsonParameter(results.map(toRow))}::jsonb)
     on conflict (customer_hash) do update
-    set outcome = excluded.outcome, platform = excluded.platform, user_id = excluded.user_id, username = excluded.username,
-        followers = excluded.followers, is_verified = excluded.is_verified, profile_url = excluded.profile_url,
-        picture_url = excluded.picture_url, http_status = excluded.http_status, message = excluded.message,
-        run_id = excluded.run_id, looked_up_at = excluded.looked_up_at`;
+    set (${answers}, looked_up_at) = (select ${answers}, looked_up_at from (select excluded.*) answered)`;
   return results.map(() => null);
 }
 
@@ -83,8 +78,7 @@ export async function recordLookups(
 export async function dropLookups(db: Database, brandId: string): Promise<void> {
   await db
     .deleteFrom('intake.waiting_batches')
-    .where('brand_id', '=', brandId)
-    .where('purpose', '=', 'lookup')
+    .where((eb) => eb.and({ brand_id: brandId, purpose: 'lookup' }))
     .execute();
 }
 

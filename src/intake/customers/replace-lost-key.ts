@@ -44,9 +44,7 @@ export async function listSealedFiles(db: Database, source: string): Promise<rea
     .selectFrom('intake.source_files')
     .distinct()
     .select(['uri', 'version'])
-    .where('source', '=', source)
-    .where('read_for', '=', 'customers')
-    .where('state', '=', 'sealed')
+    .where((eb) => eb.and({ source, read_for: 'customers', state: 'sealed' }))
     .execute();
 }
 

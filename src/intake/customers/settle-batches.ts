@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { clockAfter } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
+import { execute, finds, rowsOf } from '../../db/statement.ts';
 import type { WaitingBatch } from './waiting-batches.ts';
 
 /** The run that sent a batch, and the label it used. */
@@ -113,7 +114,6 @@ export async function wasAccepted(
 
 /** The time by the clock of the database, plus a number of milliseconds. */
 export async function readClock(db: Database, { plusMs }: { readonly plusMs: number }): Promise<string> {
-  const clock = await rowOf<{ at: string }>(db)`
-    select (clock_timestamp() + ${plusMs} * interval '1 millisecond')::text as at`;
-  return clock?.at ?? '';
+  const at = sql<string>`(${clockAfter(plusMs)})::text`;
+  return (await db.selectNoFrom(at.as('at')).executeTakeFirstOrThrow()).at;
 }

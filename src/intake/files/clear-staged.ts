@@ -34,17 +34,16 @@ async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promi
     .executeTakeFirst();
   if (file?.read_for !== 'customers') return;
   const waitNoMore = { staged_file_id: null, batch_id: null };
+  const isNew = { staged_file_id: sourceFileId, earlier_submissions: 0 };
   const waiting = trx.updateTable('intake.customers').where('staged_file_id', '=', sourceFileId);
   await waiting
     .set({ is_unsubscribed: true, said_yes: false, consented_at: null, ...waitNoMore })
+    .where((eb) => eb.and(isNew))
     .where('refused_at', 'is not', null)
-    .where('earlier_submissions', '=', 0)
     .execute();
   await trx
     .deleteFrom('intake.customers')
-    .where('staged_file_id', '=', sourceFileId)
-    .where('is_unsubscribed', '=', false)
-    .where('earlier_submissions', '=', 0)
+    .where((eb) => eb.and({ ...isNew, is_unsubscribed: false }))
     .execute();
   await waiting.set(waitNoMore).execute();
 }

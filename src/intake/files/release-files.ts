@@ -1,7 +1,7 @@
 import type { ReadFor } from '../../core/layout.ts';
 import { CONFLICTING_STATES } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { execute } from '../../db/statement.ts';
 
 /** A held version of a file, whether or not the file still exists. */
 export type HeldVersion = { readonly sourceFileId: string; readonly uri: string; readonly version: string };
@@ -14,9 +14,7 @@ export async function listHeldVersions(
   return db
     .selectFrom('intake.source_files')
     .select(['source_file_id as sourceFileId', 'uri', 'version'])
-    .where('source', '=', source)
-    .where('read_for', '=', readFor)
-    .where('state', '=', 'held')
+    .where((eb) => eb.and({ source, read_for: readFor, state: 'held' }))
     .orderBy('source_file_id')
     .execute();
 }
@@ -39,13 +37,11 @@ export async function releaseFiles(
 ): Promise<number> {
   const { sourceFileIds, reason, releasedBy } = options;
   if (sourceFileIds.length === 0) return 0;
-  const rows = await rowsOf(db)`
+  return execute(db)`
     update intake.source_files
     set state = 'released', released_at = clock_timestamp(), released_by = ${releasedBy}::text, release_reason = ${reason},
         reread_at = null, reread_by = null
-    where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'
-    returning source_file_id`;
-  return rows.length;
+    where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'`;
 }
 
 /**
@@ -59,13 +55,11 @@ export async function ruleNewest(
   db: Database,
   { sourceFileIds, ruledBy }: { readonly sourceFileIds: readonly string[]; readonly ruledBy: string },
 ): Promise<number> {
-  const rows = await rowsOf(db)`
+  return execute(db)`
     update intake.source_files
     set newest_since = now(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held' and hold_code = ${CONFLICTING_STATES}
-      and not (newest_since is not null and reread_at is not null)
-    returning source_file_id`;
-  return rows.length;
+      and not (newest_since is not null and reread_at is not null)`;
 }
 
 /**
@@ -78,9 +72,7 @@ export async function requestReread(
   db: Database,
   { sourceFileIds, requestedBy }: { readonly sourceFileIds: readonly string[]; readonly requestedBy: string },
 ): Promise<number> {
-  const rows = await rowsOf(db)`
+  return execute(db)`
     update intake.source_files set reread_at = clock_timestamp(), reread_by = ${requestedBy}
-    where source_file_id = any(${sourceFileIds}::bigint[]) and superseded_by is null and state <> 'reading'
-    returning source_file_id`;
-  return rows.length;
+    where source_file_id = any(${sourceFileIds}::bigint[]) and superseded_by is null and state <> 'reading'`;
 }

@@ -215,9 +215,7 @@ async function holdFileWithin(
       hold_help: reason.help,
       hold_is_transient: reason.isTransient ?? false,
     })
-    .where('source_file_id', '=', sourceFileId)
-    .where('reader', '=', reader)
-    .where('state', '=', 'reading')
+    .where((eb) => eb.and({ source_file_id: sourceFileId, reader, state: 'reading' }))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
   await clearStaged(trx, sourceFileId);

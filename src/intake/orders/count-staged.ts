@@ -5,24 +5,14 @@ import { rowOf, rowsOf } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { otherIdColumn, sourceOf } from './judge-order-ids.ts';
 
-export type StagedFile = {
+/** What `countsOf` counts. */
+export type StagedOrders = {
   readonly new: number;
   readonly changed: number;
   readonly conflicting: number;
-  /** Distinct orders that are already known with the same content. */
-  readonly unchanged: number;
   readonly cancelled: number;
   /** Number of rows of staged orders, including contradicting ones. */
   readonly stagedRows: number;
-  /** Number of rows of orders that are already known with the same content. */
-  readonly unchangedRows: number;
-  /** Another column by which an earlier file of the source identified its orders. Null if there is none. */
-  readonly otherIdColumn: string | null;
-  /** True if rows still wait for their order (`settleContinuations`). */
-  readonly hasContinuations: boolean;
-  /** True if orders may lack rows (`settleMissing`). */
-  readonly hasMissing: boolean;
-  readonly rejectedRows: number;
   /** Number of new and changed orders that no rule of the layout excludes. */
   readonly open: number;
   /** Number of open orders with a status that is not listed. */
@@ -34,6 +24,20 @@ export type StagedFile = {
    */
   readonly credited: number;
   readonly zeroRevenue: number;
+};
+
+export type StagedFile = StagedOrders & {
+  /** Distinct orders that are already known with the same content. */
+  readonly unchanged: number;
+  /** Number of rows of orders that are already known with the same content. */
+  readonly unchangedRows: number;
+  /** Another column by which an earlier file of the source identified its orders. Null if there is none. */
+  readonly otherIdColumn: string | null;
+  /** True if rows still wait for their order (`settleContinuations`). */
+  readonly hasContinuations: boolean;
+  /** True if orders may lack rows (`settleMissing`). */
+  readonly hasMissing: boolean;
+  readonly rejectedRows: number;
 };
 
 /** Condition: no rule of the layout excludes the order. Jobs credit renewals of subscriptions, unless set otherwise. */
@@ -53,10 +57,7 @@ export type ExpectedOrders = {
   readonly currency: string | null;
 };
 
-/**
- * SQL that counts staged orders, whatever they are grouped by. The columns are those of `StagedFile`, except for
- * what else a file has staged.
- */
+/** SQL that counts staged orders, whatever they are grouped by, in the columns of `StagedOrders`. */
 function countsOf({
   revenue,
   credited,
@@ -132,26 +133,13 @@ export async function countNewOrders(
   trx: Transaction<DB>,
   sourceFileIds: readonly string[],
   expected: ExpectedOrders,
-): Promise<readonly (NewOrders | undefined)[]> {
-  const rows = await rowsOf<NewOrders & { readonly sourceFileId: string }>(trx)`
+): Promise<readonly (StagedOrders | undefined)[]> {
+  const rows = await rowsOf<StagedOrders & { readonly sourceFileId: string }>(trx)`
     select source_file_id as "sourceFileId", ${countsOf(expected)}
     from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`;
   const byFile = new Map(rows.map((row) => [row.sourceFileId, row]));
   return sourceFileIds.map((id) => byFile.get(id));
 }
-
-/** What `countsOf` counts. */
-export type NewOrders = Pick<
-  StagedFile,
-  | 'new'
-  | 'cancelled'
-  | 'stagedRows'
-  | 'open'
-  | 'unlistedStatus'
-  | 'otherCurrency'
-  | 'credited'
-  | 'zeroRevenue'
->;
 
 /** SQL that is true if the status of an order is not listed. */
 export function isUnlisted(listed: ExpectedOrders['listed']): RawBuilder<boolean> {

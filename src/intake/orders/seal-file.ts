@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { OrderIdColumn } from '../../core/order.ts';
 import type { Database } from '../../db/connect.ts';
-import { countOf, countsOf, execute, rowsOf } from '../../db/statement.ts';
+import { countOf, countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { measureOrders } from '../checks/order-statistics.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
@@ -130,10 +130,9 @@ async function settle(
   };
 }
 
-async function countRejected(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
-  const rows = await rowsOf<{ rows: string }>(trx)`
+function countRejected(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  return countOf(trx)`
     select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`;
-  return Number(rows[0]?.rows ?? 0);
 }
 
 /** What the batches of a file left to be settled. Most files leave nothing. */

@@ -17,7 +17,7 @@ import {
 } from '../checks/check-file.ts';
 import { measureNewOrders } from '../checks/order-statistics.ts';
 import { type NewFiles, openNewFiles } from '../files/begin-file.ts';
-import { countNewOrders, type NewOrders } from './count-staged.ts';
+import { countNewOrders, type StagedOrders } from './count-staged.ts';
 import { findHoldReason, type Thresholds } from './find-hold-reason.ts';
 import { otherIdColumn } from './judge-order-ids.ts';
 import { toOrderRow } from './order-columns.ts';
@@ -171,7 +171,7 @@ async function hasToDecide(
 async function markSealed(
   trx: Transaction<DB>,
   { orderIdColumn, files }: SealTogetherOptions,
-  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly NewOrders[] },
+  { ids, counted }: { readonly ids: readonly string[]; readonly counted: readonly StagedOrders[] },
 ): Promise<void> {
   const given = toArrayParameter(ids);
   await execute(trx)`

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { countOf, countsOf, execute, rowsOf } from '../../db/statement.ts';
+import { countOf, countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import { columnNames, columnsInDoubt, columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
@@ -162,7 +162,7 @@ async function giveToKnown(
   trx: Transaction<DB>,
   { sourceFileId, runId }: { readonly sourceFileId: string; readonly runId: string },
 ): Promise<number> {
-  const rows = await rowsOf<{ rows: string }>(trx)`
+  return countOf(trx)`
     with both_kinds as (
       select group_key, line_no, record_no, row_count, null::boolean as is_staged from intake.order_continuations
       where source_file_id = ${sourceFileId}::bigint
@@ -183,7 +183,6 @@ async function giveToKnown(
       from waiting where has_staged is null
     )
     select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`;
-  return Number(rows[0]?.rows ?? 0);
 }
 
 /**
