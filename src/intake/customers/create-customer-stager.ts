@@ -194,20 +194,6 @@ function merge(one: StatedCustomer, other: StatedCustomer): StatedCustomer {
 /** Number of look-ups stored together in one batch. Each is sent and recorded separately. */
 const LOOKUPS_A_PACK = 100;
 
-/** Collects the addresses of customers to be sent, batch by batch. */
-type CustomerPacks = {
-  /** Adds customers in the order in which they were placed, with a decision for each. */
-  add(placed: readonly BatchedCustomer[], decisions: Decisions): void;
-  /**
-   * Returns the batches that are complete because a later one has begun; with `all`, the incomplete ones too.
-   */
-  take(all: boolean): readonly CustomersToStore[];
-  /** Number of customers to submit so far. */
-  submitted(): number;
-  /** Customers to look up so far, and the number of customers beyond the budget. */
-  lookedUp(): { readonly within: readonly CustomerHash[]; readonly beyond: number };
-};
-
 type Decisions = {
   /** Decisions for known customers. All others are new. */
   readonly known: ReadonlyMap<CustomerHash, Decision>;
@@ -215,14 +201,11 @@ type Decisions = {
   readonly wanted: ReadonlySet<CustomerHash>;
 };
 
-type CustomerPacksOptions = {
-  /** Maximum number of customers to look up. */
-  readonly lookupBudget: number;
-  /** Customers whom this run looks up already, because they occur in another file. */
-  readonly lookedUpAlready: ReadonlySet<CustomerHash>;
-};
-
-function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerPacksOptions): CustomerPacks {
+/** Collects the addresses of customers to be sent, batch by batch. */
+function createCustomerPacks({
+  lookupBudget,
+  lookedUpAlready,
+}: Pick<CustomerStagerOptions, 'lookupBudget' | 'lookedUpAlready'>) {
   let full: CustomersToStore[] = [];
   let submit: Pack | null = null;
   let lookup = newPack('lookup', null);
@@ -256,7 +239,8 @@ function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerPacksOpt
   }
 
   return {
-    add(placed, { known, wanted }) {
+    /** Adds customers in the order in which they were placed, with a decision for each. */
+    add(placed: readonly BatchedCustomer[], { known, wanted }: Decisions): void {
       for (const { customer, batchId } of placed) {
         const pack = packOf(batchId);
         const decision =
@@ -268,7 +252,8 @@ function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerPacksOpt
         if (decision !== 'unsubscribed' && wanted.has(customer.hash)) lookUp(customer);
       }
     },
-    take(all) {
+    /** Returns the batches that are complete because a later one has begun; with `all`, the incomplete ones too. */
+    take(all: boolean): readonly CustomersToStore[] {
       if (all) {
         if (submit !== null) close(submit);
         submit = null;
@@ -279,7 +264,9 @@ function createCustomerPacks({ lookupBudget, lookedUpAlready }: CustomerPacksOpt
       full = [];
       return taken;
     },
+    /** Number of customers to submit so far. */
     submitted: () => submitted,
+    /** Customers to look up so far, and the number of customers beyond the budget. */
     lookedUp: () => ({ within: [...asked], beyond }),
   };
 }
