@@ -7,6 +7,7 @@ import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { ActorlessRecord } from '../ops/record-audit.ts';
 import type { ActionPath, PagePath, Permission } from './access/permissions.ts';
+import { reasonField } from './form-fields.ts';
 
 /** The person who uses the console. */
 export type Actor = { readonly name: string; readonly role: Role };
@@ -69,6 +70,8 @@ export type Change = {
   readonly config: PipelineConfig;
   /** Name of the person. */
   readonly decidedBy: string;
+  /** Why, as every form asks. It is kept with the change. */
+  readonly reason: string;
   /** @throws Refused if this person may not decide so. */
   requireRight(permission: Permission): void;
   /**
@@ -76,6 +79,8 @@ export type Change = {
    * @returns the id that `perform` must return.
    */
   audit(record: ActorlessRecord): Promise<string>;
+  /** Who decides and why, and how that is recorded, for what decides in the same way for commands. */
+  readonly by: Pick<Change, 'decidedBy' | 'reason' | 'audit'>;
   /**
    * Adds work to do after the commit, such as refreshing reports. If it fails, the change stays and the error
    * is logged.
@@ -89,7 +94,7 @@ export type Change = {
 type ActionDefinition<Form> = {
   /** Path to which the form is sent: `/doubts/settle`. */
   readonly path: ActionPath;
-  /** Fields of the form. All values arrive as text. */
+  /** Fields of the form besides the reason. All values arrive as text. */
   readonly form: z.ZodType<Form>;
   /**
    * Carries out the action.
@@ -99,31 +104,31 @@ type ActionDefinition<Form> = {
   readonly perform: (change: Change, form: Form) => Promise<string>;
 };
 
-/** A problem with a field, or with the whole form if `field` is empty, as a sentence for the person. */
-export type FormProblem = { readonly field: string; readonly message: string };
-
-/** A parsed form: the action to perform, or the problems. */
+/** A parsed form: the action to perform, or the problems, each a sentence for the person. */
 type ReadForm =
-  | { readonly perform: (change: Change) => Promise<string> }
-  | { readonly problems: readonly FormProblem[] };
+  | { readonly perform: (change: Omit<Change, 'reason' | 'by'>) => Promise<string> }
+  | { readonly problems: readonly string[] };
 
 /** An action without the type of its form. */
 export type ConsoleAction = {
   readonly path: ActionPath;
-  readonly read: (fields: unknown) => ReadForm;
+  readonly read: (fields: Readonly<Record<string, unknown>>) => ReadForm;
 };
 
 export function defineAction<Form>({ path, form, perform }: ActionDefinition<Form>): ConsoleAction {
   return {
     path,
     read(fields) {
-      const read = form.safeParse(fields);
-      if (read.success) return { perform: (change) => perform(change, read.data) };
+      const [read, why] = [form.safeParse(fields), reasonField.safeParse(fields.reason)];
+      if (!read.success || !why.success)
+        return {
+          problems: [read, why].flatMap(({ error }) => error?.issues.map(({ message }) => message) ?? []),
+        };
       return {
-        problems: read.error.issues.map(({ path: [name], message }) => ({
-          field: String(name ?? ''),
-          message,
-        })),
+        perform({ decidedBy, audit, ...change }) {
+          const by = { decidedBy, reason: why.data, audit };
+          return perform({ ...change, ...by, by }, read.data);
+        },
       };
     },
   };

@@ -38,7 +38,7 @@ export const dayField = z
 export const understood = z.literal('yes', { error: 'Tick the box: nobody can undo this.' });
 
 /** The reason for a change. It is stored with the change and never blank. */
-export const reason = z
+export const reasonField = z
   .string({ error: 'Say why: the reason is kept with the change.' })
   .trim()
   .min(1, 'Say why: the reason is kept with the change.')

@@ -70,7 +70,7 @@ async function performAction(
   if ('problems' in asked)
     return refuse(request, reply, {
       status: 400,
-      why: asked.problems.map(({ message }) => message).join(' '),
+      why: asked.problems.join(' '),
     });
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
   let shownNext = localPath(returnTo) ?? `${config.console.basePath}/`;

@@ -50,8 +50,11 @@ describe('every action', () => {
         },
       });
       const asked = read({});
-      const missing = 'problems' in asked ? asked.problems.map(({ field }) => field) : [];
-      expect({ path, missing }).toEqual({ path, missing: expect.arrayContaining(['reason']) });
+      const problems = 'problems' in asked ? asked.problems : [];
+      expect({ path, problems }).toEqual({
+        path,
+        problems: expect.arrayContaining(['Say why: the reason is kept with the change.']),
+      });
     }
     expect(await countRows(shop.db)).toEqual(before);
   });

@@ -5,7 +5,7 @@ import { acknowledgeLeak } from '../../decisions/acknowledge-leak.ts';
 import { voidCode } from '../../decisions/void-code.ts';
 import { findUnknownOwner } from '../../reports/codes/list-codes.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { dayField, reason, text } from '../form-fields.ts';
+import { dayField, text } from '../form-fields.ts';
 
 export const codeActions: readonly ConsoleAction[] = [
   /** Assigns an owner to a code that codes.csv does not contain. */
@@ -21,9 +21,8 @@ export const codeActions: readonly ConsoleAction[] = [
       valid_from: text.default(''),
       valid_to: text.default(''),
       understood: text.default(''),
-      reason,
     }),
-    async perform({ trx, config, decidedBy, audit }, { job, reason: why, understood, ...cells }) {
+    async perform({ trx, config, decidedBy, reason, audit }, { job, understood, ...cells }) {
       if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
       const result = await assignCode(trx, { job, cells, assignedBy: decidedBy });
       if (result.kind === 'unusable') throw new Refused(result.why);
@@ -43,7 +42,7 @@ export const codeActions: readonly ConsoleAction[] = [
         subjectKind: 'code',
         subject: result.code,
         summary: `The code ${result.code} is assigned to ${cells.deal_id || cells.collab_id || cells.influencer_handle}. The next run of ${job} matches its orders again.`,
-        reason: why,
+        reason,
         after: { job, ...named },
       });
     },
@@ -51,8 +50,8 @@ export const codeActions: readonly ConsoleAction[] = [
   /** Withdraws the assignment of a code. */
   defineAction({
     path: '/codes/withdraw',
-    form: z.object({ job: text, code: text, reason }),
-    async perform({ trx, audit }, { job, code, reason: why }) {
+    form: z.object({ job: text, code: text }),
+    async perform({ trx, reason, audit }, { job, code }) {
       if (!(await withdrawCode(trx, { job, code })))
         throw new Refused('The code is no longer assigned. Somebody else has withdrawn the assignment.');
       return audit({
@@ -60,7 +59,7 @@ export const codeActions: readonly ConsoleAction[] = [
         subjectKind: 'code',
         subject: code,
         summary: `The code ${code} no longer has an assigned owner. Credited orders stay credited.`,
-        reason: why,
+        reason,
         before: { job },
       });
     },
@@ -68,14 +67,9 @@ export const codeActions: readonly ConsoleAction[] = [
   /** Acknowledges a code that may have leaked. */
   defineAction({
     path: '/money/leaks/acknowledge',
-    form: z.object({ code: text, reason }),
-    async perform({ trx, audit }, { code, reason: why }) {
-      const auditId = await acknowledgeLeak(trx, {
-        code: foldCode(code),
-        reason: why,
-        now: new Date(),
-        audit,
-      });
+    form: z.object({ code: text }),
+    async perform({ trx, by }, { code }) {
+      const auditId = await acknowledgeLeak(trx, { code: foldCode(code), now: new Date(), ...by });
       if (auditId === null) throw new Refused('This code is not flagged any more.');
       return auditId;
     },
@@ -87,17 +81,11 @@ export const codeActions: readonly ConsoleAction[] = [
       code: text.min(1, 'The form does not name a code.'),
       day: dayField,
       shown: text.min(1, 'The form does not say what it showed.'),
-      reason,
     }),
-    async perform({ trx, config, audit }, { code, day, shown, reason: why }) {
+    async perform({ trx, config, by }, { code, day, shown }) {
       const { auditId } = await voidCode(trx, {
-        settings: config.statements,
-        code: foldCode(code),
-        day,
-        reason: why,
-        seen: shown,
-        now: new Date(),
-        audit,
+        ...{ settings: config.statements, code: foldCode(code), day, seen: shown, now: new Date() },
+        ...by,
       });
       return auditId;
     },

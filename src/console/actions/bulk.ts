@@ -14,7 +14,7 @@ import {
 import { plural } from '../../render/text.ts';
 import { findBulk } from '../../reports/bulk/read-bulk.ts';
 import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text } from '../form-fields.ts';
+import { idField, text } from '../form-fields.ts';
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const scope = z.enum(['selected', 'all'], { error: 'Choose what is ticked, or all that match.' });
@@ -35,7 +35,6 @@ const previewForm = z
   .object({
     scope,
     decision: z.enum(DOUBT_DECISIONS, { error: 'Choose what to do with the entries.' }),
-    reason,
     deal: text.default(''),
     collab: text.default(''),
     entry: ticked('entry'),
@@ -99,8 +98,8 @@ export const bulkActions: readonly ConsoleAction[] = [
     path: '/bulk/preview',
     form: previewForm,
     async perform(change, form) {
-      const { trx, decidedBy, audit } = change;
-      const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
+      const { trx, decidedBy, reason, audit } = change;
+      const { scope, entry: entryIds, decision, deal, collab } = form;
       const filter = {
         job: form.filter_job || null,
         reason: form.filter_reason === '' ? null : form.filter_reason,
@@ -116,9 +115,9 @@ export const bulkActions: readonly ConsoleAction[] = [
           scope === 'all'
             ? describeFilter(filter)
             : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+        ...{ actor: decidedBy, via: 'console', reason, audit },
       });
-      return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
+      return lead(change, preview, 'No unclear entry matches any more. Somebody has settled them.');
     },
   }),
   /** Freezes a selection of double credits and previews their acknowledgement. */
@@ -127,22 +126,21 @@ export const bulkActions: readonly ConsoleAction[] = [
     form: z
       .object({
         scope,
-        reason,
         entry: ticked('entry'),
         filter_job: text.default(''),
       })
       .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, {
         error: 'Tick at least one entry.',
       }),
-    async perform(change, { scope, reason: why, entry: entryIds, filter_job: job }) {
-      const { trx, decidedBy, audit } = change;
+    async perform(change, { scope, entry: entryIds, filter_job: job }) {
+      const { trx, decidedBy, reason, audit } = change;
       const preview = await previewAcknowledgement(trx, {
         entries: scope === 'all' ? { job: job || null } : { entryIds },
         chosen:
           scope === 'all'
             ? `All double credits${job === '' ? '' : ` of job ${job}`}`
             : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+        ...{ actor: decidedBy, via: 'console', reason, audit },
       });
       return lead(change, preview, 'No order is credited more than once any more.');
     },
@@ -152,28 +150,27 @@ export const bulkActions: readonly ConsoleAction[] = [
     path: '/bulk/confirm',
     form: z.object({
       bulk: idField('bulk action'),
-      reason,
       /** Ticked to confirm the consequences of sending again. */
       understood: z.literal('yes').optional(),
     }),
-    async perform({ trx, decidedBy, audit, requireRight }, { bulk: bulkId, reason: why, understood }) {
+    async perform({ trx, decidedBy, reason, audit, requireRight }, { bulk: bulkId, understood }) {
       const bulk = await findBulk(trx, bulkId);
       if (bulk !== null) requireRight(`decide ${bulk.decision}`);
       if (bulk?.decision === 'resend' && understood !== 'yes')
         throw new Refused(
           'To send the entries again, tick the box to confirm that influencers may be credited twice.',
         );
-      return done(bulkId, await confirmSettlement(trx, { bulkId, actor: decidedBy, reason: why, audit }));
+      return done(bulkId, await confirmSettlement(trx, { bulkId, actor: decidedBy, reason, audit }));
     },
   }),
   /** Aborts a running bulk action. */
   defineAction({
     path: '/bulk/abort',
-    form: z.object({ bulk: idField('bulk action'), reason }),
-    async perform({ trx, decidedBy, audit, requireRight }, { bulk: bulkId, reason: why }) {
+    form: z.object({ bulk: idField('bulk action') }),
+    async perform({ trx, decidedBy, reason, audit, requireRight }, { bulk: bulkId }) {
       const bulk = await findBulk(trx, bulkId);
       if (bulk !== null) requireRight(`decide ${bulk.decision}`);
-      return done(bulkId, await abortSettlement(trx, { bulkId, actor: decidedBy, reason: why, audit }));
+      return done(bulkId, await abortSettlement(trx, { bulkId, actor: decidedBy, reason, audit }));
     },
   }),
   /** Freezes a selection of files and previews a decision about them. */
@@ -183,7 +180,6 @@ export const bulkActions: readonly ConsoleAction[] = [
       .object({
         scope,
         decision: z.enum(FILE_DECISIONS, { error: 'Choose what to do with the files.' }),
-        reason,
         file: ticked('file'),
         filter_source: text.default(''),
         filter_state: text.default(''),
@@ -192,8 +188,8 @@ export const bulkActions: readonly ConsoleAction[] = [
       })
       .refine(({ scope, file }) => scope === 'all' || file.length > 0, { error: 'Tick at least one file.' }),
     async perform(change, form) {
-      const { trx, decidedBy, audit } = change;
-      const { scope, file: fileIds, decision, reason: why } = form;
+      const { trx, decidedBy, reason, audit } = change;
+      const { scope, file: fileIds, decision } = form;
       const filter = {
         source: form.filter_source || null,
         // Only held files can be released.
@@ -205,7 +201,7 @@ export const bulkActions: readonly ConsoleAction[] = [
         decision,
         files: scope === 'all' ? filter : { fileIds },
         chosen: scope === 'all' ? describeFiles(filter) : `${plural(fileIds.length, 'file')}, each ticked`,
-        ...{ actor: decidedBy, via: 'console', reason: why, audit },
+        ...{ actor: decidedBy, via: 'console', reason, audit },
       });
       return lead(change, preview, 'No file matches any more.');
     },

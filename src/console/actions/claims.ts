@@ -3,7 +3,7 @@ import { describeProblems } from '../../core/text/read-sheet.ts';
 import { isDay } from '../../core/time/day.ts';
 import { addClaims, answerCreator, claimRulesOf, closeClaim } from '../../decisions/decide-claims.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text } from '../form-fields.ts';
+import { idField, text } from '../form-fields.ts';
 
 /** Some thousand lines; a longer list is a file for the command. */
 const MAX_LINES_CHARS = 200_000;
@@ -20,9 +20,8 @@ export const claimActions: readonly ConsoleAction[] = [
         (day) => day === '' || isDay(day),
         'The deadline is not a day, such as 2026-05-31.',
       ),
-      reason,
     }),
-    async perform({ trx, decidedBy, audit }, { lines, deadline, reason: why }) {
+    async perform({ trx, by }, { lines, deadline }) {
       const { parseClaims } = await import('../../money/claims/parse-claims.ts');
       const { rows, problems } = parseClaims(lines);
       // The audit, which shows them, keeps no values of lines.
@@ -33,13 +32,8 @@ export const claimActions: readonly ConsoleAction[] = [
       if (rows.length === 0)
         throw new Refused(named.length === 0 ? 'There is no line below the header.' : named.join(' '));
       const { auditId } = await addClaims(trx, {
-        lines: rows,
-        file: null,
-        deadline: deadline || null,
-        reason: why,
-        unusable: named,
-        decidedBy,
-        audit,
+        ...{ lines: rows, file: null, deadline: deadline || null, unusable: named },
+        ...by,
       });
       return auditId;
     },
@@ -47,15 +41,9 @@ export const claimActions: readonly ConsoleAction[] = [
   /** Keeps the final answers to the claims of one creator, as they are sent to the creator. */
   defineAction({
     path: '/claims/reply',
-    form: z.object({ creator: text.min(1, 'The form does not name the creator.'), reason }),
-    async perform({ trx, config, decidedBy, audit }, { creator, reason: why }) {
-      const answered = await answerCreator(trx, {
-        creator,
-        reason: why,
-        rules: claimRulesOf(config),
-        decidedBy,
-        audit,
-      });
+    form: z.object({ creator: text.min(1, 'The form does not name the creator.') }),
+    async perform({ trx, config, by }, { creator }) {
+      const answered = await answerCreator(trx, { creator, rules: claimRulesOf(config), ...by });
       if (answered === null) throw new Refused('This creator has no claims.');
       return answered.auditId;
     },
@@ -68,17 +56,9 @@ export const claimActions: readonly ConsoleAction[] = [
       state: z.enum(['upheld', 'rejected', 'withdrawn', 'open'], {
         error: 'Choose what becomes of the claim.',
       }),
-      reason,
     }),
-    async perform({ trx, config, decidedBy, audit }, { claim, state, reason: why }) {
-      const closing = await closeClaim(trx, {
-        claimId: claim,
-        state,
-        reason: why,
-        rules: claimRulesOf(config),
-        decidedBy,
-        audit,
-      });
+    async perform({ trx, config, by }, { claim, state }) {
+      const closing = await closeClaim(trx, { claimId: claim, state, rules: claimRulesOf(config), ...by });
       if (closing.kind === 'missing') throw new Refused(`There is no claim ${claim}.`);
       if (closing.kind === 'same') throw new Refused(`Claim ${claim} is ${state} already.`);
       return closing.auditId;

@@ -10,7 +10,7 @@ import { keepEarnings } from '../../money/kept-earnings.ts';
 import { loadExchange, loadStatementRules } from '../../money/load-rules.ts';
 import { sumStatement } from '../../money/sum-statement.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, monthField, reason, text, understood } from '../form-fields.ts';
+import { idField, monthField, text, understood } from '../form-fields.ts';
 import { describeSums } from '../pages/money/statements.ts';
 
 export const statementActions: readonly ConsoleAction[] = [
@@ -21,12 +21,11 @@ export const statementActions: readonly ConsoleAction[] = [
       month: monthField,
       shown: z.string({ error: 'The form does not say which amounts it showed.' }),
       understood,
-      reason,
     }),
-    async perform({ trx, config, decidedBy, audit, afterwards }, { month, shown, reason: why }) {
+    async perform({ trx, config, by, afterwards }, { month, shown }) {
       const rules = loadStatementRules(config.statements);
       const exchange = loadExchange(config.statements);
-      const closing = await closeMonth(trx, { month, rules, exchange, reason: why, decidedBy, audit });
+      const closing = await closeMonth(trx, { month, rules, exchange, ...by });
       if (closing.kind !== 'closed') throw new Refused(whyNotClosed(month, closing).message);
       const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
       if (describeSums(currencies) !== shown)
@@ -47,16 +46,12 @@ export const statementActions: readonly ConsoleAction[] = [
       language: text.default(''),
       /** The last mail that the page showed. */
       after: text.default(''),
-      reason,
     }),
-    async perform(
-      { trx, config, decidedBy, audit, afterwards },
-      { month, deal, recipient, language, after, reason: why },
-    ) {
+    async perform({ trx, config, by, afterwards }, { month, deal, recipient, language, after }) {
       const requested = await requestStatementMail(trx, {
         ...{ month, dealId: deal, recipient, after: after || null },
         language: isLanguage(language) ? language : null,
-        ...{ reason: why, config, decidedBy, audit },
+        ...{ config, ...by },
       });
       if (requested.kind === 'refused') throw new Refused(requested.why);
       afterwards((db) => sendStatementMails(db, { config }));
@@ -69,10 +64,9 @@ export const statementActions: readonly ConsoleAction[] = [
     form: z.object({
       mail: idField('mail'),
       outcome: z.enum(['sent', 'failed'], { error: 'Choose whether the mail has arrived.' }),
-      reason,
     }),
-    async perform({ trx, decidedBy, audit }, { mail: mailId, outcome, reason: why }) {
-      const auditId = await settleStatementMail(trx, { mailId, outcome, reason: why, decidedBy, audit });
+    async perform({ trx, by }, { mail: mailId, outcome }) {
+      const auditId = await settleStatementMail(trx, { mailId, outcome, ...by });
       if (auditId === null)
         throw new Refused('The mail is not unclear any more. Somebody has decided about it.');
       return auditId;

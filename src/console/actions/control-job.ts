@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  type BackfillChange,
   type Changed,
   cancelBackfill,
   pauseBackfill,
@@ -9,27 +8,22 @@ import {
 import { controlJob, type JobDecision } from '../../decisions/control-job.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import type { ActionPath } from '../access/permissions.ts';
-import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text, understood } from '../form-fields.ts';
+import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
+import { idField, text, understood } from '../form-fields.ts';
 
 function actionOf(path: ActionPath, decision: JobDecision) {
   return defineAction({
     path,
-    form: z.object({ job: text, reason }),
-    async perform({ trx, config, decidedBy, audit }, form) {
-      const { jobs } = config;
-      const controlled = await controlJob(trx, { jobs, ...form, decision, decidedBy, audit });
+    form: z.object({ job: text }),
+    async perform({ trx, config: { jobs }, by }, { job }) {
+      const controlled = await controlJob(trx, { jobs, job, decision, ...by });
       if (controlled.kind === 'refused') throw new Refused(controlled.why);
       return controlled.auditId;
     },
   });
 }
 
-const form = z.object({ backfill: idField('backfill'), reason });
-
-function toChange({ backfill, reason: why }: z.infer<typeof form>, audit: Change['audit']): BackfillChange {
-  return { backfillId: backfill, reason: why, audit };
-}
+const form = z.object({ backfill: idField('backfill') });
 
 function done(changed: Changed): string {
   switch (changed.kind) {
@@ -59,20 +53,22 @@ export const jobActions: readonly ConsoleAction[] = [
   defineAction({
     path: '/backfills/pause',
     form,
-    perform: async ({ trx, audit }, fields) => done(await pauseBackfill(trx, toChange(fields, audit))),
+    perform: async ({ trx, by }, { backfill }) =>
+      done(await pauseBackfill(trx, { backfillId: backfill, ...by })),
   }),
   /** Resumes a paused backfill. */
   defineAction({
     path: '/backfills/resume',
     form,
-    perform: async ({ trx, audit }, fields) => done(await resumeBackfill(trx, toChange(fields, audit))),
+    perform: async ({ trx, by }, { backfill }) =>
+      done(await resumeBackfill(trx, { backfillId: backfill, ...by })),
   }),
   /** Cancels a backfill. */
   defineAction({
     path: '/backfills/cancel',
     form: form.extend({ understood }),
-    async perform({ trx, config, audit, afterwards }, fields) {
-      const cancelled = await cancelBackfill(trx, { ...toChange(fields, audit), config });
+    async perform({ trx, config, by, afterwards }, { backfill }) {
+      const cancelled = await cancelBackfill(trx, { backfillId: backfill, config, ...by });
       if (cancelled.kind === 'changed')
         afterwards((db) => refreshReporting(db, { job: cancelled.backfill.job }));
       return done(cancelled);

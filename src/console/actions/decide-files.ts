@@ -4,10 +4,10 @@ import { releaseHeldFiles, rereadFilesAgain, takeAsNewest } from '../../decision
 import { plural } from '../../render/text.ts';
 import { findFileRead, type ListedFile, lastReading } from '../../reports/files/list-files.ts';
 import { type Change, type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text } from '../form-fields.ts';
+import { idField, text } from '../form-fields.ts';
 
 /** The file, and its state as the page showed it. */
-const fileForm = z.object({ file: idField('file'), state: text, reason });
+const fileForm = z.object({ file: idField('file'), state: text });
 type FileForm = z.infer<typeof fileForm>;
 
 async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Promise<ListedFile> {
@@ -25,9 +25,9 @@ export const fileActions: readonly ConsoleAction[] = [
   defineAction<FileForm>({
     path: '/files/release',
     form: fileForm,
-    async perform({ trx, decidedBy, audit }, form) {
+    async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const [auditId] = await releaseHeldFiles(trx, { files: [file], reason: form.reason, decidedBy, audit });
+      const [auditId] = await releaseHeldFiles(trx, { files: [file], ...by });
       if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
       return auditId;
     },
@@ -36,10 +36,9 @@ export const fileActions: readonly ConsoleAction[] = [
   defineAction({
     path: '/files/newest',
     form: fileForm.extend({ shown: idField('last file that its page knew') }),
-    async perform({ trx, decidedBy, audit }, form) {
+    async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const files = [file];
-      const [auditId] = await takeAsNewest(trx, { files, reason: form.reason, decidedBy, audit });
+      const [auditId] = await takeAsNewest(trx, { files: [file], ...by });
       if (auditId === undefined)
         throw new Refused(
           'The file is not held because it contradicts another one, or somebody has said that it is the newest. Its page says which.',
@@ -54,14 +53,9 @@ export const fileActions: readonly ConsoleAction[] = [
   defineAction<FileForm>({
     path: '/files/reread',
     form: fileForm,
-    async perform({ trx, decidedBy, audit }, form) {
+    async perform({ trx, by }, form) {
       const file = await findShown(trx, form);
-      const { auditId } = await rereadFilesAgain(trx, {
-        files: [file],
-        reason: form.reason,
-        decidedBy,
-        audit,
-      });
+      const { auditId } = await rereadFilesAgain(trx, { files: [file], ...by });
       if (auditId === null)
         throw new Refused('A later reading has replaced this one. Open it on the page Files.');
       return auditId;
@@ -75,15 +69,9 @@ export const fileActions: readonly ConsoleAction[] = [
         [findingField.transform((id) => [id]), z.array(findingField)],
         'The form does not name a finding.',
       ),
-      reason,
     }),
-    async perform({ trx, decidedBy, audit }, { finding: findingIds, reason: why }) {
-      const { findings, auditIds } = await acknowledgeChecks(trx, {
-        findingIds,
-        reason: why,
-        decidedBy,
-        audit,
-      });
+    async perform({ trx, by }, { finding: findingIds }) {
+      const { findings, auditIds } = await acknowledgeChecks(trx, { findingIds, ...by });
       const [auditId] = auditIds;
       if (auditId === undefined)
         throw new Refused('Somebody has acknowledged it already, or the file was read again.');
@@ -100,12 +88,11 @@ export const fileActions: readonly ConsoleAction[] = [
     form: z.object({
       day: z.iso.date({ error: 'Enter the date like 2026-11-27.' }),
       source: text.default(''),
-      reason,
     }),
-    async perform({ trx, config, decidedBy, audit }, { day, source, reason: name }) {
+    async perform({ trx, config, reason: name, by }, { day, source }) {
       if (source !== '' && config.sources[source] === undefined)
         throw new Refused(`There is no source ${source}.`);
-      return expectDate(trx, { day, name, source: source || null, decidedBy, audit });
+      return expectDate(trx, { day, name, source: source || null, ...by });
     },
   }),
 ];

@@ -8,7 +8,7 @@ import {
   settleBooking,
 } from '../../decisions/pay.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { dayField, idField, monthField, reason, text } from '../form-fields.ts';
+import { dayField, idField, monthField, text } from '../form-fields.ts';
 
 export const paymentActions: readonly ConsoleAction[] = [
   /** Proposes what the page showed. */
@@ -17,17 +17,9 @@ export const paymentActions: readonly ConsoleAction[] = [
     form: z.object({
       month: monthField,
       shown: text.min(1, 'The form does not say which amounts it showed.'),
-      reason,
     }),
-    async perform({ trx, config: { statements }, decidedBy, audit }, { month, shown, reason: why }) {
-      const { auditId } = await proposePayments(trx, {
-        month,
-        shown,
-        statements,
-        reason: why,
-        decidedBy,
-        audit,
-      });
+    async perform({ trx, config: { statements }, by }, { month, shown }) {
+      const { auditId } = await proposePayments(trx, { month, shown, statements, ...by });
       if (auditId === null) throw new Refused('There is nothing to pay.');
       return auditId;
     },
@@ -38,12 +30,11 @@ export const paymentActions: readonly ConsoleAction[] = [
     form: z.object({
       proposal: idField('proposal'),
       format: z.enum(FILE_KINDS, { error: 'Choose a kind of file.' }),
-      reason,
     }),
-    async perform({ trx, config: { statements }, decidedBy, audit }, { proposal, format: as }) {
+    async perform({ trx, config: { statements }, by }, { proposal, format: as }) {
       const { exportForBank } = await import('../../reports/payments/export-payments.ts');
       const { auditId } = await exportForBank({ as, statements, on: null, now: new Date() }, (canPay) =>
-        exportPayments(trx, { proposalId: proposal, as, statements, canPay, decidedBy, audit }),
+        exportPayments(trx, { proposalId: proposal, as, statements, canPay, ...by }),
       );
       return auditId;
     },
@@ -51,30 +42,18 @@ export const paymentActions: readonly ConsoleAction[] = [
   /** Cancels a payment. The form of an exported one requires a tick that no bank has it. */
   defineAction({
     path: '/money/payments/cancel',
-    form: z.object({ payment: idField('payment'), understood: z.string().optional(), reason }),
-    async perform({ trx, decidedBy, audit }, { payment, understood, reason: why }) {
-      const { auditId } = await cancelPayment(trx, {
-        paymentId: payment,
-        isNotAtBank: understood === 'yes',
-        reason: why,
-        decidedBy,
-        audit,
-      });
+    form: z.object({ payment: idField('payment'), understood: z.string().optional() }),
+    async perform({ trx, by }, { payment: paymentId, understood }) {
+      const { auditId } = await cancelPayment(trx, { paymentId, isNotAtBank: understood === 'yes', ...by });
       return auditId;
     },
   }),
   /** Records that the rest of a partly paid payment was paid in another way. */
   defineAction({
     path: '/money/payments/complete',
-    form: z.object({ payment: idField('payment'), on: dayField, reason }),
-    async perform({ trx, decidedBy, audit }, { payment, on, reason: why }) {
-      const { auditId } = await completePayment(trx, {
-        paymentId: payment,
-        paidOn: on,
-        reason: why,
-        decidedBy,
-        audit,
-      });
+    form: z.object({ payment: idField('payment'), on: dayField }),
+    async perform({ trx, by }, { payment: paymentId, on: paidOn }) {
+      const { auditId } = await completePayment(trx, { paymentId, paidOn, ...by });
       return auditId;
     },
   }),
@@ -84,16 +63,9 @@ export const paymentActions: readonly ConsoleAction[] = [
     form: z.object({
       booking: idField('booking'),
       is: z.enum(['payment', 'other'], { error: 'Choose what the booking is.' }),
-      reason,
     }),
-    async perform({ trx, decidedBy, audit }, { booking, is, reason: why }) {
-      const { auditId } = await settleBooking(trx, {
-        bankEntryId: booking,
-        isPayment: is === 'payment',
-        reason: why,
-        decidedBy,
-        audit,
-      });
+    async perform({ trx, by }, { booking: bankEntryId, is }) {
+      const { auditId } = await settleBooking(trx, { bankEntryId, isPayment: is === 'payment', ...by });
       return auditId;
     },
   }),

@@ -6,7 +6,7 @@ import { DECISIONS, type Settled, settleDoubt } from '../../decisions/settle-dou
 import { sayHeld } from '../../reports/held/describe-held-orders.ts';
 import { refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { type ConsoleAction, defineAction, Refused } from '../console-page.ts';
-import { idField, reason, text } from '../form-fields.ts';
+import { idField, text } from '../form-fields.ts';
 import { readStatus } from '../pages/held.ts';
 
 const UNSHOWN = { error: 'The form does not say which state it showed.' };
@@ -15,7 +15,6 @@ const settleForm = z
   .object({
     entry: idField('entry'),
     decision: z.enum(DECISIONS, { error: 'Choose what to do with the entry.' }),
-    reason,
     deal: text.default(''),
     collab: text.default(''),
     /** Ticked to confirm the consequences of sending again. */
@@ -49,18 +48,11 @@ export const orderActions: readonly ConsoleAction[] = [
   defineAction({
     path: '/doubts/settle',
     form: settleForm,
-    async perform({ trx, decidedBy, audit, afterwards }, form) {
-      const { entry: entryId, decision, reason: why, deal, collab, state, attempt, credits } = form;
+    async perform({ trx, by, afterwards }, form) {
+      const { entry: entryId, decision, deal, collab, state, attempt, credits } = form;
       const settled = await settleDoubt(trx, {
-        entryId,
-        decision,
-        reason: why,
-        decidedBy,
-        dealId: deal || null,
-        collabId: collab || null,
-        shown: { state, attempt },
-        shownCredits: credits,
-        audit,
+        ...{ entryId, decision, dealId: deal || null, collabId: collab || null },
+        ...{ shown: { state, attempt }, shownCredits: credits, ...by },
       });
       if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
       if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));
@@ -81,12 +73,8 @@ export const orderActions: readonly ConsoleAction[] = [
       said: text.default(''),
       decision: z.enum(['credit', 'exclude'], { error: 'Choose what to do with the orders.' }),
       understood: z.string().optional(),
-      reason,
     }),
-    async perform(
-      { trx, decidedBy, audit },
-      { job, source, why, status, order, shown, said, decision, understood, reason: because },
-    ) {
+    async perform({ trx, by }, { job, source, why, status, order, shown, said, decision, understood }) {
       if (decision === 'exclude' && understood !== 'yes')
         throw new Refused('Nothing was decided. Tick the box: an order that is excluded is never credited.');
       const filter = {
@@ -97,7 +85,7 @@ export const orderActions: readonly ConsoleAction[] = [
         orderIds: order === undefined ? null : [order],
         isDecided: false,
       };
-      const decided = await decideHeld(trx, { filter, shown, decision, reason: because, decidedBy, audit });
+      const decided = await decideHeld(trx, { filter, shown, decision, ...by });
       if (decided.kind === 'decided') return decided.auditId;
       if (decided.kind === 'cannot_be_credited')
         throw new Refused(`${heldReason(decided.reason).what}. ${heldReason(decided.reason).fix}`);
