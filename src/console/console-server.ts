@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { maxHeaderSize } from 'node:http';
 import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -68,8 +69,8 @@ const ASSETS: readonly { readonly name: string; readonly type: string; readonly 
 /** Creates the console as a server that does not listen. `add-console.ts` hands it the requests. */
 export function createConsoleServer(options: ConsoleServerOptions): FastifyInstance {
   const { config, authenticate, provider } = options;
-  // Ids of orders and files may be long; Fastify's own answer would not be a page.
-  const server = Fastify({ routerOptions: { maxParamLength: 2_000 } });
+  // Ids of orders and files may be long, and Fastify's own answer would not be a page. Node refuses longer addresses.
+  const server = Fastify({ routerOptions: { maxParamLength: maxHeaderSize } });
   if (provider !== null)
     void server.register(
       async (scope) => {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Money } from '../core/money.ts';
 import type { DecimalText } from '../core/order.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
@@ -268,6 +269,8 @@ type ListedStatement = {
   /** `2026-10`. */
   readonly month: string;
   readonly lines: number;
+  /** What it pays, in each currency. */
+  readonly amounts: readonly Money[];
   readonly by: string;
   readonly at: Date;
   readonly reason: string;
@@ -284,7 +287,10 @@ export async function listStatements(
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
 ): Promise<readonly ListedStatement[]> {
   return rowsOf<ListedStatement>(db)`
-    select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at, reason, hash from ops.statements
+    select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at, reason, hash, array(
+      select jsonb_build_object('currency', d.currency, 'amount', sum(d.paid_amount)::text) from reporting.statement_deals d
+      where d.statement_id = s.statement_id group by d.currency order by d.currency) as amounts
+    from ops.statements s
     where ${after}::text is null or month < (${after}::text || '-01')::date
     order by month desc limit ${limit}`;
 }

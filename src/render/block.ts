@@ -142,6 +142,16 @@ export function whole<Row, Cell>(title: string, cell: (row: Row) => Cell): Colum
   return { title, cutAt: 'never', cell };
 }
 
+/** A column of handles of creators. */
+export function creators<Row, Cell>(cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title: 'creator', names: 'creator', cell };
+}
+
+/** A column of ids of deals. */
+export function deals<Row, Cell>(cell: (row: Row) => Cell): ColumnOf<Row, Cell> {
+  return { title: 'deal', names: 'deal', cutAt: 'never', cell };
+}
+
 export function table<Row>(rows: readonly Row[], columns: readonly ColumnOf<Row, string | null>[]): Table {
   return { kind: 'table', columns, rows: rows.map((row) => columns.map(({ cell }) => cell(row) ?? '')) };
 }

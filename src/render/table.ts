@@ -11,6 +11,8 @@ export type Column = {
    * `front`; numbers, and other values that stay on one line, `never` change. Default for right-aligned columns: `never`.
    */
   readonly cutAt?: 'front' | 'never';
+  /** What its values are the names of; the console links them to its pages. Default: nothing that has one. */
+  readonly names?: 'creator' | 'deal';
 };
 
 const GAP = '  ';

@@ -3,6 +3,11 @@ import { formatCount, plural } from '../core/text/plural.ts';
 
 export { formatCount, plural };
 
+/** The text with a capital at its beginning. */
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** A list with one clause such as `4 rows were rejected`; empty if the count is 0. */
 export function clause(count: number, one: string, many: string): readonly string[] {
   return count === 0 ? [] : [plural(count, one, many)];

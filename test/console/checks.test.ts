@@ -48,7 +48,9 @@ describe('the findings of checks', () => {
     expect(page).toMatch(/rows learning 1 /);
     expect(textOf((await get('/checks?source=other')).text)).toContain('Nothing matches this filter.');
     const [one, known] = [textOf((await get('/checks/1')).text), textOf((await get('/checks/2')).text)];
-    expect(one).toMatch(/Finding 1: median_value .* Lines that show it 2; 3 File april\.csv/);
+    expect(one).toMatch(
+      /Finding 1: The median order value of each currency .* Lines that show it 2; 3 File april\.csv/,
+    );
     expect(known).toMatch(/Acknowledged .* by ann/);
     for (const none of ['/checks/99', '/checks/x']) expect((await get(none)).status).toBe(404);
   });
@@ -78,7 +80,9 @@ describe('the findings of checks', () => {
   it('of one file are acknowledged together or not at all', async () => {
     const shop = await openFound();
     const { get, post } = await startTestConsole(shop);
-    expect(textOf((await get('/checks/1')).text)).toContain('Also 3, overlap:');
+    expect(textOf((await get('/checks/1')).text)).toContain(
+      'Also 3, The share of orders that earlier files have:',
+    );
     const fields = (ids: readonly string[]) => [
       ...ids.map((id) => ['finding', id] as const),
       ['reason', 'a campaign'] as const,

@@ -85,9 +85,7 @@ describe('every page', () => {
       ...Array.from({ length: tasks.length - 1 }, () => 'warning'),
     ]);
     const of = (title: string) => tasks.find(({ said }) => said.trim().startsWith(title));
-    expect(tasks[0]?.said).toMatch(
-      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Settle them/,
-    );
+    expect(tasks[0]?.said).toMatch(/Unclear 20\.00 EUR 1 order of orders is unclear.* since .* Settle them/);
     expect(tasks[0]?.href).toBe('/doubts?job=orders');
     expect(of('Orders held')?.said).toMatch(
       /Orders held 10\.00 EUR 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
@@ -226,7 +224,7 @@ describe('numbers and times', () => {
     const status = (await shop.cli('status')).stdout;
     expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
     const home = textOf((await get('/')).text);
-    expect(home).toMatch(/In doubt 20\.00 EUR 1 order/);
+    expect(home).toMatch(/Unclear 20\.00 EUR 1 order/);
     expect(home).toMatch(/12\.50 EUR, 1 order until day 10/);
     // The words of the page and those of the program both filter, in any case.
     for (const query of ['disposition=unattributed', 'outcome=no+owner', 'outcome=No_Owner']) {

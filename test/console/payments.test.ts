@@ -10,9 +10,12 @@ it('the console proposes what the page showed, exports it, gives the file again,
   const PATH = '/money/payments';
   const page = await get(PATH);
   expect(textOf(page.text)).toMatch(
-    /To pay: 25\.00 EUR.*dealben 15\.00 EUR …4300.*mia\.test 10\.00 EUR …3000/,
+    /To pay 2 : 25\.00 EUR Creator Amount Account Of.*dealben 15\.00 EUR …4300.*mia\.test 10\.00 EUR …3000/,
   );
-  expect(textOf(page.text)).toMatch(/No bank data, carried forward: 5\.00 USD/);
+  expect(page.text).toContain('<a href="/creators/mia.test">mia.test</a>');
+  // What is known of a payee may be a deal only: its link leads there.
+  expect((await get('/creators/dealben')).url).toContain('/deals/DEALBEN');
+  expect(textOf(page.text)).toMatch(/No bank data, carried forward \d+ : 5\.00 USD/);
   const shown = hiddenFields(page.text, `${PATH}/propose`);
   // Since the page was shown, another account: nothing is proposed.
   shop.write('payees.csv', PAYEES.replace(/DE89.*?;/, `${IBANS.zoe};`));
@@ -49,7 +52,7 @@ it('the console proposes what the page showed, exports it, gives the file again,
   expect((await post(`${PATH}/cancel`, { payment: '1', understood: 'yes', reason: 'stopped' })).status).toBe(
     200,
   );
-  expect(textOf((await get(PATH)).text)).toMatch(/To pay: 15\.00 EUR/);
+  expect(textOf((await get(PATH)).text)).toMatch(/To pay 1 : 15\.00 EUR/);
   expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toContain(
     'Payment exported as pain.001',
   );

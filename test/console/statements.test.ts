@@ -115,6 +115,9 @@ describe('a statement', () => {
     const of = async (creator: string) => textOf((await get(`/creators/${creator}`)).text);
     // Money leads to the first month that is over and not closed.
     expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
+    expect(textOf((await get('/')).text)).toMatch(
+      /2026-03 is over and can be closed: [\d.]+ EUR of commission\. Check and close 2026-03/,
+    );
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
     const unticked = await post('/statements/close', { ...shown, reason: 'paid out' });
@@ -159,7 +162,10 @@ describe('a statement', () => {
     expect((await get('/money')).text).toContain('href="/statements/2026-05">Statement of 2026-05</a>');
     // A month that the closed one contains is named once.
     expect(textOf((await get('/statements/2026-03')).text)).not.toContain('2026-04. 2026-04.');
-    expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
+    expect(textOf((await get('/statements')).text)).toMatch(
+      /2026-04 5 223\.33 EUR, 1\.00 USD .* tester paid out/,
+    );
+    expect(page.text).toContain('href="/statements/2026-04?deal=DEALBEN&amp;download=pdf">PDF</a>');
     expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
     // A fee is in the open amount of its creator, as in the statement.
     byForm.write('terms.csv', `${TERMS}DEALBEN,,,25,EUR,2026-04-01,\n`);
@@ -170,6 +176,9 @@ describe('a statement', () => {
     expect(await of('ben.test')).toMatch(/In open statements nothing .* shown without fixed fees\./);
     // A deal that has another creator by now: the statement stays that of the creator who had it.
     expect(await of('mia.test')).toMatch(/In closed statements \d/);
+    // What was closed stays, also in a currency in which nothing else is known of the creator.
+    await sql`delete from reporting.return_months where currency = 'USD'`.execute(byForm.db);
+    expect(await of('mia.test')).toMatch(/In closed statements [\d.]+ EUR 1\.00 USD/);
     // Neither another spelling nor an unknown one makes it that of somebody else.
     await sql`alter table ops.statement_headings disable trigger all`.execute(byForm.db);
     const closedTo = (handle: string | null) =>

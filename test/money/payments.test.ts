@@ -60,8 +60,8 @@ describe('payments of closed statements', () => {
     expect(first.exitCode).toBe(3);
     // The fee of Ben's code is paid with the orders of Ben's deal: payees.csv names the deal, and the code has an owner.
     expect(await totals(shop)).toEqual({ 'dealben EUR proposed': '15.00', 'mia.test EUR proposed': '10.00' });
-    expect(first.stdout).toMatch(/No bank data, carried forward: 5\.00 USD/);
-    expect(first.stdout).toMatch(/Below the minimum, carried forward: 3\.00 EUR/);
+    expect(first.stdout).toMatch(/No bank data, carried forward \(\d+\): 5\.00 USD/);
+    expect(first.stdout).toMatch(/Below the minimum, carried forward \(\d+\): 3\.00 EUR/);
     expect(`${first.stdout}${first.stderr}`).not.toContain(IBANS.mia);
     expect(first.stdout).toContain('…3000');
     expect((await propose(shop, '2026-04')).stdout).toContain('There is nothing to pay.');
@@ -98,7 +98,7 @@ describe('payments of closed statements', () => {
       0,
     );
     const later = await propose(shop, '2026-04');
-    expect(later.stdout).toMatch(/To pay: 15\.00 EUR/);
+    expect(later.stdout).toMatch(/To pay \(\d+\): 15\.00 EUR/);
     const { rows } = await sql<{ references: number }>`
       select count(distinct reference)::integer as references from ops.payments`.execute(shop.db);
     expect(rows[0]?.references).toBe(3);
@@ -122,7 +122,9 @@ describe('payments of closed statements', () => {
     expect(settled.stdout).toContain('5.00 USD to mia.test counts as paid on 2026-06-02.');
     const may = await propose(shop, '2026-05');
     expect(may.exitCode).toBe(3);
-    expect(may.stdout).toMatch(/Not payable, because the orders name no deal; carried forward: 3\.00 EUR/);
+    expect(may.stdout).toMatch(
+      /Not payable, because the orders name no deal; carried forward \(\d+\): 3\.00 EUR/,
+    );
     expect(may.stdout).toMatch(/zoe\.test +7\.00 EUR +…2606 +2026-04, 2026-05/);
     expect(await totals(shop)).toEqual({
       ...{
@@ -180,7 +182,7 @@ describe('payments of closed statements', () => {
     await shop.run();
     await closeMonth(shop, '2026-07');
     expect((await propose(shop, '2026-07', '--dry-run')).stdout).toMatch(
-      /corrections prevail; carried forward: -1\.00 EUR/,
+      /corrections prevail; carried forward \(\d+\): -1\.00 EUR/,
     );
     // Who means to record a payment does not waive a debt: nothing undoes that.
     const debt = await settleNobody('2026-07');
@@ -265,10 +267,10 @@ describe('payments of closed statements', () => {
       shop.db,
     );
     const several = await propose(shop, '2026-04', '--dry-run');
-    expect(several.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
+    expect(several.stdout).toMatch(/No bank data, carried forward \(\d+\): 10\.00 EUR, 5\.00 USD/);
     await sql`update mirror.deal_versions set platform = null where deal_id = 'OTHER'`.execute(shop.db);
     const unknown = await propose(shop, '2026-04', '--dry-run');
-    expect(unknown.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
+    expect(unknown.stdout).toMatch(/No bank data, carried forward \(\d+\): 10\.00 EUR, 5\.00 USD/);
     await sql`delete from mirror.deal_versions`.execute(shop.db);
     // Whoever has the deal today: if it was unknown when the statement was closed, only a row for the deal says who is paid.
     await sql`alter table ops.statement_headings disable trigger all`.execute(shop.db);
@@ -278,7 +280,7 @@ describe('payments of closed statements', () => {
       );
     await closedTo(null);
     const nobody = await propose(shop, '2026-04', '--dry-run');
-    expect(nobody.stdout).toMatch(/No bank data, carried forward: 10\.00 EUR, 5\.00 USD/);
+    expect(nobody.stdout).toMatch(/No bank data, carried forward \(\d+\): 10\.00 EUR, 5\.00 USD/);
     expect(nobody.stdout).toMatch(/Dry run.*A proposal would pay 1 creator\./s);
     expect(nobody.stdout).not.toContain('is made');
     await closedTo('mia.test');

@@ -3,8 +3,8 @@ import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
 import { isDay } from '../../core/time/day.ts';
-import { type ColumnOf, column, number } from '../../render/block.ts';
-import { rowsMarkup } from '../../render/html/block-markup.ts';
+import { type Block, type ColumnOf, column, number } from '../../render/block.ts';
+import { blocksMarkup, rowsMarkup } from '../../render/html/block-markup.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import type { ListedOrder } from '../../reports/list-orders.ts';
@@ -41,6 +41,13 @@ export function creatorLink({ link }: Pick<Shows, 'link'>, handle: string): stri
 /** The address of a deal's page. */
 export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
   return link(`/deals/${encodeURIComponent(dealId)}`);
+}
+
+/** Blocks that a command prints as well, in which creators and deals are links. */
+export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>): Html {
+  return blocksMarkup(blocks, (names, name) =>
+    names === 'creator' ? creatorLink(visit, name) : dealLink(visit, name),
+  );
 }
 
 /** An instant in the zone that the foot of the page names, with UTC as its tooltip; a day stays this day in every zone. Empty for null. */
@@ -97,6 +104,9 @@ export function amountList(
 
 export type TableColumn<Row> = ColumnOf<Row, HtmlValue>;
 
+/** The columns of a table. Null: one that this person, or this list, does not have. */
+type Columns<Row> = readonly (TableColumn<Row> | null)[];
+
 type TableOf<Row> = {
   readonly rows: readonly Row[];
   /** What the rows are, for screen readers. */
@@ -106,14 +116,19 @@ type TableOf<Row> = {
 };
 
 /** Renders a table, or says that there are no rows. */
-export function table<Row>({ rows, about, none }: TableOf<Row>, columns: readonly TableColumn<Row>[]): Html {
-  return rows.length === 0 ? html`<p class="none">${none}</p>` : rowsMarkup(rows, columns, { about });
+export function table<Row>({ rows, about, none }: TableOf<Row>, columns: Columns<Row>): Html {
+  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  return rowsMarkup(
+    rows,
+    columns.filter((one) => one !== null),
+    { about },
+  );
 }
 
 /** A table whose newest rows are in view, and the rest folded. @param of.shown how many are in view. */
 export function foldedTable<Row>(
   { rows, shown, ...of }: TableOf<Row> & { readonly shown: number },
-  columns: readonly TableColumn<Row>[],
+  columns: Columns<Row>,
 ): Html {
   const more = rows.slice(shown);
   return html`${table({ rows: rows.slice(0, shown), ...of }, columns)}${more.length === 0 ? null : html`<details><summary>${formatCount(more.length)} more</summary>${table({ rows: more, ...of }, columns)}</details>`}`;
@@ -128,7 +143,7 @@ export function foldedTable<Row>(
  */
 export function pagedTable<Row extends object>(
   { rows, visit, key, ...of }: TableOf<Row> & { readonly visit: Visit; readonly key?: RowKey<Row> },
-  columns: readonly TableColumn<Row>[],
+  columns: Columns<Row>,
 ): Html {
   const none = visit.query.has('after')
     ? 'The list has no more rows.'

@@ -16,12 +16,21 @@ import { type Backfill, backfillRunName, type PlannedFile } from '../../core/bac
 import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
-import { blockMarkup } from '../../render/html/block-markup.ts';
 import { html } from '../../render/html/html.ts';
 import { formatCount } from '../../render/text.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
+import {
+  anchor,
+  badge,
+  blockList,
+  factList,
+  filterForm,
+  instant,
+  missing,
+  pagedTable,
+  table,
+} from '../markup/parts.ts';
 import { COUNT_LIMIT, idOf, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/backfills';
@@ -106,7 +115,7 @@ ${problem === null ? null : html`<p class="notice red">It stopped: ${problem.rep
 ${progressMarkup(backfill, progress)}
 ${changes(backfill, progress, visit)}
 <h2>Plan</h2>
-${blockMarkup(planTally(plan))}
+${blockList([planTally(plan)], visit)}
 <h3>By month</h3>
 ${table({ rows: planMonths(plan.groups), about: 'The plan by month', none: 'The period has no orders.' }, [
   column('Month', ({ month }) => month),

@@ -36,7 +36,6 @@ import {
   instant,
   missing,
   pagedTable,
-  type TableColumn,
   table,
 } from '../markup/parts.ts';
 import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
@@ -178,26 +177,20 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
       none: `No ${isFiles ? 'file' : 'entry'} was chosen.`,
     },
     [
-      ...(isFiles
-        ? [
-            column('File', ({ subjectId, subject }: ListedBulkItem) =>
-              anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
-            ),
-          ]
-        : entryColumns(visit)),
+      column(isFiles ? 'File' : 'Entry', ({ subjectId, subject }) =>
+        isFiles
+          ? anchor(visit.link(`/files/${subjectId}`), fileName(subject))
+          : anchor(visit.link('/doubts', { entry: subjectId }), subjectId),
+      ),
+      isFiles ? null : column('About', ({ subject }) => subject),
+      isFiles ? null : number('Amount', ({ amount, currency }) => amount && formatMoney(amount, currency)),
+      isFiles
+        ? null
+        : column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
       column('Result', ({ outcome }) => wordsOf(outcome, bulk)),
       column('When', ({ outcomeAt }) => instant(outcomeAt, visit)),
     ],
   );
-}
-
-function entryColumns(visit: Visit): readonly TableColumn<ListedBulkItem>[] {
-  return [
-    column('Entry', ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId)),
-    column('About', ({ subject }) => subject),
-    number('Amount', ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency))),
-    column('Deal', ({ dealId, collabId }) => (dealId === null ? collabId : dealAnchor(visit, dealId))),
-  ];
 }
 
 const PATH = '/bulk';

@@ -71,7 +71,7 @@ async function showList(visit: Visit): Promise<Shown> {
 ${filterForm(visit, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
-  { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
+  { name: 'older', label: 'Unclear for', options: Object.keys(AGES) },
   { name: 'deal', label: 'Deal' },
 ])}
 ${doubtTable(doubts, visit)}
@@ -117,7 +117,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     },
     [
       column('Entry', ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`)),
-      ...(visit.may('POST /bulk/preview') ? [column('Choose', (doubt: Doubt) => entryBox(doubt))] : []),
+      visit.may('POST /bulk/preview') ? column('Choose', (doubt) => entryBox(doubt)) : null,
       column('About', ({ subject, orderId }) =>
         orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
       ),
@@ -151,9 +151,9 @@ ${credits.length > PAGE_ROWS ? html`<p>The first ${PAGE_ROWS} of ${formatCount(c
     column('Entry', ({ entryId }) =>
       anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     ),
-    ...(visit.may('POST /bulk/preview-credits')
-      ? [column('Choose', (credit: DoubleCredit) => entryBox(credit, ACKNOWLEDGE_FORM))]
-      : []),
+    visit.may('POST /bulk/preview-credits')
+      ? column('Choose', (credit) => entryBox(credit, ACKNOWLEDGE_FORM))
+      : null,
     column('About', ({ subject, orderId }) =>
       orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
     ),

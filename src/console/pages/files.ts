@@ -72,13 +72,11 @@ ${pagedTable(
       ({ sourceFileId, uri, readFor }) =>
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
     ),
-    ...(visit.may('POST /bulk/preview-files')
-      ? [
-          column('Choose', ({ sourceFileId: value, uri }: ListedFile) =>
-            chooseBox({ form: FORM, name: 'file', value, label: fileName(uri) }),
-          ),
-        ]
-      : []),
+    visit.may('POST /bulk/preview-files')
+      ? column('Choose', ({ sourceFileId: value, uri }) =>
+          chooseBox({ form: FORM, name: 'file', value, label: fileName(uri) }),
+        )
+      : null,
     column('State', ({ state }) => badge(state)),
     column('Why', whyOf),
     number('Rows', ({ rowsRead }) => (rowsRead === null ? null : formatCount(rowsRead))),

@@ -5,7 +5,7 @@ import { fileName } from '../../core/text/file-name.ts';
 import type { Html } from '../../core/text/html.ts';
 import { column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { markLookAlikes, plural } from '../../render/text.ts';
+import { capital, markLookAlikes, plural } from '../../render/text.ts';
 import { listFindings } from '../../reports/checks/read-checks.ts';
 import { listUnownedCodes } from '../../reports/codes/list-codes.ts';
 import { listDoubleCredits, sumDoubts } from '../../reports/doubts/list-doubts.ts';
@@ -104,7 +104,7 @@ ${table(
   },
   [
     column('What', ({ what, href }) => anchor(href, what)),
-    ...(mayDecide ? [column('Choose', (row: (typeof rows)[number]) => boxOf(row))] : []),
+    mayDecide ? column('Choose', boxOf) : null,
     column('Kind', ({ kind }) => badge(kind)),
     ...FIGURES,
     column('Since', ({ since }) => instant(since, visit)),
@@ -177,7 +177,7 @@ ${sections}`;
 async function decisionsOf({ kind, groups }: OfKind, visit: Visit): Promise<Html> {
   const many = KINDS[kind]?.many ?? null;
   const money = moneyOf(groups);
-  return html`<section aria-label="${kind}"><h2>${kind.charAt(0).toUpperCase()}${kind.slice(1)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
+  return html`<section aria-label="${kind}"><h2>${capital(kind)}: ${countAll(groups)}${money === '' ? null : `, ${money}`}</h2>
 ${table({ rows: groups.slice(0, SHOWN), about: kind, none: '' }, [column('What', ({ what, href }) => anchor(href, what)), ...FIGURES])}
 ${groups.length > SHOWN ? html`<p>The first ${SHOWN} of ${plural(groups.length, 'line')} are shown. ${many === null ? null : 'The decision is about all of them.'}</p>` : null}
 ${many === null || groups.length > MOST_CHOSEN ? html`<p>${many === null ? 'These are decided one by one: open each.' : `More than ${MOST_CHOSEN} cannot be decided at once here: choose fewer, or open their page.`} Nothing here decides about them.</p>` : visit.may(`POST ${many.path}`) ? await many.form(visit, groups as Groups<never>) : notOffered(visit, `POST ${many.path}`)}

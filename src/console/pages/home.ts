@@ -14,9 +14,10 @@ import {
 import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { barChart } from '../markup/bars.ts';
-import { anchor, badge, countOf, instant } from '../markup/parts.ts';
+import { amountList, anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
+import { readMonthToClose } from './money/statements.ts';
 
 /** What needs a person now, the health of each job in a line, and this month against the last. */
 export const homePage = definePage('/', async (visit) => {
@@ -24,8 +25,9 @@ export const homePage = definePage('/', async (visit) => {
   const newest = (await findLastDay(db, visit.now)) ?? visit.now.toISOString().slice(0, 10);
   const month = monthOf(visit, 'month') ?? newest.slice(0, 7);
   const [before = month] = monthsUntil(month, 2);
-  const [waiting, health, backlog, credited] = await Promise.all([
+  const [waiting, toClose, health, backlog, credited] = await Promise.all([
     visit.waiting(),
+    visit.may('POST /statements/close') ? readMonthToClose(visit) : [],
     readJobHealth(db),
     readOpenBacklog(db, { limit: COUNT_LIMIT }),
     readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
@@ -33,6 +35,7 @@ export const homePage = definePage('/', async (visit) => {
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
+${toClose.slice(0, 1).map(({ month: over }) => html`<p>${over} is over and can be closed: ${amountList(toClose)}of commission. ${anchor(visit.link(`/statements/${over}`), `Check and close ${over}`)}</p>`)}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,

@@ -7,7 +7,7 @@ import { foldOrderId } from '../../core/text/order-key.ts';
 import { shellWord } from '../../core/text/printable.ts';
 import { lastDayOf } from '../../core/time/month.ts';
 import { html } from '../../render/html/html.ts';
-import { formatCount, plural } from '../../render/text.ts';
+import { capital, formatCount, plural } from '../../render/text.ts';
 import { countRejected } from '../../reports/files/list-rejected.ts';
 import { spellingsOf } from '../../reports/find-handles.ts';
 import {
@@ -225,7 +225,7 @@ function versionItem(version: OrderVersion, visit: Visit): Html {
   const facts = factsOfVersion(version).map(
     ([name, value]) =>
       [
-        `${name.charAt(0).toUpperCase()}${name.slice(1).replace(':', '')}`,
+        capital(name).replace(':', ''),
         value instanceof Date ? instant(value, visit) : (value ?? null),
       ] as const,
   );
@@ -259,6 +259,6 @@ ${factList([
   ['Why', sayStateReason(entry.stateReason)],
 ])}
 ${lifeList(entry.events, visit)}
-${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
+${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle it')}</p>` : null}</section>
 `;
 }

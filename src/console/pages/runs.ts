@@ -8,7 +8,7 @@ import { formatInstant, formatMinute } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
 import { type CountsBlock, column, number } from '../../render/block.ts';
 import { html } from '../../render/html/html.ts';
-import { cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
+import { capital, cut, formatBytes, formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
   countRuns,
   findRun,
@@ -536,7 +536,7 @@ ${table({ rows: steps, about: 'Steps of the run', none: 'No steps were recorded.
 ${table({ rows: requests, about: 'Requests of the run', none: 'The run sent no requests.' }, [
   column('Operation', ({ operation }) => operation),
   ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) =>
-    number(`${name.charAt(0).toUpperCase()}${name.slice(1)}`, (each: RunRequests) => formatCount(each[name])),
+    number(capital(name), (each: RunRequests) => formatCount(each[name])),
   ),
   number('Median', ({ medianMs }) => formatMs(medianMs)),
   number('95 %', ({ p95Ms }) => formatMs(p95Ms)),

@@ -17,28 +17,34 @@ import {
 } from '../block.ts';
 import { shownLines } from '../render-blocks.ts';
 import type { Column } from '../table.ts';
-import { formatCount } from '../text.ts';
+import { capital, formatCount } from '../text.ts';
 import { html, prose } from './html.ts';
 
-/** Renders a block as HTML; the counterpart of `renderBlock` for the terminal. */
-export function blockMarkup(block: Block): Html {
+/** The address of the page of what a column names; null if the reader has no such pages. */
+export type LinkOf = ((names: NonNullable<Column['names']>, name: string) => string) | null;
+
+/** Renders blocks as HTML; the counterpart of `renderBlocks` for the terminal. */
+export function blocksMarkup(blocks: readonly Block[], linkOf: LinkOf = null): Html {
+  return html`${blocks.map((block) => blockMarkup(block, linkOf))}`;
+}
+
+function blockMarkup(block: Block, linkOf: LinkOf): Html {
   switch (block.kind) {
     case 'text':
-      return textMarkup(block);
+      return textMarkup(block, linkOf);
     case 'counts':
       return countsMarkup(block);
     case 'section':
-      return sectionMarkup(block);
+      return sectionMarkup(block, linkOf);
     case 'table':
-      return tableMarkup(block);
     case 'facts':
-      return factsMarkup(block);
+      return partMarkup(block, linkOf);
   }
 }
 
-function textMarkup({ text, tone, parts = [], commands }: TextBlock): Html {
+function textMarkup({ text, tone, parts = [], commands }: TextBlock, linkOf: LinkOf): Html {
   return html`<p class="${tone ?? 'plain'}">${prose(text)}</p>
-${parts.map(partMarkup)}${commandsMarkup(commands)}`;
+${parts.map((part) => partMarkup(part, linkOf))}${commandsMarkup(commands)}`;
 }
 
 function countsMarkup({ whole, meaning, lines, note }: CountsBlock): Html {
@@ -54,19 +60,19 @@ ${note === undefined ? null : html`<p class="dim">${note}</p>`}</section>
 `;
 }
 
-function sectionMarkup(section: Section): Html {
+function sectionMarkup(section: Section, linkOf: LinkOf): Html {
   const { title, count, note = '', tone, why, parts = [], help, commands } = section;
   const more = (count ?? 0) - (section.shown ?? count ?? 0);
   return html`<section class="${tone ?? 'plain'}">
 <h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
 ${why === undefined ? null : html`<p>${prose(why)}</p>`}
-${parts.map(partMarkup)}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
+${parts.map((part) => partMarkup(part, linkOf))}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
 ${help == null ? null : html`<p class="help">${prose(help)}</p>`}
 ${commandsMarkup(commands)}</section>
 `;
 }
 
-function partMarkup(part: Part): Html {
+function partMarkup(part: Part, linkOf: LinkOf): Html {
   switch (part.kind) {
     case 'item':
       return html`<div class="item"><p>${prose(part.text)}</p>${part.help == null ? null : html`<p class="help">${prose(part.help)}</p>`}</div>
@@ -77,7 +83,7 @@ function partMarkup(part: Part): Html {
     case 'fault':
       return faultMarkup(part);
     case 'table':
-      return tableMarkup(part);
+      return tableMarkup(part, linkOf);
     case 'bars':
       return barsMarkup(part);
     case 'facts':
@@ -94,13 +100,19 @@ function faultMarkup({ place, source, reason, help }: Fault): Html {
 `;
 }
 
-function tableMarkup({ columns, rows }: Table): Html {
-  return rowsMarkup(rows, columns.map(toCells));
-}
-
-/** A column of rows that are lists of cells. */
-function toCells(column: Column, index: number): ColumnOf<readonly string[], HtmlValue> {
-  return { ...column, cell: (row) => row[index] };
+function tableMarkup({ columns, rows }: Table, linkOf: LinkOf): Html {
+  return rowsMarkup(
+    rows,
+    columns.map((column, index) => ({
+      ...column,
+      title: capital(column.title),
+      cell: (row): HtmlValue => {
+        const text = row[index] ?? '';
+        if (column.names === undefined || linkOf === null || text === '') return text;
+        return html`<a href="${linkOf(column.names, text)}">${text}</a>`;
+      },
+    })),
+  );
 }
 
 /** The longest word that a column of text shows whole; longer ones may break anywhere. */
@@ -171,9 +183,10 @@ function barsMarkup({ columns, rows, total }: Bars): Html {
       [
         ...columns.map((column, index) => ({
           ...column,
+          title: capital(column.title),
           cell: ({ cells }: BarRow): HtmlValue => cells[index],
         })),
-        column(`share of the largest, in ${group}`, ({ share }) => barMarkup(share)),
+        column(`Share of the largest, in ${group}`, ({ share }) => barMarkup(share)),
       ],
       { caption: `In ${group}` },
     ),

@@ -3,7 +3,7 @@ import type { Html } from '../../core/text/html.ts';
 import type { Block } from '../block.ts';
 import type { Letterhead } from '../letterhead.ts';
 import { describeOutcome, describeRun, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
-import { blockMarkup } from './block-markup.ts';
+import { blocksMarkup } from './block-markup.ts';
 import { html, htmlWithAddresses } from './html.ts';
 
 /** The summary of a run and its renderer. */
@@ -30,7 +30,7 @@ export function renderReportPage(
 
 /** Renders blocks as such a page. */
 export function renderBlocksPage(blocks: readonly Block[], options: PageOptions): string {
-  return renderPage(html`<article>${blocks.map(blockMarkup)}</article>`, options);
+  return renderPage(html`<article>${blocksMarkup(blocks)}</article>`, options);
 }
 
 type PageOptions = {
@@ -82,7 +82,7 @@ function runMarkup({ summary, renderer, appendix = [] }: ReportedSummary): Html 
 <h2>${finished.job} <span class="status ${finished.status}">${describeOutcome(summary, renderer)}</span></h2>
 <p class="dim">Run ${finished.run_id}${finished.service === null ? null : `, sent to ${finished.service}`}</p>
 ${problem === null ? null : html`<p class="red">${problem}</p>`}
-${[...describeRun(summary, renderer), ...appendix].map(blockMarkup)}</article>
+${blocksMarkup([...describeRun(summary, renderer), ...appendix])}</article>
 `;
 }
 

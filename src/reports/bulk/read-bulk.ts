@@ -32,8 +32,12 @@ export async function findBulkProcess(
   db: Database,
   bulkId: string,
 ): Promise<{ readonly host: string; readonly pid: number } | null> {
-  const row = await rowOf<{ host: string; pid: number }>(db)`
-    select host, pid from ops.leases where name = ${`bulk:${bulkId}`} and expires_at > clock_timestamp()`;
+  const row = await db
+    .selectFrom('ops.leases')
+    .select(['host', 'pid'])
+    .where('name', '=', `bulk:${bulkId}`)
+    .where('expires_at', '>', sql<Date>`clock_timestamp()`)
+    .executeTakeFirst();
   return row ?? null;
 }
 

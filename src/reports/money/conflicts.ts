@@ -30,11 +30,13 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
 };
 
 /** Explains how each rule decides. */
-const RULES_SAY =
+export const RULES_SAY =
   'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
 
+export const RULES = ['credited', 'first', 'last', 'explicit'] as const;
+
 /** Describes a creator with the deal: `mia (deal:D1)`. Returns `no influencer` if the rule credits no owner. */
-export function describeWinner({ target, influencerHandle }: RuleWinner): string {
+function describeWinner({ target, influencerHandle }: RuleWinner): string {
   if (target === null) return 'no influencer';
   return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
     ? target
@@ -44,14 +46,13 @@ export function describeWinner({ target, influencerHandle }: RuleWinner): string
 /** Describes what each rule would credit to each owner. */
 export function describeRuleSums(
   sums: readonly RuleSum[],
-  more: Pick<Section, 'note' | 'commands'> & { readonly otherwise?: string } = {},
+  more: Pick<Section, 'note' | 'commands'>,
 ): readonly Section[] {
-  const rules = ['credited', 'first', 'last', 'explicit'] as const;
   return section('Revenue of orders in conflict', {
     why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
     parts: table(sums, [
       column('owner', describeWinner),
-      ...rules.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+      ...RULES.map((rule) => number(rule, (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
     ]),
     ...more,
   });
@@ -78,7 +79,9 @@ export function describeConflicts(
           column('day', ({ day }) => day),
           column('order', ({ orderId }) => orderId),
           number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
-          column('credited', ({ credited, disposition }) => credited.target ?? disposition),
+          column('credited', ({ credited, disposition }) =>
+            credited.target === null ? disposition : describeWinner(credited),
+          ),
           column('evidence', ({ evidence }) => evidence),
         ]),
         ...more(hasMore, `These are ${plural(orders.length, 'order')}: --limit shows more.`),

@@ -59,7 +59,6 @@ export type CreatorStatement = {
  * @param options.creator the creator's handle, in any spelling.
  * @param options.spellings the spellings that the reports have of it.
  * @param options.deals ids of the creator's deals, whose lines are looked up in closed statements.
- * @param options.currencies the currencies of their amounts.
  * @param options.fees the month until whose end fixed fees of deals are due, and the rules that state them. Those of codes are
  *   of no deal, so no statement for a creator has them. Null: the rules cannot be read.
  */
@@ -69,14 +68,12 @@ export async function listCreatorStatements(
     creator,
     spellings,
     deals,
-    currencies,
     fees,
     limit,
   }: {
     readonly creator: string;
     readonly spellings: readonly string[];
     readonly deals: readonly string[];
-    readonly currencies: readonly string[];
     readonly fees: { readonly rules: StatementRules; readonly month: string } | null;
     readonly limit: number;
   },
@@ -101,17 +98,15 @@ export async function listCreatorStatements(
     from open, (select (max(month) + interval '1 month')::date as next from ops.statements) c
     group by 1, 2, 3
     union all
-    select to_char(s.month, 'YYYY-MM'), l.deal_id, l.currency, count(*) filter (where l.kind = 'order'), sum(l.amount)::text,
-      s.closed_at, array(
-        select distinct i.payment_id::text from ops.payment_items i
-        where i.statement_id = s.statement_id and i.deal_id = l.deal_id and i.currency = l.currency)
-    from ops.statements s
-    join ops.statement_lines l on l.statement_id = s.statement_id and l.currency = any(${[...currencies]}::text[])
-      and l.deal_id = any(${[...deals]}::text[])
+    select to_char(s.month, 'YYYY-MM'), d.deal_id, d.currency, d.orders::float8, d.paid_amount::text, s.closed_at, array(
+      select distinct i.payment_id::text from ops.payment_items i
+      where i.statement_id = s.statement_id and i.deal_id = d.deal_id and i.currency = d.currency)
+    from reporting.statement_deals d
+    join ops.statements s using (statement_id)
     -- The handle may have been spelled otherwise then. If it was unknown whose deal it was, it is of nobody.
-    join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = l.deal_id
+    join ops.statement_headings h on h.statement_id = s.statement_id and h.deal_id = d.deal_id
       and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${creator}::text)
-    group by s.statement_id, l.deal_id, l.currency
+    where d.deal_id = any(${[...deals]}::text[])
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
 }
 

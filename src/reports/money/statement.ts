@@ -7,6 +7,7 @@ import type { UncountedSum } from '../../money/sum-statement.ts';
 import {
   type Block,
   column,
+  deals,
   more,
   number,
   type Part,
@@ -200,7 +201,7 @@ export function describeLeftOut(
         why: `${text(returnWindowDays)}${sum}`,
         parts: [
           table(orders.slice(0, limit), [
-            whole('deal', ({ dealId }) => dealId),
+            deals(({ dealId }) => dealId),
             column('influencer', ({ influencerHandle }) => influencerHandle),
             number('orders', ({ orders: count }) => formatCount(count)),
             number('net revenue', ({ netAmount, currency }) => moneyOf(netAmount, currency)),
@@ -229,7 +230,7 @@ export function describeLeftOut(
       why: 'These deals come to less than their minimum payout. Their lines are not in this statement, and are in the first one that reaches the minimum.',
       parts: [
         table(carried, [
-          whole('deal', ({ dealId }) => dealId),
+          deals(({ dealId }) => dealId),
           column('influencer', ({ influencerHandle }) => influencerHandle),
           number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
           number('minimum', ({ minimum, currency }) => formatMoney(minimum, currency)),
@@ -241,7 +242,7 @@ export function describeLeftOut(
       tone: 'alarm',
       note: plural(countOrders(held), 'order'),
       parts: table(held, [
-        whole('deal', ({ dealId }) => dealId),
+        deals(({ dealId }) => dealId),
         number('orders', ({ orders }) => formatCount(orders)),
         number('sent', ({ sentAmount, currency }) => formatMoney(sentAmount, currency)),
       ]),

@@ -5,7 +5,17 @@ import type { Unpaid } from '../../money/payments/find-unpaid.ts';
 import type { Payment, PaymentOrder } from '../../money/payments/keep-payments.ts';
 import type { BankEntry, HoldReason, MatchedFile } from '../../money/payments/match-bookings.ts';
 import type { BankFile } from '../../money/payments/parse-bank-file.ts';
-import { type Block, column, item, number, say, section, table, whole } from '../../render/block.ts';
+import {
+  type Block,
+  column,
+  creators,
+  item,
+  number,
+  say,
+  section,
+  table,
+  whole,
+} from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { plural } from '../../render/text.ts';
 
@@ -40,12 +50,13 @@ export function describeUnpaid(unpaid: readonly Unpaid[]): readonly Block[] {
     const { title, help } = BECOMES[kind];
     return own.length === 0
       ? []
-      : section(`${title}: ${formatAmounts(own)}`, {
+      : section(title, {
           count: own.length,
+          note: formatAmounts(own),
           help,
           parts: [
             table(own, [
-              column('creator', ({ creator }) => creator),
+              creators(({ creator }) => creator),
               number('amount', ({ amount, currency }) => formatMoney(amount, currency)),
               whole('account', accountOf),
               column('of', monthsOf),

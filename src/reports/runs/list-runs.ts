@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RunAmount } from '../../core/report.ts';
-import type { RunActivity, RunMessage, RunRequests, RunStep } from '../../core/run.ts';
+import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
 import { unreportedRuns } from './unreported-runs.ts';
@@ -159,8 +159,12 @@ export async function readRunActivity(db: Database, runId: string): Promise<RunA
         throttled::float8 as throttled, failed::float8 as failed, median_ms::float8 as "medianMs", p95_ms::float8 as "p95Ms",
         slowest_ms::float8 as "slowestMs"
       from ops.run_requests where run_id = ${runId} order by requests desc, operation`,
-    rowsOf<RunMessage>(db)`
-      select message_no as number, at, message from ops.run_messages where run_id = ${runId} order by message_no`,
+    db
+      .selectFrom('ops.run_messages')
+      .select(['message_no as number', 'at', 'message'])
+      .where('run_id', '=', runId)
+      .orderBy('message_no')
+      .execute(),
   ]);
   return { steps, requests, messages };
 }

@@ -70,8 +70,11 @@ export type PausedJob = {
 };
 
 export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]> {
-  return rowsOf<PausedJob>(db)`
-    select job, paused_by as "pausedBy", reason, paused_at as "pausedAt" from ops.paused_jobs order by job`;
+  return db
+    .selectFrom('ops.paused_jobs')
+    .select(['job', 'paused_by as pausedBy', 'reason', 'paused_at as pausedAt'])
+    .orderBy('job')
+    .execute();
 }
 
 /** Late or missed slots of one job. */

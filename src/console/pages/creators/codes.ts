@@ -10,7 +10,6 @@ import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
 import { renderCsv } from '../../../render/csv.ts';
-import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html, prose } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes, plural } from '../../../render/text.ts';
 import {
@@ -29,6 +28,7 @@ import { barChart } from '../../markup/bars.ts';
 import {
   amountList,
   anchor,
+  blockList,
   creatorAnchor,
   dealAnchor,
   filterForm,
@@ -323,7 +323,7 @@ async function voidPart(
     });
     const orders = (link: string): Html =>
       anchor(visit.link('/orders', { code, from: day, link }), html`orders ${link} a link`);
-    return html`${form}${describeVoid(preview, leak ?? null).map(blockMarkup)}
+    return html`${form}${blockList(describeVoid(preview, leak ?? null), visit)}
 <p>See the ${orders('with')} and the ${orders('without')} since then.</p>
 ${actionForm(visit, '/codes/void', {
   hidden: { code, day, shown: preview.seal },

@@ -31,7 +31,6 @@ import {
   filterForm,
   foldedTable,
   instant,
-  missing,
   orderColumns,
   pagedTable,
   table,
@@ -124,14 +123,13 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
     listCreatorStatements(db, {
       ...{ creator, spellings, deals: ids, limit: SHOWN },
-      currencies: sums.map(({ currency }) => currency),
       fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
     }),
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
   ]);
   const payments = await listPayments(db, { paymentIds: statements.flatMap(({ payments }) => payments) });
   if (months.length + deals.length + codes.length === 0)
-    return missing(creator, 'No deal, code or credited order names this creator.');
+    return { redirect: visit.link('/search', { q: visit.params.creator }) };
   const newest = orders
     .flat()
     .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())

@@ -3,7 +3,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf } from '../../../core/time/month.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../../render/text.ts';
+import { capital, formatCount, formatDuration, plural } from '../../../render/text.ts';
 import {
   type ClicksOfMonth,
   type DealMonth,
@@ -80,7 +80,7 @@ ${
 ${table({ rows: coverage, about: 'Coverage of the mirror', none: 'None.' }, [
   column('Discovered through', ({ way }) => way.replaceAll('_', ' ')),
   ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) =>
-    number(name, (row: (typeof coverage)[number]) => formatCount(row[name])),
+    number(capital(name), (row: (typeof coverage)[number]) => formatCount(row[name])),
   ),
 ])}`
 }`,

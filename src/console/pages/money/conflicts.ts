@@ -1,13 +1,23 @@
-import { CONFLICT_KINDS } from '../../../core/money/conflicts.ts';
+import { CONFLICT_KINDS, type RuleSum, type RuleWinner } from '../../../core/money/conflicts.ts';
 import { formatMoney } from '../../../core/money.ts';
+import type { Html } from '../../../core/text/html.ts';
 import { column, number } from '../../../render/block.ts';
-import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
-import { CONFLICTS, describeRuleSums, describeWinner } from '../../../reports/money/conflicts.ts';
+import { capital } from '../../../render/text.ts';
+import { CONFLICTS, RULES, RULES_SAY } from '../../../reports/money/conflicts.ts';
 import { compareRules, findNewestConflict, listConflicts } from '../../../reports/money/list-conflicts.ts';
 import { describeMonths } from '../../../reports/money/returns.ts';
-import { definePage } from '../../console-page.ts';
-import { anchor, badge, filterForm, orderLink, pagedTable } from '../../markup/parts.ts';
+import { definePage, type Visit } from '../../console-page.ts';
+import {
+  anchor,
+  badge,
+  creatorAnchor,
+  dealAnchor,
+  filterForm,
+  orderLink,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
 import { keyOf, optionOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { readMonths } from './returns.ts';
 
@@ -30,7 +40,7 @@ export const conflictsPage = definePage(PATH, async (visit) => {
   ]);
   return {
     title: 'Orders with evidence for several creators',
-    content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit, for ${describeMonths(months)}; it changes nothing.</p>
+    content: html`<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The tables show what other rules would credit, for ${describeMonths(months)}; they change nothing.</p>
 ${filterForm(visit, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },
@@ -38,7 +48,11 @@ ${filterForm(visit, [
   { name: 'deal', label: 'Deal' },
 ])}
 <h2>By rule</h2>
-${describeRuleSums(sums, { otherwise: 'No revenue is in conflict.' }).map(blockMarkup)}
+${table({ rows: sums, about: 'Revenue by rule', none: 'No revenue is in conflict.' }, [
+  column('Owner', (sum: RuleSum) => winnerOf(sum, visit)),
+  ...RULES.map((rule) => number(capital(rule), (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
+])}
+<p class="dim">${capital(RULES_SAY)}</p>
 <h2>Orders</h2>
 ${pagedTable(
   {
@@ -56,14 +70,22 @@ ${pagedTable(
     column('Evidence', ({ evidence, isSameCreator }) =>
       isSameCreator === true ? html`${evidence} <small>deals of one creator</small>` : evidence,
     ),
-    column(
-      'Credited',
-      ({ credited, disposition }) => html`${describeWinner(credited)} ${badge(disposition)}`,
+    ...RULES.map((rule) =>
+      column(
+        capital(rule),
+        ({ [rule]: winner, disposition }: (typeof orders)[number]) =>
+          html`${winnerOf(winner, visit)}${rule === 'credited' ? html` ${badge(disposition)}` : null}`,
+      ),
     ),
-    column('First', ({ first }) => describeWinner(first)),
-    column('Last', ({ last }) => describeWinner(last)),
-    column('Explicit', ({ explicit }) => describeWinner(explicit)),
   ],
 )}`,
   };
 });
+
+/** Whom a rule credits: the creator with the deal, as far as they are known. */
+function winnerOf({ target, influencerHandle }: RuleWinner, visit: Visit): Html {
+  if (target === null) return html`nobody`;
+  const [, dealId = null] = /^deal:(.*)$/s.exec(target) ?? [];
+  if (dealId === null && influencerHandle === null) return html`${target}`;
+  return html`${creatorAnchor(visit, influencerHandle)}${dealId === null ? null : html` <small>deal ${dealAnchor(visit, dealId)}</small>`}`;
+}

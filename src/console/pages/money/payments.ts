@@ -8,13 +8,20 @@ import { listPayments, type Payment } from '../../../money/payments/keep-payment
 import { type BankEntry, listBankEntries } from '../../../money/payments/match-bookings.ts';
 import { listStatements } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
-import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
-import { anchor, describeKnown, missing, pagedTable, table } from '../../markup/parts.ts';
+import {
+  anchor,
+  blockList,
+  creatorAnchor,
+  describeKnown,
+  missing,
+  pagedTable,
+  table,
+} from '../../markup/parts.ts';
 import { idOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/money/payments';
@@ -37,7 +44,7 @@ ${held.length === 0 ? null : heldPart(visit, held.slice(0, PAGE_ROWS))}
 ${pagedTable({ rows, visit, about: 'Payments', none: 'No payment was proposed yet.', key: 'paymentId' }, [
   column('Payment', ({ paymentId }) => paymentId),
   column('Proposal', ({ proposalId, month }) => html`${proposalId} <small>until ${month}</small>`),
-  column('Creator', ({ creator }) => creator),
+  column('Creator', ({ creator }) => creatorAnchor(visit, creator)),
   number('Amount', ({ amount, currency }) => formatMoney(amount, currency)),
   column('Account', accountOf),
   column('State', (payment) => html`${stateOf(payment)} <small>${payment.settleReason}</small>`),
@@ -53,7 +60,7 @@ async function unpaidPart(visit: Visit): Promise<Html> {
   const { statements } = visit.config;
   try {
     const unpaid = await readUnpaid(visit.db, { month, statements });
-    return html`${describeUnpaid(unpaid).map(blockMarkup)}
+    return html`${blockList(describeUnpaid(unpaid), visit)}
 ${
   unpaid.some(({ becomes }) => becomes === 'pay')
     ? actionForm(visit, `${PATH}/propose`, {
@@ -179,7 +186,7 @@ export const accrualsPage = definePage('/money/accruals', async (visit) => {
 <button type="submit">Show</button>
 </form>
 <h2>Earned and not paid</h2>
-${describeAccruals(accruals).map(blockMarkup)}
+${blockList(describeAccruals(accruals), visit)}
 <p>${anchor(visit.link('/money/accruals', { month, download: 'csv' }), 'Download as CSV')}</p>`,
     };
   } catch (error) {

@@ -8,10 +8,9 @@ import { formatMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { lastDayOf, monthBefore, monthsUntil } from '../../../core/time/month.ts';
 import type { Database } from '../../../db/connect.ts';
-import { listOpenMonths } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
-import { formatCount } from '../../../render/text.ts';
+import { capital, formatCount } from '../../../render/text.ts';
 import {
   findNewestMonth,
   listCustomersWon,
@@ -42,23 +41,21 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { readMonthToClose } from './statements.ts';
 
 const PATH = '/money';
 /** Creators first: a person asks for somebody before they ask for a deal. */
 const GROUPS: readonly ReturnGroup[] = ['creator', ...RETURN_GROUPS.filter((group) => group !== 'creator')];
 /** Months of the pictures. The totals and the list are of the last one, because more would take too long. */
 const MONTHS = 12;
-/** Open months, of which the first that is over is offered to be closed. */
-const OPEN_MONTHS = 200;
 
 /** The revenue and cost of the last month that is over beside the month before, a year in pictures, and who brought it. */
 export const returnsPage = definePage(PATH, async (visit) => {
   const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
   const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
-  const over = monthBefore(visit.now, visit.config.statements.timeZone);
-  const open = await listOpenMonths(visit.db, { limit: OPEN_MONTHS });
-  const toClose = open.findLast(({ month }) => month <= over)?.month ?? over;
+  const [{ month: toClose } = { month: monthBefore(visit.now, visit.config.statements.timeZone) }] =
+    await readMonthToClose(visit);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const { reportingCurrency } = visit.config.statements;
   const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
@@ -159,8 +156,8 @@ function returnTable(
       key: ({ sum: { currency, rank, key } }) => [currency, rank, key],
     },
     [
-      column(`${by.charAt(0).toUpperCase()}${by.slice(1)}`, ({ sum }) => nameOf(sum, { by, visit })),
-      ...(by === 'deal' ? [column('Creator', ({ sum }: (typeof described)[number]) => sum.name)] : []),
+      column(capital(by), ({ sum }) => nameOf(sum, { by, visit })),
+      by === 'deal' ? column('Creator', ({ sum }) => creatorAnchor(visit, sum.name)) : null,
       number('Orders', ({ said }) => said.orders),
       number('Net revenue', ({ said }) => said.net),
       number('Cost', ({ said }) => said.cost),

@@ -2,7 +2,7 @@ import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth } from '../../../core/time/month.ts';
 import { describeMail, mailChannel } from '../../../decisions/send-statement.ts';
-import { blockMarkup } from '../../../render/html/block-markup.ts';
+import { blocksMarkup } from '../../../render/html/block-markup.ts';
 import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
@@ -38,7 +38,7 @@ export const statementDocumentPage = definePage('/statements/:month/document', a
 ${await mails(visit, document, { month, dealId })}
 <article lang="${document.letterhead.language}" class="document">
 ${letterheadMarkup(document.letterhead)}<h2>${document.title}</h2>
-${document.blocks.map(blockMarkup)}</article>`,
+${blocksMarkup(document.blocks)}</article>`,
   };
 });
 

@@ -14,11 +14,11 @@ import {
   listDealLines,
   listOpenMonths,
   listStatements,
+  type OpenMonth,
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
-import { blockMarkup } from '../../../render/html/block-markup.ts';
 import { html } from '../../../render/html/html.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import {
@@ -34,8 +34,10 @@ import { describePaid } from '../../../reports/payments/payments.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
+  amountList,
   anchor,
   badge,
+  blockList,
   creatorAnchor,
   dealAnchor,
   describeKnown,
@@ -49,6 +51,15 @@ import {
 import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
+/** Open months, of which the first that is over is offered to be closed. */
+const OPEN_MONTHS = 200;
+
+/** The first month that is over and has something to pay, with its commission in each currency. Empty if there is none. */
+export async function readMonthToClose({ db, config, now }: Visit): Promise<readonly OpenMonth[]> {
+  const over = monthBefore(now, config.statements.timeZone);
+  const open = (await listOpenMonths(db, { limit: OPEN_MONTHS })).filter(({ month }) => month <= over);
+  return open.filter(({ month }) => month === open.at(-1)?.month);
+}
 
 /** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
 export const statementsPage = definePage(PATH, async (visit) => {
@@ -87,6 +98,7 @@ ${table({ rows: open, about: 'Open months', none: 'No open month has an order th
 ${pagedTable({ rows, visit, about: 'Closed statements', none: 'No statement is closed yet.', key: 'month' }, [
   column('Month', ({ month: label }) => month(label)),
   number('Lines', ({ lines }) => formatCount(lines)),
+  number('Amount', ({ amounts }) => amountList(amounts)),
   column('Closed', ({ at }) => instant(at, visit)),
   column('Who', ({ by }) => by),
   column('Why', ({ reason }) => reason),
@@ -211,14 +223,14 @@ ${factList([
 ])}
 ${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
-${leftOut(sums)}
+${leftOut(sums, visit)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
 }
 
 function currencyTable(
   { currency, amount }: CurrencySum,
-  { sums: { deals, month }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
+  { sums: { deals, month, closed }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
 ): Html {
   const rows = deals.filter((deal) => deal.currency === currency);
   const last = rows[PAGE_ROWS - 1];
@@ -237,14 +249,19 @@ ${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${curre
   money('Corrections', 'corrections'),
   money('Fees', 'fees'),
   number('To pay', (deal) => formatMoney(deal.amount, currency)),
+  closed === null || !visit.may('GET /statements/:month/document')
+    ? null
+    : column('Document', ({ dealId }) =>
+        dealId === null ? null : anchor(visit.link(path, { deal: dealId, download: 'pdf' }), 'PDF'),
+      ),
 ])}
 ${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
 }
 
 /** What the statement does not contain, as the command describes it. */
-function leftOut(sums: StatementSums): Html | null {
+function leftOut(sums: StatementSums, visit: Visit): Html | null {
   const sections = describeLeftOut(sums, { sums: sums.uncountedSums, limit: PAGE_ROWS });
-  return sections.length === 0 ? null : html`<h2>Left out, or not settled</h2>${sections.map(blockMarkup)}`;
+  return sections.length === 0 ? null : html`<h2>Left out, or not settled</h2>${blockList(sections, visit)}`;
 }
 
 /**
