@@ -4,8 +4,8 @@ import type { FileCounts, FileDetails, RunReport } from '../../src/core/report.t
 import type { Database } from '../../src/db/connect.ts';
 import { countsOf, rowsOf } from '../../src/db/statement.ts';
 import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
+import { unreportedRuns } from '../../src/reports/runs/list-runs.ts';
 import { countsBy, type NamedCount, readRunFiles, sumOf } from '../../src/reports/runs/run-report.ts';
-import { unreportedRuns } from '../../src/reports/runs/unreported-runs.ts';
 
 /**
  * The result of a run of `identify-customers`. `sumsAddUp` means that customers = submitted + already +

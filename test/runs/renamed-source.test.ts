@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { sumRefused } from '../../src/reports/list-refused.ts';
+import { sumRefused } from '../../src/reports/doubts/list-doubts.ts';
 import { CODES, openWorkshop, toCsv, type Workshop } from './workshop.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -45,7 +45,7 @@ import { requireWholeLedger } from '../../ledger/continuity/compare-ledger.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
 import { renderBlocks } from '../../render/render-blocks.ts';
 import { plural } from '../../render/text.ts';
-import { listHeldFiles } from '../../reports/files/list-held-files.ts';
+import { listHeldFiles } from '../../reports/files/list-files.ts';
 import { describeCodeProblems } from '../../reports/files/read-files.ts';
 import { explainStale, refreshReporting } from '../../rollups/refresh-reporting.ts';
 import { describeStop } from '../../runs/run-job.ts';

@@ -1,13 +1,4 @@
-import {
-  BULK_OUTCOMES,
-  type Bulk,
-  type BulkOutcome,
-  countOf,
-  describeBulk,
-  isAboutFiles,
-  LEFT_WORDS,
-  SETTLED_WORDS,
-} from '../../core/bulk.ts';
+import { BULK_OUTCOMES, type Bulk, countOf, describeBulk, isAboutFiles } from '../../core/bulk.ts';
 import { formatMoney } from '../../core/money.ts';
 import { fileName } from '../../core/text/file-name.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
@@ -23,6 +14,7 @@ import {
   listBulkItems,
   listBulks,
   sumBulkItems,
+  wordsOf,
 } from '../../reports/bulk/read-bulk.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
@@ -39,18 +31,6 @@ import {
   table,
 } from '../markup/parts.ts';
 import { idOf, optionOf, PAGE_ROWS } from '../read-query.ts';
-
-/** The outcome of an entry or file in words; a null outcome means that it waits. */
-function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {
-  if (outcome === 'settled') return SETTLED_WORDS[decision];
-  if (outcome !== null) return LEFT_WORDS[outcome];
-  return (
-    {
-      preview: `to be ${SETTLED_WORDS[decision].replace(/^to be /, '')}`,
-      aborted: 'not changed: the action was aborted first',
-    }[state as string] ?? 'waiting'
-  );
-}
 
 const OUTCOMES = ['waiting', ...BULK_OUTCOMES] as const;
 

@@ -14,7 +14,7 @@ import {
   listFindings,
   listFindingsBeside,
 } from '../../reports/checks/read-checks.ts';
-import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../reports/checks/render-checks.ts';
+import { type FreshnessLine, toFreshnessLine } from '../../reports/checks/render-checks.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm, notOffered } from '../markup/action-form.ts';
 import { anchor, badge, factList, filterForm, instant, missing, pagedTable, table } from '../markup/parts.ts';
@@ -84,7 +84,7 @@ function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
     },
     [
       column('Source', ({ source }) => source),
-      column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
+      column('Verdict', ({ verdict }) => badge(verdict)),
       column('Latest file', ({ seen }) => (seen === null ? 'none' : instant(seen, visit))),
       column('Expected, in UTC', ({ expected }) => expected),
     ],
@@ -96,7 +96,7 @@ function checkedFile(
   visit: Visit,
 ): Html {
   const title = `${source}, read for ${readFor}`;
-  const counts = [...Map.groupBy(results, ({ verdict }) => wordOf(VERDICT_WORDS[verdict] ?? verdict))].map(
+  const counts = [...Map.groupBy(results, ({ verdict }) => wordOf(verdict))].map(
     ([word, { length }]) => `${length} ${word}`,
   );
   const isUnusual = results.some(({ verdict }) => verdict === 'warn' || verdict === 'held');
@@ -106,7 +106,7 @@ ${table({ rows: results, about: `Checks of ${title}`, none: 'No check applies.' 
   column('Check', ({ check, subject }) =>
     subject === null ? nameOf(check) : html`${nameOf(check)} <small>${subject}</small>`,
   ),
-  column('Verdict', ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict)),
+  column('Verdict', ({ verdict }) => badge(verdict)),
   column('Seen', ({ seen }) => seen),
   column('Expected', ({ expected }) => expected),
 ])}</details>

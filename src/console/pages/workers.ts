@@ -4,6 +4,8 @@ import { column, number } from '../../render/block.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatCount, formatDuration, plural } from '../../render/text.ts';
 import {
+  commandOfUnit,
+  describeUnit,
   type FailedUnits,
   listFailedUnits,
   listRegisteredWorkers,
@@ -13,7 +15,6 @@ import {
   type UnitInHand,
   type UnitQueue,
 } from '../../reports/runs/read-units.ts';
-import { commandOfUnit, describeUnit } from '../../reports/runs/units.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
 import { anchor, badge, instant, table } from '../markup/parts.ts';

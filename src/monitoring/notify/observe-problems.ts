@@ -5,7 +5,7 @@ import type { HeldFile } from '../../core/report.ts';
 import { readDatabaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { PROCESS_GONE } from '../../ops/run-record.ts';
-import { listHeldFiles } from '../../reports/files/list-held-files.ts';
+import { listHeldFiles } from '../../reports/files/list-files.ts';
 import { type ListedRun, listRuns } from '../../reports/runs/list-runs.ts';
 import type { RunnableKind } from '../../runs/runnable-kind.ts';
 import { problemFinders } from './problems/index.ts';

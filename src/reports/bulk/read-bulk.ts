@@ -124,6 +124,17 @@ export async function listBulkItems(
     order by i.subject_id`;
 }
 
+/** The outcome of an entry or file in words; a null outcome means that it waits. */
+export function wordsOf(
+  outcome: BulkOutcome | null,
+  { state, decision }: Pick<Bulk, 'state' | 'decision'>,
+): string {
+  if (outcome === 'settled') return SETTLED_WORDS[decision];
+  if (outcome !== null) return LEFT_WORDS[outcome];
+  if (state === 'aborted') return 'not changed: the action was aborted first';
+  return state === 'preview' ? `to be ${SETTLED_WORDS[decision].replace(/^to be /, '')}` : 'waiting';
+}
+
 /** Describes a bulk action: its preview or its results, including what was left out and why. */
 export function describeBulkSums(bulk: Bulk, sums: readonly BulkSum[]): Block {
   const { bulkId, state, decision, chosen } = bulk;
@@ -131,13 +142,9 @@ export function describeBulkSums(bulk: Bulk, sums: readonly BulkSum[]): Block {
   const lines = [...Map.groupBy(sums, ({ outcome }) => outcome)].map(([outcome, all]) => {
     const entries = all.reduce((sum, one) => sum + one.entries, 0);
     const money = formatAmounts(all.filter(({ currency }) => currency !== null));
-    const words =
-      outcome === 'settled'
-        ? SETTLED_WORDS[decision]
-        : outcome === null
-          ? 'not changed: the action was aborted first'
-          : LEFT_WORDS[outcome];
-    return item(`${countOf(decision, entries)}${money === '' ? '' : `, ${money}`}: ${words}`);
+    return item(
+      `${countOf(decision, entries)}${money === '' ? '' : `, ${money}`}: ${wordsOf(outcome, bulk)}`,
+    );
   });
   const title = isPreview ? describeBulk(bulk) : `Bulk action ${bulkId} is ${state}`;
   return say(title, { tone: 'bold', parts: isPreview ? [item(chosen), ...lines] : lines });

@@ -6,7 +6,7 @@ import type { ReadFor } from '../../core/layout.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { type FreshnessVerdict, judgeFreshness } from '../../intake/checks/freshness.ts';
-import { unreportedRuns } from '../runs/unreported-runs.ts';
+import { unreportedRuns } from '../runs/list-runs.ts';
 
 /** How long an unacknowledged warning is listed. A finding that holds a file is listed as long as the file is held. */
 const LISTED_DAYS = 14;

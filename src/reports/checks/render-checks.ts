@@ -41,9 +41,6 @@ export type ChecksInput = {
   readonly expectedDates: readonly ExpectedDate[];
 };
 
-/** Display names of verdicts that differ from their identifier. */
-export const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
-
 /** Describes the checks of each source. Findings come last, next to the prompt. */
 export function describeChecks({ files, freshness, findings, expectedDates }: ChecksInput): readonly Block[] {
   if (files.length + freshness.length === 0) return [say('No file was checked yet. Run a job first.')];
@@ -55,7 +52,7 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
           ...(results.length === 0 ? [item('No check applies to this file.')] : []),
           table(results, [
             whole('check', ({ check, subject }) => (subject === null ? check : `${check} ${subject}`)),
-            whole('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
+            whole('verdict', ({ verdict }) => verdict.replaceAll('_', ' ')),
             column('seen', ({ seen }) => seen),
             column('expected', ({ expected }) => expected),
           ]),
@@ -65,7 +62,7 @@ export function describeChecks({ files, freshness, findings, expectedDates }: Ch
     ...section('Freshness', {
       parts: table(freshness, [
         column('source', ({ source }) => source),
-        column('verdict', ({ verdict }) => VERDICT_WORDS[verdict] ?? verdict),
+        column('verdict', ({ verdict }) => verdict.replaceAll('_', ' ')),
         column('latest file (UTC)', ({ seen }) => formatMinute(seen) || 'none'),
         column('expected', ({ expected }) => expected),
       ]),

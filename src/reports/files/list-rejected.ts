@@ -3,7 +3,7 @@ import type { RejectedRowInFile } from '../../core/report.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowsOf } from '../../db/statement.ts';
 import { statedId } from '../../intake/orders/order-by-age.ts';
-import { unreportedRuns } from '../runs/unreported-runs.ts';
+import { unreportedRuns } from '../runs/list-runs.ts';
 
 /** Selects rejected rows. What is null or omitted selects all. */
 export type RejectedFilter = {

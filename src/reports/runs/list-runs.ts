@@ -3,7 +3,6 @@ import type { RunAmount } from '../../core/report.ts';
 import type { RunActivity, RunRequests, RunStep } from '../../core/run.ts';
 import type { Database } from '../../db/connect.ts';
 import { countOf, rowOf, rowsOf } from '../../db/statement.ts';
-import { unreportedRuns } from './unreported-runs.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -206,4 +205,21 @@ export async function listRunFiles(
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;
   return { files: rows.map(({ total: _, ...file }) => file), total: rows[0]?.total ?? 0 };
+}
+
+/**
+ * SQL for the runs whose files a report covers: the run itself, and earlier runs of its job that ended
+ * without a report because their process died or lost its database. Without them, rows that such a run
+ * rejected would appear in no report.
+ *
+ * @param since `reported`: runs after the last one that stored its counts, so that no file is counted in two
+ *   runs. `completed`: runs after the last one that completed and could therefore report rejected rows by its
+ *   exit code; an interrupted run has another exit code.
+ */
+export function unreportedRuns(runId: string, since: 'reported' | 'completed'): RawBuilder<unknown> {
+  const isBound = since === 'reported' ? sql`p.counts is not null` : sql`p.status in ('ok', 'issues')`;
+  return sql`(
+    select u.run_id from ops.runs r join ops.runs u on u.job = r.job and u.run_id <= r.run_id
+    where r.run_id = ${runId}::bigint and u.run_id > coalesce(
+      (select max(p.run_id) from ops.runs p where p.job = r.job and p.run_id < r.run_id and ${isBound}), 0))`;
 }

@@ -5,9 +5,9 @@ import type { Database } from '../../db/connect.ts';
 import { countsOf, rowsOf } from '../../db/statement.ts';
 import { listFindings } from '../checks/read-checks.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
-import { listHeldFiles } from '../files/list-held-files.ts';
+import { listHeldFiles } from '../files/list-files.ts';
 import { listRejected } from '../files/list-rejected.ts';
-import { unreportedRuns } from './unreported-runs.ts';
+import { unreportedRuns } from './list-runs.ts';
 
 /** What the reports of several kinds of jobs have in common: files, doubts and entries. */
 

@@ -28,7 +28,7 @@ import { describeFindings } from '../checks/render-checks.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from '../doubts/doubts.ts';
 import { listDoubleCredits, listDoubts } from '../doubts/list-doubts.ts';
 import { describeWaitingClaims, readWaitingClaims, type WaitingClaims } from '../doubts/waiting-claims.ts';
-import { listHeldFiles } from '../files/list-held-files.ts';
+import { listHeldFiles } from '../files/list-files.ts';
 import { listRejectedCauses, type RejectedCause } from '../files/list-rejected.ts';
 import { describeHeldFile, describeRejectedCauses } from '../files/read-files.ts';
 import { describeHeldOrders } from '../held/describe-held-orders.ts';
@@ -43,9 +43,8 @@ import {
 } from '../notices/list-notices.ts';
 import { type ListedRun, listRuns } from '../runs/list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from '../runs/list-slots.ts';
-import { listGivenUpUnits, listWorkers } from '../runs/read-units.ts';
+import { commandOfUnit, describeUnit, listGivenUpUnits, listWorkers } from '../runs/read-units.ts';
 import { type DidOfRun, describeRuns, describeSchedule } from '../runs/runs.ts';
-import { commandOfUnit, describeUnit } from '../runs/units.ts';
 
 export type LiveLease = {
   readonly name: string;

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { sumRefused } from '../../../src/reports/list-refused.ts';
+import { sumRefused } from '../../../src/reports/doubts/list-doubts.ts';
 import { CODES, leasesAreOver } from '../../runs/workshop.ts';
 import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';

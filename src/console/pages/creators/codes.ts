@@ -21,7 +21,13 @@ import {
   type OwnedCode,
 } from '../../../reports/codes/list-codes.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
-import { describeLeak, describeStart, describeVoid } from '../../../reports/money/leaks.ts';
+import {
+  describeLeak,
+  describeStart,
+  describeVoid,
+  formatShare,
+  formatUsual,
+} from '../../../reports/money/leaks.ts';
 import { definePage, type Visit } from '../../console-page.ts';
 import { actionForm } from '../../markup/action-form.ts';
 import { barChart } from '../../markup/bars.ts';
@@ -112,7 +118,7 @@ async function assigned(visit: Visit): Promise<Html> {
         anchor(visit.link('/codes/assign', { job, code: folded }), code),
       ),
       column('Owner', ownerOf(visit)),
-      column('Valid', ({ validFrom, validTo }) => `${validFrom ?? 'always'} to ${validTo ?? 'open'}`),
+      column('Valid', (owner) => validity(owner, visit)),
       column(
         'Assigned',
         ({ assignedAt, assignedBy }) => html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
@@ -272,10 +278,13 @@ async function findJob({ db }: Visit, folded: string): Promise<string | null> {
   return owned?.job ?? unowned?.job ?? null;
 }
 
-function validity({ validFrom, validTo }: OwnedCode | AssignedCode, visit: Visit): Html | string {
+/** When a code is its owner's. */
+export function validity(
+  { validFrom, validTo }: Pick<OwnedCode | AssignedCode, 'validFrom' | 'validTo'>,
+  visit: Visit,
+): Html | string {
   if (validFrom === null && validTo === null) return 'always';
-  const shown = (at: Date | string) => (typeof at === 'string' ? at : instant(at, visit));
-  return html`${validFrom === null ? 'always' : shown(validFrom)} to ${validTo === null ? 'open' : shown(validTo)}`;
+  return html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`;
 }
 
 function leakEvidence(leak: LeakedCode | undefined, visit: Visit): Html | null {
@@ -394,4 +403,65 @@ ${table({ rows, about: 'Owners', none: '' }, [
   column('Valid', ({ valid }) => valid),
   column('Stated in', ({ from }) => from),
 ])}`;
+}
+
+const STATES = ['open', 'acknowledged'] as const;
+
+/** Page of the codes that may have leaked, with the evidence, and a form to acknowledge each of them. */
+export const leaksPage = definePage('/money/leaks', async (visit) => {
+  const state = optionOf(visit, 'state', STATES);
+  const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
+    ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
+  );
+  const after = textOf(visit, 'after');
+  // Few codes are flagged, so all are computed for every page, and only the display is paged.
+  const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
+  const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
+  return {
+    title: 'Codes that may have leaked',
+    content: html`<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+${filterForm(visit, [{ name: 'state', label: 'State', options: STATES }])}
+${pagedTable(
+  {
+    rows,
+    visit,
+    about: 'Codes that may have leaked',
+    none: 'No such code was used in an unusual way in the last four weeks.',
+    key: 'code',
+  },
+  [
+    column('Code', ({ code }) => anchor(visit.link('/codes/assign', { code }), code)),
+    column(
+      'Owner',
+      ({ influencerHandle, dealId }) =>
+        html`${influencerHandle} ${dealId === null ? null : html`deal ${dealAnchor(visit, dealId)}`}`,
+    ),
+    column('Since', ({ since }) => since),
+    number(
+      'Orders without a link',
+      ({ withoutLink, orders, days }) =>
+        `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
+    ),
+    number(
+      'Usual',
+      ({ usualWithoutLink, usualShare }) =>
+        `${formatUsual(usualWithoutLink)}, and ${formatShare(usualShare)}`,
+    ),
+    number('Had ordered before', ({ known, returning }) =>
+      known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
+    ),
+    column('Acknowledged', (leak) => decision(leak, visit)),
+  ],
+)}`,
+  };
+});
+
+function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
+  if (acknowledged !== null)
+    return html`${instant(acknowledged.at, visit)} by ${acknowledged.by}: ${acknowledged.reason}`;
+  return actionForm(visit, '/money/leaks/acknowledge', {
+    hidden: { code },
+    reasonLabel: `Why ${code} needs no more attention`,
+    button: 'Acknowledge',
+  });
 }

@@ -20,7 +20,7 @@ import {
 import { describeReturn, explainUnknown } from '../../../reports/money/returns.ts';
 import { describePaid } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
-import { monthChart, sparkline } from '../../markup/bars.ts';
+import { sparkline } from '../../markup/bars.ts';
 import {
   amountList,
   anchor,
@@ -36,8 +36,9 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, PAGE_ROWS } from '../../read-query.ts';
-import { RETURN_KEY, readReturnFilter } from '../money/returns.ts';
+import { RETURN_KEY, readReturnFilter, revenueChart } from '../money/returns.ts';
 import { readRules } from '../money/statements.ts';
+import { validity } from './codes.ts';
 
 const PATH = '/creators';
 const MONTHS = 12;
@@ -166,11 +167,7 @@ ${statementTable(statements, { payments, visit })}
 <h2>Codes</h2>
 ${table({ rows: codes, about: 'Codes', none: 'No code names this creator or one of their deals.' }, [
   column('Code', ({ code, jobs: [job] }) => anchor(visit.link('/codes/assign', { job, code }), code)),
-  column('Valid', ({ validFrom, validTo }) =>
-    validFrom === null && validTo === null
-      ? 'always'
-      : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
-  ),
+  column('Valid', (owner) => validity(owner, visit)),
   column('Jobs', ({ jobs }) => jobs.join(', ')),
 ])}
 <h2>Newest orders <small>${anchor(visit.link('/orders', { creator }), 'All')}</small></h2>
@@ -232,22 +229,15 @@ function monthCharts(
 ): Html {
   const known = months.map(({ key }) => key);
   return html`${[...Map.groupBy(months, ({ currency }) => currency)].map(([currency, sums]) => {
-    const label = `Net revenue in ${currency} by month`;
-    const chart = monthChart(known, {
-      label,
-      barOf(month) {
-        const sum = sums.find(({ key }) => key === month);
-        return {
-          value: Number(sum?.netAtLeast ?? 0),
-          name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
-          href: visit.link('/orders', {
-            outcome: 'credited',
-            ...{ creator, from: `${month}-01`, to: lastDayOf(month) },
-          }),
-        };
-      },
+    const chart = revenueChart(sums, {
+      ...{ months: known, currency },
+      hrefOf: (month) =>
+        visit.link('/orders', {
+          outcome: 'credited',
+          ...{ creator, from: `${month}-01`, to: lastDayOf(month) },
+        }),
     });
-    return chart === null ? null : html`<p class="dim">${label}</p>${chart}`;
+    return chart === null ? null : html`<p class="dim">Net revenue in ${currency} by month</p>${chart}`;
   })}`;
 }
 

@@ -117,18 +117,33 @@ ${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAm
 ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
 ${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
 </div>
-${monthChart([...sums.map(({ key }) => key), last], {
-  label: `Net revenue in ${currency} by month`,
-  barOf(month) {
-    const sum = sums.find(({ key }) => key === month);
-    return {
-      value: Number(sum?.netAtLeast ?? 0),
-      name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
-      href: visit.link(PATH, { ...kept, from: month, to: month }),
-    };
-  },
+${revenueChart(sums, {
+  ...{ months: [...sums.map(({ key }) => key), last], currency },
+  hrefOf: (month) => visit.link(PATH, { ...kept, from: month, to: month }),
 })}`;
     })}`;
+}
+
+/** Draws the net revenue of months in one currency. Null if there are fewer than two. */
+export function revenueChart(
+  sums: readonly ReturnSum[],
+  of: {
+    readonly months: readonly string[];
+    readonly currency: string;
+    readonly hrefOf: (month: string) => string;
+  },
+): Html | null {
+  return monthChart(of.months, {
+    label: `Net revenue in ${of.currency} by month`,
+    barOf(month) {
+      const sum = sums.find(({ key }) => key === month);
+      return {
+        value: Number(sum?.netAtLeast ?? 0),
+        name: `${month}: ${sum === undefined ? 'none' : describeReturn(sum).net}`,
+        href: of.hrefOf(month),
+      };
+    },
+  });
 }
 
 /** How an amount has changed since the month before, in percent. Nothing if one of them is not known. */

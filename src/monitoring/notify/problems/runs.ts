@@ -2,8 +2,8 @@ import { backfillRunName } from '../../../core/backfill.ts';
 import { EXIT } from '../../../core/exit-code.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { PROCESS_GONE } from '../../../ops/run-record.ts';
+import { sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { listHeldGroups } from '../../../reports/held/held-orders.ts';
-import { sumRefused } from '../../../reports/list-refused.ts';
 import { lastObservations } from '../../../reports/notices/list-notices.ts';
 import {
   type ListedRun,
