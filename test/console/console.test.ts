@@ -112,7 +112,7 @@ describe('every page', () => {
     expect(fix).toMatch(/data-amount="10\.00 EUR" data-count="2" data-unknown>/);
     // A code in two currencies is one code.
     expect(textOf(fix)).toMatch(
-      /Nobody owns the code NOBODY: 2 orders, .* without an owner 1 7\.00 EUR, 5\.00 USD 2026-04-10 /,
+      /2 orders with the code NOBODY have no owner, .* without an owner 1 7\.00 EUR, 5\.00 USD 2026-04-10 /,
     );
     expect(fix).toContain('href="/held?job=orders&amp;source=shop&amp;why=ambiguous_codes"');
     expect(textOf((await get('/fix?kind=refused')).text)).toContain('Nothing of this kind waits.');

@@ -352,7 +352,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         const orders = uses.reduce((sum, use) => sum + use.orders, 0);
         const days = uses.flatMap(({ firstDay, lastDay }) => [firstDay, lastDay]).toSorted();
         return uses.slice(0, 1).map(({ code }) => ({
-          what: `Nobody owns the code ${markLookAlikes(code)}: ${plural(orders, 'order')}, the last on ${days.at(-1)}`,
+          what: `${plural(orders, 'order')} with the code ${markLookAlikes(code)} ${orders === 1 ? 'has' : 'have'} no owner, the last of ${days.at(-1)}`,
           count: 1,
           amounts: uses.flatMap(({ amount, currency }) => money(amount, currency)),
           since: days[0] ?? null,

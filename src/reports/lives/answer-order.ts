@@ -237,12 +237,11 @@ function answerUnowned({ job, reason, owners }: OrderAttribution, life: OrderLif
       `Not credited: nobody owns the code ${markLookAlikes(code)}${reason === 'unknown_code' || reason === null ? '' : ` for it (${why})`}. Add its owner to codes.csv, or assign it in the console.`,
       { label: 'Assign the code', page, command },
     );
-  const codes = `/codes?${new URLSearchParams({ show: 'owned', code })}`;
   return answer(
     'no_owner',
     'yellow',
     `Not credited: ${ended}${day === null ? '' : `; the order is of ${day}`}.`,
-    { label: 'See the code', page: codes, command },
+    { label: 'See the code', page, command },
   );
 }
 

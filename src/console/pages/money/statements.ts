@@ -207,16 +207,13 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
   const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
-  const payments =
-    closed === null
-      ? []
-      : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId: null } });
+  const paid = await sayPaid(visit, closed, null);
   return {
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
   ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
-  ['Payments', closed === null ? null : anchor(visit.link('/money/payments'), describePaid(payments))],
+  ['Payments', paid === null ? null : anchor(visit.link('/money/payments'), paid)],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
@@ -231,6 +228,12 @@ ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
 ${leftOut(sums, visit)}
 ${closed === null ? closeForm(visit, sums) : null}`,
   };
+}
+
+/** What became of the payments of a closed statement, or of one deal in it. Null while it is open. */
+async function sayPaid({ db }: Visit, closed: StatementSums['closed'], dealId: string | null) {
+  if (closed === null) return null;
+  return describePaid(await listPayments(db, { of: { statementId: closed.statementId, dealId } }));
 }
 
 function currencyTable(
@@ -313,8 +316,6 @@ async function showDealLines(
     }),
   ]);
   const { closed } = sums;
-  const payments =
-    closed === null ? [] : await listPayments(visit.db, { of: { statementId: closed.statementId, dealId } });
   const path = `/statements/${month}`;
   const handle = sums.deals.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle;
   return {
@@ -335,7 +336,7 @@ ${factList([
       )
       .join('; ') || null,
   ],
-  ['Payment', closed === null ? null : describePaid(payments)],
+  ['Payment', await sayPaid(visit, closed, dealId)],
   ['Deal', dealAnchor(visit, dealId)],
   ['Creator', creatorAnchor(visit, handle ?? null)],
   [
