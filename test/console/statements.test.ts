@@ -116,7 +116,7 @@ describe('a statement', () => {
     // Money leads to the first month that is over and not closed.
     expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
     expect(textOf((await get('/')).text)).toMatch(
-      /2026-03 is over and can be closed: [\d.]+ EUR of commission\. Check and close 2026-03/,
+      /2026-03 is over and can be closed: [\d.]+ EUR of commission\. Check and close it/,
     );
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');

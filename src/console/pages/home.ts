@@ -35,7 +35,7 @@ export const homePage = definePage('/', async (visit) => {
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
-${toClose.slice(0, 1).map(({ month: over }) => html`<p>${over} is over and can be closed: ${amountList(toClose)}of commission. ${anchor(visit.link(`/statements/${over}`), `Check and close ${over}`)}</p>`)}
+${toClose.slice(0, 1).map(({ month: over }) => html`<p>${over} is over and can be closed: ${amountList(toClose)}of commission. ${anchor(visit.link(`/statements/${over}`), 'Check and close it')}</p>`)}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,

@@ -31,7 +31,7 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
 
 /** Explains how each rule decides. */
 export const RULES_SAY =
-  'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
+  'First: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. Last: the last link or code. Explicit: only the owner whom the export names.';
 
 export const RULES = ['credited', 'first', 'last', 'explicit'] as const;
 

@@ -52,7 +52,7 @@ ${table({ rows: sums, about: 'Revenue by rule', none: 'No revenue is in conflict
   column('Owner', (sum: RuleSum) => winnerOf(sum, visit)),
   ...RULES.map((rule) => number(capital(rule), (sum: RuleSum) => formatMoney(sum[rule], sum.currency))),
 ])}
-<p class="dim">${capital(RULES_SAY)}</p>
+<p class="dim">${RULES_SAY}</p>
 <h2>Orders</h2>
 ${pagedTable(
   {
