@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { CODE_COLUMNS } from '../../../codes/parse-codes.ts';
-import { KnownError } from '../../../core/known-error.ts';
 import type { LeakedCode } from '../../../core/money/leak.ts';
 import { formatMoney } from '../../../core/money.ts';
 import { foldCode } from '../../../core/text/fold.ts';
@@ -10,7 +9,7 @@ import { findLeaks } from '../../../money/leaks/find-leaks.ts';
 import { previewVoid } from '../../../money/leaks/preview-void.ts';
 import { column, number } from '../../../render/block.ts';
 import { renderCsv } from '../../../render/csv.ts';
-import { html, prose } from '../../../render/html/html.ts';
+import { html } from '../../../render/html/html.ts';
 import { formatCount, markLookAlikes, plural } from '../../../render/text.ts';
 import {
   type AssignedCode,
@@ -37,6 +36,7 @@ import {
   blockList,
   creatorAnchor,
   dealAnchor,
+  describeKnown,
   filterForm,
   instant,
   missing,
@@ -341,9 +341,7 @@ ${actionForm(visit, '/codes/void', {
 })}</section>
 `;
   } catch (error) {
-    if (!(error instanceof KnownError)) throw error;
-    const { message, help } = error.details;
-    return html`${form}<p class="notice red" role="alert">${prose(message)} ${prose(help)}</p></section>
+    return html`${form}${describeKnown(error)}</section>
 `;
   }
 }
