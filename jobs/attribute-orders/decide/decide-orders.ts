@@ -99,12 +99,11 @@ async function write(
     left join lateral (
       select k.* from intake.attributions k
       where (select is_any from known) and k.job = ${job} and k.source = d.source and k.order_id = d.order_id limit 1) k on true
-    where k.job is null
-      or row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id, d.influencer_handle,
-             d.deal_id, d.collab_id, d.amount, d.currency)
-         is distinct from
-         row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id, k.influencer_handle,
-             k.deal_id, k.collab_id, k.amount, k.currency)`;
+    where row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id, d.influencer_handle,
+            d.deal_id, d.collab_id, d.amount, d.currency)
+      is distinct from
+        row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id, k.influencer_handle,
+            k.deal_id, k.collab_id, k.amount, k.currency)`;
   const updated = await execute(trx)`
     update intake.attributions a
     set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,

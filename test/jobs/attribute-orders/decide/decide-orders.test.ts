@@ -1,8 +1,13 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { decideByRule } from '../../../../jobs/attribute-orders/decide/decide-by-rule.ts';
+import {
+  type AttributeOrdersOptions,
+  decideOrders,
+} from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
@@ -280,6 +285,7 @@ const BY_RULE = {
 
 describe.each(ENGINES)('attribution on %s', (engine) => {
   const database = useDatabase(engine);
+  const isServer = engine === 'a Postgres server';
   const newContext = () => {
     const path = join(makeTestFolder(), 'codes.csv');
     return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
@@ -346,25 +352,136 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     ]);
   });
 
-  test('records the revenue by the rule of the job, and every identifier of the owner', async () => {
-    const context = await newContext();
-    await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
-    await context.attribute({ codes: CODES, revenue: 'total_less_refunds' });
-    const { rows } = await sql`
-      select amount, currency, influencer_handle, deal_id, collab_id, brand_id from intake.attributions where job = ${context.job}`.execute(
-      context.db,
-    );
-    expect(rows).toEqual([
-      {
-        amount: '7.5000',
-        currency: 'EUR',
-        influencer_handle: '@mira.glow',
-        deal_id: 'D1',
-        collab_id: null,
-        brand_id: '4819',
-      },
-    ]);
-  });
+  test.runIf(isServer)(
+    'records the revenue by the rule of the job, and every identifier of the owner, and all of it anew once it is another',
+    async () => {
+      const context = await newContext();
+      const decided = async () => {
+        const { rows } = await sql`
+        select outcome, reason, matched_by, matched_value, target, amount, currency, influencer_handle, deal_id, collab_id, brand_id,
+          likeness is not null as "isCompared", is_pending, a.entry_id is not null as "isSent", decided_at >= ${begunAt}::timestamptz as "isNew",
+          a.rules_hash = d.rules_hash as "isByTheseRules", a.order_version_id = o.order_version_id as "isCurrent"
+        from intake.attributions a,
+          lateral (select o.order_version_id, o.source_file_id from intake.orders o where o.source = a.source and o.is_current) o
+          join intake.attributed_files d using (source_file_id)
+        where a.job = ${context.job}`.execute(context.db);
+        return rows[0];
+      };
+      const now = () => sql<{ at: string }>`select clock_timestamp()::text as at`.execute(context.db);
+      const rules = { revenue: 'total_less_refunds', isBrandShared: true } as const;
+      let begunAt = '-infinity';
+      await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
+      await context.attribute({ codes: CODES, ...rules });
+      const first = {
+        ...{
+          outcome: 'attributed',
+          reason: null,
+          matched_by: 'code',
+          matched_value: 'MIRA',
+          target: 'deal:D1',
+        },
+        ...{
+          amount: '7.5000',
+          currency: 'EUR',
+          influencer_handle: '@mira.glow',
+          deal_id: 'D1',
+          collab_id: null,
+        },
+        ...{ brand_id: '4819', isCompared: true, is_pending: true, isSent: false },
+        ...{ isNew: true, isByTheseRules: true, isCurrent: true },
+      };
+      expect(await decided()).toEqual(first);
+      begunAt = (await now()).rows[0]?.at ?? '';
+      await context.attribute({ ...rules, creditsDrafts: true });
+      expect(await decided(), 'the same again is left as it is').toEqual({
+        ...first,
+        ...{ isNew: false, isByTheseRules: false },
+      });
+
+      await context.prepare();
+      const owned = { collabId: 'C7', codes: ['NOOR'], currency: 'USD', placedAt: null };
+      await context.read({ orders: [order('1', owned)] });
+      await context.attribute(rules);
+      const second = {
+        ...{
+          outcome: 'attributed',
+          reason: null,
+          matched_by: 'explicit',
+          matched_value: 'C7',
+          target: 'collab:C7',
+        },
+        ...{ amount: '10.0000', currency: 'USD', influencer_handle: null, deal_id: null, collab_id: 'C7' },
+        ...{ brand_id: '4819', isCompared: false, is_pending: true, isSent: true },
+        ...{ isNew: true, isByTheseRules: true, isCurrent: true },
+      };
+      expect(await decided()).toEqual(second);
+      await context.read({ orders: [order('1', { ...owned, exclusion: 'test' })] });
+      await context.attribute(rules);
+      expect(await decided(), 'the ledger must learn that it is no longer credited').toEqual({
+        ...second,
+        ...{ outcome: 'excluded', reason: 'test', matched_by: null, matched_value: null, target: null },
+        ...{ collab_id: null, brand_id: null },
+      });
+    },
+  );
+
+  test.runIf(isServer)(
+    'decides again if a rule changes, and not because of an update of the program',
+    async () => {
+      const context = await newContext();
+      await context.read({ orders: [order('1')] });
+      const source = {
+        ...{ source: context.source, orderPlatform: 'shopify', credited: ['paid'], notCredited: ['void'] },
+        mayLackColumn: false,
+      };
+      const plain: AttributeOrdersOptions = {
+        ...{ job: context.job, brandId: '4819', start: null },
+        ...{ revenue: 'total', attribution: 'code' },
+        ...{ creditsDrafts: false, creditsRenewals: true, hasTerms: false, isBrandShared: false },
+        ...{ codesHash: 'codes', sources: [source] },
+      };
+      const hashes: string[] = [];
+      for (const change of [
+        ...[
+          {},
+          { codesHash: 'others' },
+          { brandId: '777' },
+          { revenue: 'subtotal' },
+          { creditsDrafts: true },
+        ],
+        ...[
+          { creditsRenewals: false },
+          { attribution: 'link' },
+          { attribution: 'first' },
+          { hasTerms: true },
+        ],
+        ...[{ isBrandShared: true }, { start: { day: '2026-04-01', timeZone: 'UTC' } }],
+        ...[
+          { start: { day: '2026-04-02', timeZone: 'UTC' } },
+          { start: { day: '2026-04-01', timeZone: 'CET' } },
+        ],
+        ...[{ sources: [{ ...source, credited: 'any' }] }, { sources: [{ ...source, notCredited: [] }] }],
+        { sources: [{ ...source, mayLackColumn: true }] },
+      ] as readonly Partial<AttributeOrdersOptions>[]) {
+        await decideOrders(context.db, { ...plain, ...change });
+        const { rows } = await sql<{ hash: string }>`
+        select rules_hash as hash from intake.attributed_files where job = ${context.job}`.execute(
+          context.db,
+        );
+        hashes.push(rows[0]?.hash ?? '');
+      }
+      expect(new Set(hashes).size).toBe(hashes.length);
+      const written = JSON.stringify([
+        'codes',
+        '4819',
+        'total',
+        [[context.source, ['paid'], ['void'], false]],
+      ]);
+      expect(hashes[0], 'rules that a job leaves at their defaults').toBe(
+        createHash('sha256').update(written).digest('base64url'),
+      );
+    },
+  );
 
   test('decides about a file that waits, once it is sealed', async () => {
     const context = await newContext();
