@@ -167,6 +167,12 @@ function requirementsOf({
       canBeConfirmed: true,
     },
     {
+      // It comes before what would exclude the order by the state that was read last: a person confirms that this one is in force.
+      allowed: not(isConflicting),
+      held: CONFLICTING,
+      canBeConfirmed: true,
+    },
+    {
       // A rule of the layout. One that reads a word that it does not know names it `unknown_…`.
       allowed: or(isNull(exclusion), isCreditedRule),
       excluded: [[and(not(isCreditedRule), not(beginsWith(exclusion, 'unknown_'))), exclusion]],
@@ -197,7 +203,7 @@ function requirementsOf({
       canBeConfirmed: true,
     },
     {
-      // What reading the files left open: a row that may be missing, two states of unknown age.
+      // What else reading the files left open, for example a row that may be missing.
       allowed: isNull(doubt),
       held: doubt,
       canBeConfirmed: true,

@@ -36,6 +36,26 @@ const NOTED: readonly (readonly [string, Given, readonly string[]])[] = [
     { dealId: 'D7', codes: ['MIRA'] },
     ['0 explicit D7 deal:D7', '1 code MIRA deal:D1'],
   ],
+  [
+    'a collaboration that the export names, under its own id',
+    { collabId: 'C7', influencerHandle: 'zoe', codes: ['MIRA'] },
+    ['0 explicit C7 collab:C7', '1 code MIRA deal:D1'],
+  ],
+  [
+    'a handle that the export names, however written',
+    { influencerHandle: '@Zoe', links: ['mira'] },
+    ['0 explicit @Zoe handle:zoe', '1 link mira deal:D1'],
+  ],
+  [
+    'several links before several codes, in their order',
+    { links: ['noor', 'mira'], codes: ['MIRA', 'NOOR'] },
+    ['1 link noor deal:D2', '2 link mira deal:D1', '3 code MIRA deal:D1', '4 code NOOR deal:D2'],
+  ],
+  [
+    'what an order that is held names',
+    { codes: ['MIRA', 'NOOR'], doubt: 'incomplete' },
+    ['1 code MIRA deal:D1', '2 code NOOR deal:D2'],
+  ],
   ['nothing where all is of one owner', { dealId: 'D1', codes: ['MIRA'], links: ['mira'] }, []],
   ['nothing of a code that was no longer valid', { codes: ['MIRA', 'PAST'] }, []],
   ['nothing of a code of another brand', { codes: ['MIRA', 'ELSEWHERE'] }, []],
@@ -83,6 +103,54 @@ describe.each(ENGINES)(
       expect(before).toHaveLength(2);
       await other.attribute({ codes: 'NOOR,,noor,D2,,,' });
       expect([await claims(one), await claims(other)]).toEqual([before, []]);
+    });
+
+    test('with every identifier of their owners, for this order alone, and as they were if it is excluded later', async () => {
+      const context = await newContext();
+      const both = { codes: ['NOOR', 'MIRA'], links: [] };
+      await context.read({
+        orders: [order('1', { ...both, collabId: 'C7' }), order('2', { codes: ['NOOR'] })],
+      });
+      await context.attribute({ codes: CODES });
+      const stored = async () => {
+        const { rows } = await sql`
+          select source, order_id, place, kind, written, target, influencer_handle, deal_id, collab_id from intake.order_claims
+          where job = ${context.job} order by order_id, place`.execute(context.db);
+        return rows;
+      };
+      const of = { source: context.source, order_id: '1', collab_id: null };
+      const named = { influencer_handle: null, deal_id: null, collab_id: 'C7' };
+      const claimed = [
+        { ...of, place: 0, kind: 'explicit', written: 'C7', target: 'collab:C7', ...named },
+        {
+          ...of,
+          place: 1,
+          kind: 'code',
+          written: 'NOOR',
+          target: 'deal:D2',
+          influencer_handle: 'noor',
+          deal_id: 'D2',
+        },
+        {
+          ...of,
+          place: 2,
+          kind: 'code',
+          written: 'MIRA',
+          target: 'deal:D1',
+          influencer_handle: '@mira.glow',
+          deal_id: 'D1',
+        },
+      ];
+      expect(await stored()).toEqual(claimed);
+      await context.read({
+        orders: [order('1', { ...both, collabId: 'C7', exclusion: 'test' }), order('3', both)],
+      });
+      await context.attribute();
+      expect(await stored()).toEqual([
+        ...claimed,
+        { ...claimed[1], order_id: '3' },
+        { ...claimed[2], order_id: '3' },
+      ]);
     });
 
     test('updated claims after the codes have changed, even if the decision stays the same', async () => {

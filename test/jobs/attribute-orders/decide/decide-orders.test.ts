@@ -254,6 +254,91 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['links of two owners', { links: ['mira', 'noor'] }, 'held ambiguous_links mira, noor'],
   ['a link that nobody owns', { links: ['newsletter'] }, 'unattributed unknown_link newsletter'],
   ['nothing at all', {}, 'organic'],
+  [
+    'an expired code beside a link that nobody owns',
+    { codes: ['PAST'], links: ['newsletter'] },
+    'unattributed code_expired PAST, newsletter',
+  ],
+  [
+    'of several codes that do not count, the expired one says why',
+    { codes: ['ELSEWHERE', 'FUTURE', 'PAST'] },
+    'unattributed code_expired ELSEWHERE, FUTURE, PAST',
+  ],
+  [
+    '… then the one that is not valid yet',
+    { codes: ['ELSEWHERE', 'FUTURE'] },
+    'unattributed code_not_yet_valid ELSEWHERE, FUTURE',
+  ],
+  [
+    'a code of another brand beside one that nobody owns',
+    { codes: ['WELCOME', 'ELSEWHERE'] },
+    'unattributed code_of_other_brand WELCOME, ELSEWHERE',
+  ],
+  [
+    'a valid code beside one that depends on the time, of an order without one',
+    { codes: ['NOOR', 'PAST'], placedAt: null, paidAt: null },
+    'held unknown_time NOOR, PAST',
+  ],
+  [
+    'a code of several owners beside one that depends on the time, of an order without one',
+    { codes: ['TWICE', 'PAST'], placedAt: null, paidAt: null },
+    'held ambiguous_codes TWICE, PAST',
+  ],
+  [
+    'a code of another brand, of an order without a time',
+    { codes: ['ELSEWHERE'], placedAt: null, paidAt: null },
+    'unattributed code_of_other_brand ELSEWHERE',
+  ],
+  [
+    'a code that depends on the time, of an order whose time is after the export',
+    { codes: ['PAST'], placedAt: '2031-01-01T00:00:00Z' },
+    'held after_export PAST',
+  ],
+  [
+    'a code of an order whose time is after the export',
+    { codes: ['MIRA'], placedAt: '2031-01-01T00:00:00Z' },
+    'held after_export MIRA',
+  ],
+  [
+    'a code that nobody owns, of an order that would be held',
+    { codes: ['WELCOME'], doubt: 'incomplete' },
+    'unattributed unknown_code WELCOME',
+  ],
+  [
+    'codes of two owners, of an order that would be held for another reason',
+    { codes: ['MIRA', 'NOOR'], doubt: 'incomplete' },
+    'held ambiguous_codes MIRA, NOOR',
+  ],
+  [
+    'a link, of an order that may not be whole',
+    { links: ['mira'], doubt: 'incomplete' },
+    'held incomplete mira',
+  ],
+  [
+    'a collaboration, of an order that may not be whole, beside a code',
+    { collabId: 'C7', codes: ['WELCOME'], doubt: 'incomplete' },
+    'held incomplete WELCOME',
+  ],
+  [
+    'the collaboration that the export names wins over its handle',
+    { collabId: 'C7', influencerHandle: 'noor' },
+    'attributed explicit C7 → collab:C7',
+  ],
+  [
+    'the handle of two owners, one of whom the export names',
+    { influencerHandle: 'noor', codes: ['MIRA'] },
+    'attributed explicit noor → handle:noor',
+  ],
+  [
+    'a draft, where the job credits renewals only',
+    { exclusion: 'draft', dealId: 'D7', doubt: 'incomplete' },
+    'excluded draft',
+  ],
+  [
+    'two states of unknown age, one of which excludes the order',
+    { exclusion: 'test', dealId: 'D7', doubt: 'conflicting_states' },
+    'held conflicting_states D7',
+  ],
 ];
 
 /** The rules that hold for the same settings of a job, which are tried together: each order is called by the title of its rule. */
@@ -533,10 +618,22 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         order('r3', { ...both, subtotal: '7.00', currency: 'USD' }),
         order('r4', { ...both, subtotal: '7.00' }),
         order('r5', { codes: ['NOOR'], subtotal: '7.00' }),
+        order('r6', { ...both, subtotal: '3.00' }),
+        order('r7', { ...both, subtotal: '0.50' }),
+        order('r8', { subtotal: '7.00' }),
       ],
     });
     await context.attribute({ codes: CODES });
+    await sql`
+      insert into intake.attributions (job, source, order_id, order_version_id, outcome, currency, is_pending, rules_hash)
+      select ${`another ${context.job}`}, source, order_id, order_version_id, 'organic', currency, false, '' from intake.attributions where job = ${context.job}`.execute(
+      context.db,
+    );
     await context.prepare();
+    // What was refused, or waits, is not kept by the service.
+    await sql`update ledger.entries set state = 'rejected', attempt = 1, state_reason = 'no' where job = ${context.job} and order_id = 'r6'`.execute(
+      context.db,
+    );
     await sql`update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D2' where job = ${context.job} and order_id = 'r4'`.execute(
       context.db,
     );
@@ -554,32 +651,53 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
     );
     const moved = { before: 'handle:noor', after: 'deal:D1', currency: 'EUR', orders: 1, withoutAmount: 0 };
     expect(changes).toEqual([
-      { ...moved, amount: '7.0000', isSent: false },
+      { ...moved, orders: 3, amount: '10.5000', isSent: false },
       { ...moved, currency: 'USD', amount: '7.0000', isSent: false },
       { ...moved, after: 'held: unknown amount', amount: null, withoutAmount: 1, isSent: false },
       { ...moved, amount: '7.0000', isSent: true },
     ]);
   });
 
-  test('leaves an order from before the start date to the job only if a credit of the job may have been sent for it', async () => {
+  test('leaves an order from before the start date to the job only if a credit of the job may have been sent for it, or a backfill sends it', async () => {
     const context = await newContext();
-    const sent = ['sent', 'sent for another job', 'sent for another order', 'sent, but a note'];
-    await context.read({ orders: sent.map((id) => order(id, { codes: ['MIRA'] })) });
+    const STATES: Readonly<Record<string, string>> = {
+      sent: '',
+      'sent for another job': `job = 'another'`,
+      'sent for another order': `order_id = 'other'`,
+      'sent, but a note': `effect = 'note'`,
+      'sent for a removed source': `source = 'removed'`,
+      'sent for a removed source of another platform': `source = 'removed', order_platform = 'elsewhere'`,
+      'sent for another source of the job, of another platform': `source = job || ' 2', order_platform = 'elsewhere'`,
+      'not sent': `state = 'ready', attempt = 0, deal_id = null`,
+      'of a backfill': `state = 'ready', attempt = 0, deal_id = null, backfill_id = $1`,
+      'of a backfill, held': `state = 'held', state_reason = 'changed_since_the_plan', attempt = 0, deal_id = null, backfill_id = $1`,
+    };
+    const ids = Object.keys(STATES);
+    await context.read({ orders: ids.map((id) => order(id, { codes: ['MIRA'] })) });
     await context.attribute({ codes: CODES });
     await context.prepare();
-    await sql`
-      update ledger.entries set state = 'accepted', attempt = 1, deal_id = 'D1',
-        job = case order_id when 'sent for another job' then 'another' else job end,
-        order_id = case order_id when 'sent for another order' then 'other' else order_id end,
-        effect = case order_id when 'sent, but a note' then 'note' else effect end
-      where job = ${context.job}`.execute(context.db);
+    const { rows } = await sql<{ id: string }>`
+      insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, approved_by, approved_at)
+      values (${context.job}, 'running', '2024-01-01', '2024-12-31', 'UTC', '', '{}', ${context.runId}::bigint, 'ada', now())
+      returning backfill_id as id`.execute(context.db);
+    for (const [id, change] of Object.entries(STATES))
+      await sql`
+        update ledger.entries set ${sql.raw(
+          ["state = 'accepted', attempt = 1, deal_id = 'D1'", change]
+            .filter((one, at) => (at === 1 ? one !== '' : !change.includes('state =')))
+            .join(', ')
+            .replace('$1', rows[0]?.id ?? ''),
+        )}
+        where job = ${context.job} and order_id = ${id}`.execute(context.db);
     await context.attribute({ start: { day: '2026-04-11', timeZone: 'UTC' } });
-    expect(await decisions(context)).toEqual([
-      'sent: attributed code MIRA → deal:D1',
-      'sent for another job: excluded before_start',
-      'sent for another order: excluded before_start',
-      'sent, but a note: excluded before_start',
-    ]);
+    const kept = ['sent', 'sent for a removed source', 'of a backfill'];
+    expect(await decisions(context)).toEqual(
+      ids
+        .map(
+          (id) => `${id}: ${kept.includes(id) ? 'attributed code MIRA → deal:D1' : 'excluded before_start'}`,
+        )
+        .toSorted((one, other) => (one.replace(/:.*/, '') < other.replace(/:.*/, '') ? -1 : 1)),
+    );
   });
 
   test('runs as a preview inside a transaction that is rolled back', async () => {

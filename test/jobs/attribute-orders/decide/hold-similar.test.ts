@@ -134,6 +134,29 @@ describe('an id that looks like another one of its source', () => {
   });
 });
 
+test.each(['similar_id', 'similar_order'])(
+  'an order that is held as %s names what it carries, and nobody',
+  async (reason) => {
+    const brandId = newBrand();
+    const { context: first } = await openJob(brandId, 'shopify');
+    await state(first, { 101: {}, '00101': {} });
+    await first.prepare();
+    const { context: second } = await openJob(brandId, 'woocommerce');
+    await state(second, { 101: {} }, { isBrandShared: true });
+    const { rows } = await sql`
+    select outcome, reason, matched_by, matched_value, target, brand_id, influencer_handle, deal_id, collab_id, amount, likeness
+    from intake.attributions where job in (${first.job}, ${second.job}) and reason = ${reason}`.execute(
+      database(),
+    );
+    expect(rows).toEqual([
+      {
+        ...{ outcome: 'held', reason, matched_by: null, matched_value: 'MIRA', target: null, brand_id: null },
+        ...{ influencer_handle: null, deal_id: null, collab_id: null, amount: '10.0000', likeness: null },
+      },
+    ]);
+  },
+);
+
 describe('the same id under another platform of the brand', () => {
   test.each<readonly [string, Given, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
     ['the same amount and minute', {}, {}, 'held similar_order'],

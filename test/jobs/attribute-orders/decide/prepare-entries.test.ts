@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { decideAgain } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
-import { prepareEntries } from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
+import {
+  orderPlatformChanged,
+  prepareEntries,
+} from '../../../../jobs/attribute-orders/decide/prepare-entries.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { ENGINES, openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
@@ -18,7 +21,10 @@ const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given }
 describe.each(ENGINES)('ledger entries on %s', (engine) => {
   const database = useDatabase(engine);
   let brands = 4818;
-  const newContext = (shops?: readonly Shop[]) => {
+  const newContext = (
+    shops?: readonly Shop[],
+    of: { readonly job?: string; readonly platforms?: readonly string[]; readonly brandId?: string } = {},
+  ) => {
     brands += 1;
     const path = join(makeTestFolder(), 'codes.csv');
     const writeCodes = (text: string) => writeFileSync(path, text);
@@ -27,6 +33,7 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       writeCodes,
       brandId: String(brands),
       ...(shops === undefined ? {} : { shops }),
+      ...of,
     });
   };
   /** Creates a context with one order of mira's that has an entry. */
@@ -368,6 +375,96 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
     expect(await context.prepare()).toMatchObject({ created: 0, elsewhere: 2, adjustments: 0 });
   });
 
+  test.runIf(engine === 'a Postgres server')(
+    'count once, with the job and the source that send them, whatever others state about their orders',
+    async () => {
+      const [one, two] = [await openShop(database()), await openShop(database())];
+      const first = await newContext([one, two]);
+      const other = await newContext([one], {
+        job: `other ${first.job}`,
+        platforms: [`platform of ${first.job}`],
+        brandId: String(brands),
+      });
+      const settled = async () => {
+        const { rows } = await sql<{ said: string }>`
+          select concat_ws(' ', case a.job when ${first.job} then 'first,' else 'other,' end, case a.source when ${one.source} then 'one' else 'two' end,
+            a.order_id || ':', a.outcome, a.reason, a.matched_by, a.target, case when a.is_pending then 'pending' end, '→ ' || e.order_id) as said
+          from intake.attributions a left join ledger.entries e using (entry_id)
+          where a.job in (${first.job}, ${other.job}) order by a.job, a.source = ${two.source}, a.order_id`.execute(
+          database(),
+        );
+        return rows.map(({ said }) => said).toSorted();
+      };
+      await one.read({ orders: [mira('1'), mira('2'), mira('3'), order('4')] });
+      await first.attribute({ codes: MIRA });
+      await first.prepare();
+      await two.read({ orders: [mira('1', { total: '12.00' }), order('2'), mira('5')] });
+      await first.attribute();
+      expect(await first.prepare()).toEqual({
+        ...{ created: 1, replaced: 0, withdrawn: 0, adjustments: 1, elsewhere: 1, evident: 0 },
+      });
+      await other.attribute({ codes: MIRA });
+      expect(await other.prepare()).toMatchObject({ created: 0, elsewhere: 3 });
+      const byCode = 'attributed code deal:D1';
+      const ofOne = ['1', '2', '3'];
+      const before = [
+        ...ofOne.map((id) => `first, one ${id}: ${byCode} → ${id}`),
+        ...['first, one 4: organic', 'first, two 1: excluded known_from_another_source'],
+        ...['first, two 2: organic', `first, two 5: ${byCode} → 5`],
+        ...ofOne.map((id) => `other, one ${id}: excluded known_from_another_job`),
+        'other, one 4: organic',
+      ];
+      expect(await settled()).toEqual(before);
+
+      // The first source excludes an order that was not sent; the second one states it, and takes it over.
+      await one.read({ orders: [mira('2', { exclusion: 'test' }), mira('3', { exclusion: 'test' })] });
+      await first.attribute();
+      await first.prepare();
+      await two.read({ orders: [mira('2', { total: '13.00' })] });
+      await first.attribute();
+      expect(await first.prepare()).toMatchObject({ replaced: 1, elsewhere: 0 });
+      expect(await settled()).toEqual(
+        before
+          .filter((said) => !/^(?:first, (?:one [23]|two 2)|other, one 2):/.test(said))
+          .concat(
+            ...['first, one 2: excluded test', 'first, one 3: excluded test → 3'],
+            ...[`first, two 2: ${byCode} → 2`, 'other, one 2: excluded known_from_another_job'],
+          )
+          .toSorted(),
+      );
+    },
+  );
+
+  test.runIf(engine === 'a Postgres server')(
+    'are taken over by another job if the first one credits the unsent order no longer',
+    async () => {
+      const shop = await openShop(database());
+      const first = await newContext([shop]);
+      const platforms = [`platform of ${first.job}`];
+      const second = await newContext([shop], {
+        job: `second ${first.job}`,
+        platforms,
+        brandId: String(brands),
+      });
+      await shop.read({ orders: [mira('1')] });
+      await first.attribute({ codes: MIRA });
+      expect(await first.prepare()).toMatchObject({ created: 1 });
+      await first.attribute({ codes: NOBODY });
+      expect(await first.prepare()).toMatchObject({ withdrawn: 1 });
+      await second.attribute({ codes: MIRA });
+      expect(await second.prepare()).toMatchObject({ created: 0, replaced: 1, elsewhere: 0 });
+      const { rows } = await sql`
+      select a.job = ${first.job} as "isFirst", a.outcome, e.state, e.job = ${second.job} as "isOfSecond"
+      from intake.attributions a left join ledger.entries e using (entry_id) where a.source = ${shop.source} order by 1`.execute(
+        database(),
+      );
+      expect(rows).toEqual([
+        { isFirst: false, outcome: 'attributed', state: 'ready', isOfSecond: true },
+        { isFirst: true, outcome: 'unattributed', state: null, isOfSecond: null },
+      ]);
+    },
+  );
+
   test('can be taken over by another source if the first one excludes the unsent order', async () => {
     const [one, two] = [await openShop(database()), await openShop(database())];
     const context = await newContext([one, two]);
@@ -393,7 +490,20 @@ describe.each(ENGINES)('ledger entries on %s', (engine) => {
       accountId: ACCOUNT,
       orderPlatformBySource: { [context.source]: 'renamed' },
     });
-    await expect(renamed).rejects.toMatchObject({ details: { code: 'order_platform_changed', exitCode: 2 } });
+    const platform = `platform of ${context.job}`;
+    await expect(renamed).rejects.toMatchObject({
+      message: `The ledger knows orders of source ${context.source} with order_platform ${platform}; it is now renamed.`,
+      details: {
+        ...{ code: 'order_platform_changed', exitCode: 2 },
+        help: `Set it back to ${platform}. For another shop, add another source.`,
+        safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
+      },
+    });
+    const blank = orderPlatformChanged({ source: 'shop', before: null, now: 'shopify' });
+    expect([blank.message, blank.details.help]).toEqual([
+      'The ledger knows orders of source shop with order_platform blank; it is now shopify.',
+      'Set it back to its previous value. For another shop, add another source.',
+    ]);
     expect(await entries(context)).toHaveLength(1);
   });
 });

@@ -157,8 +157,8 @@ it('what was sent for a source that was renamed follows the state of the order u
   const first = await open(before);
   const codes = 'MIRA,,mira,D1,,,';
   const mira = (id: string, given = {}) => order(id, { codes: ['MIRA'], ...given });
-  await before.read({ orders: [...Object.keys(STATED), 'both'].map((id) => mira(id)) });
   await before.read({ orders: Object.keys(UNCHANGED).map((id) => mira(id)) });
+  await before.read({ orders: [...Object.keys(STATED), 'both'].map((id) => mira(id)) });
   await first.attribute({ codes });
   await first.prepare();
   await bring(first, 'accepted');
@@ -178,7 +178,7 @@ it('what was sent for a source that was renamed follows the state of the order u
   });
   await other.read({ orders: [mira('both', { total: '8.00' })] });
   await second.attribute({ codes });
-  const [changed = 0, unchanged] = await decidedAt();
+  const [unchanged, changed = 0] = await decidedAt();
   await second.prepare();
   const { rows } = await sql<{ said: string }>`
     select concat_ws(' ', a.order_id, o.order_id, case o.source when ${now.source} then 'now' when ${other.source} then 'other' else 'before' end,
@@ -192,7 +192,7 @@ it('what was sent for a source that was renamed follows the state of the order u
       'both both other sent',
     ].toSorted(),
   );
-  const [after = 0, same] = await decidedAt();
+  const [same, after = 0] = await decidedAt();
   expect(after, 'the reports compare the file of these orders again').toBeGreaterThan(changed);
   expect(same, 'and no other one').toBe(unchanged);
   const noted = await adjustments(first);

@@ -97,6 +97,22 @@ test.each(HELD)('%s: a decision excludes the order for good, whatever it states 
   expect(await decisions(shop)).toEqual(['#7: excluded ruled_out']);
 });
 
+test.each<readonly [string, Given, readonly string[]]>([
+  ['nothing excludes', {}, CREDITED],
+  ['is cancelled', { cancelledAt: '2026-04-11T00:00:00Z' }, ['#7: excluded cancelled']],
+  ['a rule excludes', { exclusion: 'test' }, ['#7: excluded test']],
+  ['has a status that is not credited', { status: 'pending' }, ['#7: excluded status_pending']],
+  ['was refunded in full', { refunded: '10.00' }, ['#7: excluded fully_refunded']],
+])(
+  'of two states of unknown age, the last of which %s, none decides until a person has confirmed it',
+  async (_, given, confirmed) => {
+    const shop = await openShop({ ...given, doubt: 'conflicting_states' });
+    expect(await decisions(shop)).toEqual(['#7: held conflicting_states MIRA']);
+    await rule(shop, {});
+    expect(await decisions(shop)).toEqual(confirmed);
+  },
+);
+
 test('a decision settles its own reason, and no other one', async () => {
   const shop = await openShop({ status: 'mystery', doubt: 'incomplete' });
   await rule(shop, {});
