@@ -130,6 +130,8 @@ it('the mark gets the claims of each commit as a journal of their own, before an
   const folder = makeTestFolder();
   const owner = randomUUID();
   const journal = openJournal({ ...LEDGER, mark, folder, owner });
+  await journal.claimed([]);
+  expect([noted, journal.last()]).toEqual([[], null]);
   await journal.claimed([place(1), place(2)]);
   await journal.claimed([place(3)]);
   await journal.claimed([]);
@@ -141,4 +143,27 @@ it('the mark gets the claims of each commit as a journal of their own, before an
     ...{ head: { owner, ledger: LEDGER.ledgerId }, isDamaged: false },
     open: [{ entryId: '1' }, { entryId: '2' }],
   });
+});
+
+it('a process whose claims the mark did not get sends none of them, and leaves its journal open for the next one', async () => {
+  const kept: unknown[] = [];
+  const mark = {
+    note: async () => {
+      throw new Error('the mark cannot be written');
+    },
+    keep: async (journal: unknown) => void kept.push(journal),
+  } as unknown as NonNullable<Parameters<typeof openJournal>[0]['mark']>;
+  const folder = makeTestFolder();
+  const owner = randomUUID();
+  const journal = openJournal({ ...LEDGER, mark, folder, owner });
+  await journal.claimed([place(1)]);
+  await expect(journal.writing(place(1))).rejects.toThrow('the mark cannot be written');
+  await journal.close();
+  expect(readdirSync(folder).filter((name) => !name.includes('lock'))).toEqual([`${owner}.open.ndjson`]);
+  expect(isDead(join(folder, `${owner}.open.ndjson`))).toBe(true);
+  expect(await read(join(folder, `${owner}.open.ndjson`))).toMatchObject({
+    isClosed: false,
+    open: [{ entryId: '1' }],
+  });
+  expect([kept, readLineCount(owner)?.lines]).toEqual([[], 2]);
 });
