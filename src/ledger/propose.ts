@@ -207,7 +207,7 @@ export function isOwnAdjustment(row: string): RawBuilder<boolean> {
  * the one before it. An adjustment that would repeat the previous one is not stored.
  */
 async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
-  const isResponsible = sql<boolean>`coalesce(c.is_own or c.is_successor, false)`;
+  const isResponsible = sql<boolean>`(c.is_own or c.is_successor)`;
   return execute(trx)`
     insert into ledger.adjustments
       (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)

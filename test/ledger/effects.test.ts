@@ -6,7 +6,7 @@ import { dealBody } from '../../src/ledger/effects/deal.ts';
 import { effects } from '../../src/ledger/effects/index.ts';
 import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
 import { outreachBody } from '../../src/ledger/effects/outreach.ts';
-import { referralBody } from '../../src/ledger/effects/referral.ts';
+import { type OrderNotes, referralBody, referralDetails } from '../../src/ledger/effects/referral.ts';
 import { useDatabase } from '../intake/story.ts';
 
 const database = useDatabase('a Postgres server');
@@ -53,6 +53,25 @@ it('what is sent is exactly what the contract says: numbers, texts, lists, words
     said.push([title, rows[0]?.body]);
   }
   expect(said).toEqual(BODIES.map(([title, , expected]) => [title, expected]));
+});
+
+it('the note of a shop is sent if the job asks for it, alone or behind the reference, and none if there is none', async () => {
+  const detailsOf = async (orderNotes: OrderNotes, note: string | null) => {
+    const { rows } = await sql<{ details: unknown }>`
+      select ${referralDetails(sql`${note}::text`, orderNotes)} as details`.execute(database());
+    return rows[0]?.details;
+  };
+  expect([
+    ...[
+      await detailsOf('ours', 'a gift'),
+      await detailsOf('theirs', 'a gift'),
+      await detailsOf('both', 'a gift'),
+    ],
+    ...[await detailsOf('theirs', null), await detailsOf('both', null)],
+  ]).toEqual([
+    ...[null, { note: 'a gift', is_note_alone: true }, { note: 'a gift', is_note_alone: false }],
+    ...[null, null],
+  ]);
 });
 
 it('each entry is called by what it is about', async () => {

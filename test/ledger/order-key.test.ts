@@ -199,6 +199,8 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     ['HShop', '5006', 'accepted'],
     ['HSHOP', '5007', 'accepted'],
     ['HShop', '5007', 'accepted'],
+    // Under another spelling of the platform only.
+    ['HSHOP', '5008', 'accepted'],
   ])
     await sql`
       insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id, amount, currency, deal_id, run_id)
@@ -234,7 +236,7 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
 
   const before = await entries({ db, job: source });
   const context = await openJob(db, 'HShop', shop);
-  expect(await read(context, ['5001', '5002', '5003', '5004', '5005', '5006', '5007'])).toEqual({
+  expect(await read(context, ['5001', '5002', '5003', '5004', '5005', '5006', '5007', '5008'])).toEqual({
     created: 1,
     replaced: 0,
     withdrawn: 0,
@@ -254,13 +256,14 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     '5005: attributed code MIRA → deal:D1',
     '5006: attributed code MIRA → deal:D1',
     '5007: attributed code MIRA → deal:D1',
+    '5008: attributed code MIRA → deal:D1',
   ]);
   // The database and the staging of new orders agree on which ids are similar.
   const similar = await sql<{ order_id: string; similar_to: string | null }>`
     select order_id, similar_to from intake.orders where is_current`.execute(db);
   for (const { order_id: id, similar_to: loose } of similar.rows)
     expect([id, loose]).toEqual([id, similarId(id)]);
-  expect(similar.rows).toHaveLength(7 + SIMILAR.length);
+  expect(similar.rows).toHaveLength(8 + SIMILAR.length);
   const { rows } = await sql`
     select a.order_id, e.key from intake.attributions a join ledger.entries e using (entry_id) order by 1`.execute(
     db,
@@ -273,5 +276,6 @@ test('an upgrade posts no order again that an earlier version posted, or was tol
     { order_id: '5006', key: '["HShop","5006"]' },
     // Of several entries, that of the platform as the source writes it.
     { order_id: '5007', key: '["HShop","5007"]' },
+    { order_id: '5008', key: '["HSHOP","5008"]' },
   ]);
 });

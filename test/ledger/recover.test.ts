@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -146,6 +146,14 @@ describe('the journal of a process that has ended', () => {
       );
     expect(await settle()).toMatchObject({ answered: 0, neverSent: 0, closed: [{}] });
     expect(await states()).toEqual(['ready', 'sending', 'ready', 'accepted']);
+  });
+
+  it('that was closed since it was listed is left alone', async () => {
+    const { folder, settle } = await leaveJournal();
+    await settle();
+    // A name without a file, as between the listing and the lock.
+    symlinkSync(join(folder, 'gone'), join(folder, `${randomUUID()}.open.ndjson`));
+    expect(await settle()).toEqual({ answered: 0, neverSent: 0, unreadable: [], closed: [] });
   });
 
   it('of another ledger is left alone, and one without a head is reported', async () => {

@@ -1,7 +1,9 @@
-import { connect, type Socket } from 'node:net';
+import { EventEmitter } from 'node:events';
+import { connect, type Server, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { BodyPool } from '../../../src/ledger/receiver/body-pool.ts';
+import { limitConnections } from '../../../src/ledger/receiver/limit-connections.ts';
 import { type Receiver, startReceiver } from '../../../src/ledger/receiver/start-receiver.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { deliver, orderEvent, SETTINGS } from './deliver.ts';
@@ -65,6 +67,32 @@ it('an address keeps its connections while another one floods the receiver', asy
   const { open } = await flood(receiver, { count: 600, text: HALF_A_REQUEST });
   await waitFor(() => open() <= 500);
   expect(early.open()).toBe(5);
+});
+
+it('hosts are told apart by their IPv4 address, however it is written, or by the first half of their IPv6 address', () => {
+  const server = new EventEmitter();
+  limitConnections(server as Server, { total: 100, perAddress: 1 });
+  const admits = (remoteAddress: string): boolean => {
+    let isClosed = false;
+    const socket = { remoteAddress, once: () => {}, destroy: () => (isClosed = true) };
+    server.emit('connection', socket);
+    return !isClosed;
+  };
+  expect(
+    [
+      ...['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', 'fe80:db8:1:2::1', '2001:db8:1:3::1'],
+      ...['10.0.0.1', '::ffff:10.0.0.1', '::FFFF:10.0.0.2'],
+    ].map(admits),
+  ).toEqual([true, false, true, true, true, false, true]);
+});
+
+it('bodies that are small together wait for their ends, whatever the largest one that is allowed', async () => {
+  const receiver = await openStoring({ maxBodyBytes: 1_000 });
+  const text = `POST /webhooks HTTP/1.1\r\nhost: x\r\nx-service-signature: 00\r\ncontent-length: 900\r\n\r\n${'x'.repeat(800)}`;
+  const { open } = await flood(receiver, { count: 4, text });
+  expect(await deliver(receiver.url, orderEvent('1'))).toBe(200);
+  expect(await (await fetch(new URL('/health', receiver.url))).json()).toEqual({ status: 'ok' });
+  expect(open()).toBe(4);
 });
 
 it('a request without a signature is rejected before its body arrives', async () => {
