@@ -32,7 +32,7 @@ import {
 } from '../../../../jobs/attribute-orders/backfill/report.ts';
 import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
 import { loadConfig } from '../../../../jobs/index.ts';
-
+import { BACKFILL_RULES } from '../../../../src/core/backfill.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../../src/db/in-transaction.ts';
 import { beginRun } from '../../../../src/ops/run-record.ts';
@@ -353,9 +353,16 @@ describe('a backfill that is started', () => {
       { orders: [mira('july', { placedAt: '2025-07-07T00:00:00Z' })] },
       { uri: 'file:///2.csv' },
     );
+    await shop.read(
+      { orders: [order('organic', { placedAt: '2025-05-07T00:00:00Z' })] },
+      { uri: 'file:///3.csv' },
+    );
     await shop.attribute({ codes: MIRA, start: START });
+    await sql`update intake.attributions set decided_at = '2026-01-01' where job = ${shop.job}`.execute(
+      shop.db,
+    );
     expect(await decisions(shop)).toEqual(
-      ['1', '2', 'july', 'nobody'].map((id) => `${id}: excluded before_start`),
+      ['1', '2', 'july', 'nobody', 'organic'].map((id) => `${id}: excluded before_start`),
     );
     // As if no run of the job had decided anything yet.
     await sql`delete from intake.revenue_rules where job = ${shop.job}`.execute(shop.db);
@@ -372,8 +379,8 @@ describe('a backfill that is started', () => {
       ['2', 'ready'],
     ]);
     const { rows } = await sql`
-      select a.order_id, a.outcome, a.reason, a.matched_by, a.matched_value, a.target, a.deal_id, a.influencer_handle, a.amount::float8 as amount,
-        a.currency, a.brand_id, a.is_pending, e.order_id as entry_of, e.backfill_id
+      select a.order_id, a.outcome, a.reason, a.matched_by, a.matched_value, a.target, a.deal_id, a.collab_id, a.influencer_handle, a.amount::float8 as amount,
+        a.currency, a.brand_id, a.is_pending, a.rules_hash, a.decided_at > '2026-01-01' as "isNew", e.order_id as entry_of, e.backfill_id
       from intake.attributions a left join ledger.entries e using (entry_id) where a.job = ${shop.job} order by 1`.execute(
       shop.db,
     );
@@ -394,17 +401,19 @@ describe('a backfill that is started', () => {
         is_pending: false,
         backfill_id: id,
       },
+      ...{ collab_id: null, rules_hash: BACKFILL_RULES, isNew: true },
     };
     expect(rows).toEqual([
       { ...credited, order_id: '1', entry_of: '1' },
       { ...credited, order_id: '2', entry_of: '2' },
-      expect.objectContaining({ order_id: 'july', outcome: 'excluded', entry_of: null }),
+      expect.objectContaining({ order_id: 'july', outcome: 'excluded', entry_of: null, isNew: false }),
       expect.objectContaining({
         order_id: 'nobody',
         outcome: 'excluded',
         reason: 'before_start',
         entry_of: null,
       }),
+      expect.objectContaining({ order_id: 'organic', outcome: 'excluded', entry_of: null, isNew: false }),
     ]);
     expect(await findUnfinished(shop.db, shop.job)).toMatchObject({
       ...{
@@ -416,7 +425,7 @@ describe('a backfill that is started', () => {
       },
     });
     expect(await shop.start(id), 'again').toEqual({ kind: 'not_planned' });
-    expect(await shop.groups()).toEqual(['2025-05 organic -: 1, 10 EUR', '2025-05 waiting -: 2, 20 EUR']);
+    expect(await shop.groups()).toEqual(['2025-05 organic -: 2, 20 EUR', '2025-05 waiting -: 2, 20 EUR']);
   });
 
   test('is started by one of two processes that start it at the same time', async () => {
