@@ -98,6 +98,19 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   expect((await statesOf(db))[0]).toBe('both held no_longer_attributed');
   expect((await seed(db, 'a.csv', ['both']))?.orders).toBe(1);
   const seeds = await listSeeds(db);
+  expect(seeds[2]).toEqual({
+    ...{ seedId: '1', fileName: 'a.csv', orders: 3, reason: 'before', seededBy: 'ada', undoneBy: 'bob' },
+    ...{ seededAt: expect.any(Date), undoneAt: expect.any(Date) },
+  });
+  const evidence = await db
+    .selectFrom('ledger.evidence')
+    .selectAll()
+    .orderBy('evidence_id')
+    .executeTakeFirst();
+  expect(evidence).toMatchObject({
+    ...{ kind: 'seeded', seed_id: '1', order_platform: 'shopify', order_id: 'both', entry_id: '1' },
+    ...{ deal_id: null, collab_id: null, amount: '10.0000', currency: 'EUR', reason: null },
+  });
   expect(seeds.map(({ seedId, fileName, orders, undoneBy }) => [seedId, fileName, orders, undoneBy])).toEqual(
     [
       ['3', 'a.csv', 1, null],
