@@ -74,6 +74,21 @@ it('the note of a shop is sent if the job asks for it, alone or behind the refer
   ]);
 });
 
+it('each effect has its operation, the member that names its attempt, and whether whoever accepts a doubt names a deal', () => {
+  const kinds = Object.entries(effects).map(([name, { effect, operation, referenceMember, namesDeal }]) => {
+    expect(effect).toBe(name);
+    return [effect, operation, referenceMember, namesDeal];
+  });
+  expect(kinds.toSorted()).toEqual([
+    ['click', 'new_influencer_click', null, true],
+    ['create_deal', 'create_deal', null, true],
+    ['note', 'create_note', null, false],
+    ['outreach', 'submit_influencers', null, false],
+    ['referral', 'new_influencer_referral', 'order_notes', true],
+    ['task', 'create_task', null, false],
+  ]);
+});
+
 it('each entry is called by what it is about', async () => {
   const named = async (
     effect: Effect,

@@ -34,7 +34,11 @@ async function openBacklog() {
   );
   const second = await entry('second');
   await change(second, sql`not_before = clock_timestamp() - interval '1 second'`);
-  await change(resting, sql`not_before = clock_timestamp() + interval '1 hour'`);
+  await change(
+    resting,
+    sql`not_before = clock_timestamp() + interval '1 hour', state_reason = 'connection refused'`,
+  );
+  await change(second, sql`state_reason = 'another reason'`);
   return { db, backfill, first, second, resting, planned };
 }
 
@@ -70,11 +74,11 @@ it('they are divided into ranges of at most so many, and up to a limit in all', 
 it('they are counted beside those that are being sent and the time until the next one that backs off', async () => {
   const { db, backfill, resting } = await openBacklog();
   expect([await countSending(db, RUNS), await countSending(db, backfill)]).toEqual([1, 0]);
-  const { ready, resting: backingOff, nextInMs } = await countReady(db, RUNS);
-  expect([ready, backingOff]).toEqual([2, 1]);
+  const { ready, resting: backingOff, why, nextInMs } = await countReady(db, RUNS);
+  expect([ready, backingOff, why]).toEqual([2, 1, 'connection refused']);
   expect(nextInMs).toBeGreaterThan(3_500_000);
   expect(nextInMs).toBeLessThanOrEqual(3_600_000);
-  expect(await countReady(db, backfill)).toMatchObject({ ready: 1, resting: 0, nextInMs: null });
+  expect(await countReady(db, backfill)).toEqual({ ready: 1, resting: 0, why: null, nextInMs: null });
   await sql`update ledger.entries set not_before = null where entry_id = ${resting}::bigint`.execute(db);
   expect(await countReady(db, RUNS)).toMatchObject({ ready: 3, resting: 0, nextInMs: null });
 });

@@ -107,6 +107,10 @@ describe('the faults of an SQL template', () => {
       'where true',
       'where a is not distinct from b',
     ]);
+    expect(sqlFaultsOf('select distinct a from t')).toEqual(['select a from t']);
+    expect(sqlFaultsOf('a = any (array(select distinct b from t))')).toEqual([
+      'a <> any (array(select distinct b from t))',
+    ]);
     expect(sqlFaultsOf('update t set a = b, c = d where e')).toEqual([
       'update t set c = d where e',
       'update t set a = b where e',

@@ -104,7 +104,8 @@ export function sqlMutants(
       case 'left':
         return next?.text === 'join' ? [{ start: token.start, end: next.start, text: '' }] : [];
       case 'distinct':
-        return /^(is|not)$/.test(before?.text ?? '')
+        // An array that is asked whether it has a value says the same if it has it twice.
+        return /^(is|not)$/.test(before?.text ?? '') || tokens[at - 5]?.text === 'any'
           ? []
           : [{ start: token.start, end: next?.start ?? token.end, text: '' }];
       case 'desc':

@@ -111,10 +111,27 @@ describe('a request gate', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(145);
   });
 
+  it('waits a second if a 429 does not say how long, and at least as long as the longest wait that was asked for', () => {
+    const asked: (readonly [string, number])[] = [];
+    const { gate } = gateWith({ onWait: (reason, waitMs) => asked.push([reason, waitMs]) });
+    for (const retryAfterMs of [null, 60_000, 10])
+      gate.report({ kind: 'throttled', httpStatus: 503, retryAfterMs });
+    const why = 'the service asks to slow down (503)';
+    expect(asked).toEqual([
+      [why, 1_000],
+      [why, 60_000],
+      [why, 10],
+    ]);
+    expect([gate.stopped(), gate.concurrency()]).toEqual([null, 1]);
+  });
+
   it('stops if its lease may no longer be in force', async () => {
     const { gate } = gateWith({ isLeaseHeld: () => false });
     expect(await gate.enter()).toBe(false);
-    expect(gate.stopped()?.kind).toBe('lease_lost');
+    expect(gate.stopped()).toEqual({
+      kind: 'lease_lost',
+      message: 'another process took over, or the database was unreachable for too long',
+    });
   });
 
   it('lets no claimed request be written once its lease may no longer be in force, or once it is stopped', () => {
@@ -300,7 +317,7 @@ describe('a request gate', () => {
 
   it('probes the service after five requests in a row that could not be written', async () => {
     let probes = 0;
-    const { gate } = gateWith({
+    const { gate, waits } = gateWith({
       probe: async () => {
         probes += 1;
         return true;
@@ -309,5 +326,6 @@ describe('a request gate', () => {
     for (let count = 0; count < 5; count += 1) gate.report(notWritten);
     expect(await gate.enter()).toBe(true);
     expect(probes).toBe(1);
+    expect(waits).toEqual(['5 requests in a row could not be sent; polling the service']);
   });
 });

@@ -228,12 +228,14 @@ describe('the plan of a backfill', () => {
         source = case order_id when 'of another source' then ${second?.source} else source end
       where job = ${shop.job}`.execute(shop.db);
     await sql`delete from intake.attributions where job = ${shop.job}`.execute(shop.db);
-    await shop.read({ orders: [mira('both')] });
-    await second?.read({ orders: [mira('both', { total: '9.00' })] });
+    // Of one that only the second one credits, nothing is posted by the first.
+    await shop.read({ orders: [mira('both'), mira('credited by one', { codes: [] })] });
+    await second?.read({ orders: [mira('both', { total: '9.00' }), mira('credited by one')] });
     expect(await shop.groups()).toEqual([
       '2025-05 excluded known_from_another_job: 1, 10 EUR',
       '2025-05 excluded known_from_another_source: 2, 19 EUR',
-      '2025-05 to_post -: 1, 10 EUR',
+      '2025-05 organic -: 1, 10 EUR',
+      '2025-05 to_post -: 2, 20 EUR',
     ]);
   });
 

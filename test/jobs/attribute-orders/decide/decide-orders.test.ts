@@ -6,8 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { decideByRule } from '../../../../jobs/attribute-orders/decide/decide-by-rule.ts';
 import {
   type AttributeOrdersOptions,
+  decide,
   decideOrders,
 } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
+import {
+  type AttributionRules,
+  filesToAttribute,
+} from '../../../../jobs/attribute-orders/decide/decisions.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { ENGINES, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
@@ -565,6 +570,73 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       expect(hashes[0], 'rules that a job leaves at their defaults').toBe(
         createHash('sha256').update(written).digest('base64url'),
       );
+    },
+  );
+
+  test.runIf(isServer)(
+    'for a period decides about the orders of its days alone, and leaves those from the start date on to the runs',
+    async () => {
+      const context = await newContext();
+      const timeZone = 'Europe/Amsterdam';
+      const times = {
+        ...{ before: '2026-04-08T21:59:59Z', first: '2026-04-08T22:00:00Z', second: '2026-04-09T21:59:59Z' },
+        ...{ start: '2026-04-09T22:00:00Z', last: '2026-04-10T21:59:59Z', after: '2026-04-10T22:00:00Z' },
+      };
+      await context.read({
+        orders: [
+          ...Object.entries(times).map(([id, placedAt]) => order(id, { placedAt, codes: ['MIRA'] })),
+          ...[order('undated', { placedAt: null }), order('paid', { placedAt: null, paidAt: times.second })],
+        ],
+      });
+      await context.attribute({ codes: CODES });
+      const decidedFor = (start: AttributionRules['start'], period: AttributionRules['period']) =>
+        inTransaction(context.db, async (trx) => {
+          const rules: AttributionRules = {
+            ...{ job: context.job, brandId: '4819', revenue: 'total', attribution: 'code', rulesHash: '' },
+            ...{
+              creditsDrafts: false,
+              creditsRenewals: true,
+              hasTerms: false,
+              isBrandShared: false,
+              start,
+              period,
+            },
+            sources: [
+              {
+                ...{ source: context.source, orderPlatform: 'shopify', credited: 'any', notCredited: [] },
+                mayLackColumn: false,
+              },
+            ],
+          };
+          await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(rules)}`.execute(
+            trx,
+          );
+          await decide(trx, rules);
+          const { rows } = await sql<{ said: string }>`
+          select order_id || ' ' || outcome as said from decided_orders order by order_id collate "C"`.execute(
+            trx,
+          );
+          return rows.map(({ said }) => said);
+        });
+      const days = { fromDay: '2026-04-09', toDay: '2026-04-10', timeZone };
+      const inPeriod = [
+        'first attributed',
+        'last attributed',
+        'paid organic',
+        'second attributed',
+        'start attributed',
+      ];
+      expect(await decidedFor(null, days)).toEqual(inPeriod);
+      expect(await decidedFor({ day: '2026-04-10', timeZone }, days)).toEqual([
+        ...['first attributed', 'paid organic', 'second attributed'],
+      ]);
+      expect(await decidedFor(null, { ...days, toDay: '2026-04-09' })).toEqual([
+        ...['first attributed', 'paid organic', 'second attributed'],
+      ]);
+      expect(await decidedFor({ day: '2026-04-10', timeZone }, null), 'a run').toEqual([
+        ...['after attributed', 'before excluded', 'first excluded', 'last attributed', 'paid excluded'],
+        ...['second excluded', 'start attributed', 'undated organic'],
+      ]);
     },
   );
 
