@@ -111,6 +111,12 @@ describe('a decision of a person', () => {
     ]);
     expect((await readFacts(db, entryId)).state).toBe('written_off');
     expect(await worker.claim(entryId)).toBeNull();
+    // Nor does an answer that is found after all change it.
+    for (const outcome of [accepted, rejectedBy(404), doubt])
+      expect(await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'journal')).toEqual([
+        null,
+      ]);
+    expect((await readFacts(db, entryId)).state).toBe('written_off');
   });
 
   it('that accepts a doubt stores the deal and the collaboration that are known, and keeps what was', async () => {

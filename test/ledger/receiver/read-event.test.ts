@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readEvent, toMismatch } from '../../../src/ledger/receiver/read-event.ts';
+import { readEvent, redactEvent, toMismatch } from '../../../src/ledger/receiver/read-event.ts';
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -92,6 +92,45 @@ it('a change of a code or a link has its old and its new value, as far as the ev
     { kind: 'custom_link', oldValue: 'a', newValue: null },
     null,
   ]);
+});
+
+it('exactly these values of an event are stored; of all others only whether they were null, true or false', () => {
+  const stored = [
+    ...['deal_id', 'collab_id', 'brand_id', 'deal_url', 'webhook_timestamp', 'webhook_type', 'deal_name'],
+    ...['dealflow_funnel_step', 'dealflow_type', 'dealflow_name', 'nr_followers', 'platform', 'order_id'],
+    ...[
+      'order_name',
+      'order_revenue',
+      'order_currency',
+      'order_timestamp',
+      'match_types',
+      'account_currency',
+    ],
+    ...[
+      'account_currency_revenue',
+      'paid_commission',
+      'commission_rate',
+      'discount_codes',
+      'old_discount_code',
+    ],
+    ...['new_discount_code', 'old_discount_perc', 'new_discount_perc', 'old_custom_link', 'new_custom_link'],
+    ...['old_custom_link_target', 'new_custom_link_target', 'old_commission_perc', 'new_commission_perc'],
+    ...[
+      'payout_currency',
+      'payout_amount',
+      'post_url',
+      'post_type',
+      'published_time',
+      'received_time',
+      'quantity',
+    ],
+  ];
+  const event = Object.fromEntries(stored.map((name) => [name, ['x', 1]]));
+  expect(redactEvent(event)).toEqual(event);
+  expect(redactEvent({ name: 'x', of: [1, null, true, { order_id: '7', title: 'x' }] })).toEqual({
+    name: '[not stored]',
+    of: ['[not stored]', null, true, { order_id: '7', title: '[not stored]' }],
+  });
 });
 
 it('of an event that is signed otherwise only the settings that fit are kept, under another digest than its own', () => {

@@ -131,6 +131,10 @@ describe('the receiver', () => {
     });
     expect(answer.status).toBe(401);
     expect(await answer.json()).toEqual({ message: 'The header X-Service-Signature is missing.' });
+    // Under another name it is genuine: what to describe is stored.
+    expect(await db.selectFrom('ops.webhook_events').select(['kind', 'body']).execute()).toEqual([
+      { kind: 'signature_mismatch', body: { signature_header: 'x-acme-signature' } },
+    ]);
   });
 
   it('reports the port if it is in use', async () => {
