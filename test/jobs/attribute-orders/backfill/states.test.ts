@@ -36,7 +36,7 @@ import { BACKFILL_RULES } from '../../../../src/core/backfill.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../../src/db/in-transaction.ts';
 import { beginRun } from '../../../../src/ops/run-record.ts';
-import { openShop, order, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
+import { openShop, order, rejection, type Shop as SourceShop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { ACCOUNT, type Context, decisions, entries, openContext } from '../decide/story.ts';
 
@@ -567,7 +567,10 @@ describe('a backfill that ends', () => {
   test('is paused, continued and cancelled by people only in the states that allow it, and says what becomes of its orders', async () => {
     const shop = await open();
     const { db, job } = shop;
-    await shop.read({ orders: ['1', '2', '3', '4', '5', '6'].map((id) => mira(id)) });
+    await shop.read({
+      orders: ['1', '2', '3', '4', '5', '6'].map((id) => mira(id)),
+      rejected: [rejection(2)],
+    });
     await shop.attribute({ codes: MIRA, start: START });
     const plan = await shop.plan();
     const { id } = plan;
@@ -647,7 +650,7 @@ describe('a backfill that ends', () => {
       amounts: [{ currency: 'EUR', accepted: '10.0000' }],
     });
     expect(await reportBackfill(db, shop.runId)).toMatchObject({
-      counts: { files: 1, rows: 6, planned: 6, entries: { accepted: 0, in_doubt: 0 } },
+      counts: { files: 1, rows: 8, rejected_rows: 2, planned: 6, entries: { accepted: 0, in_doubt: 0 } },
       amounts: [],
     });
     const backfill = { backfillId: id, job, plan: plan.plan };

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { decideOrders } from '../../../../jobs/attribute-orders/decide/decide-orders.ts';
 import type { AttributionRules } from '../../../../jobs/attribute-orders/decide/decisions.ts';
-import { gateOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
+import { gateOf, revenueOf } from '../../../../jobs/attribute-orders/decide/gate.ts';
 import { loadCodes } from '../../../../src/codes/load-codes.ts';
 import { FileHeld } from '../../../../src/core/held/file-held.ts';
 import type { StagedOrder } from '../../../../src/core/order.ts';
@@ -15,7 +15,7 @@ import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { statusRules } from '../../../../src/intake/layout/status-rules.ts';
 import type { Layout } from '../../../../src/intake/layout/to-layout.ts';
 import { mapText } from '../../../intake/orders/map/map-text.ts';
-import { openShop, useDatabase } from '../../../intake/story.ts';
+import { openShop, order, useDatabase } from '../../../intake/story.ts';
 import { type ExampleRow, exampleRow } from '../../../support/example-row.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { HEADER } from './story.ts';
@@ -225,4 +225,31 @@ test('nothing unknown, missing or in another spelling is credited, whatever the 
   expect(combinations).toBeGreaterThan(4_000);
   expect(previewed).toBeGreaterThan(3_500);
   expect(wrong).toEqual([]);
+});
+
+test('a preview knows the amount by each rule, and holds an order that names a brand while that of the job is not known', () => {
+  const paid = order('1', { total: '10.00', subtotal: '8.00', refunded: '2.50' });
+  const amounts = (['total', 'subtotal', 'total_less_refunds'] as const).map((revenue) =>
+    revenueOf(paid, revenue),
+  );
+  expect(amounts.map(Number)).toEqual([10, 8, 7.5]);
+  expect(revenueOf({ ...paid, refunded: null }, 'total_less_refunds')).toBe('10.0000');
+  expect(revenueOf({ ...paid, refunded: '11.00' }, 'total_less_refunds')).toBeNull();
+  const judge = (brandId: string | null, named: string | null) =>
+    gateOf({
+      brandId,
+      revenue: 'total',
+      creditsDrafts: false,
+      creditsRenewals: true,
+      needsTime: false,
+    }).judge(
+      { ...paid, brandId: named },
+      {
+        statuses: { credited: 'any', notCredited: [], mayLackColumn: false },
+        exportedAtMs: exportedAtMs(null),
+      },
+    );
+  expect([judge(null, null), judge('1', '1'), judge('1', null)]).toEqual([null, null, null]);
+  expect(judge(null, '1')).toEqual({ outcome: 'held', reason: 'unknown_brand' });
+  expect(judge('2', '1')).toEqual({ outcome: 'excluded', reason: 'other_brand' });
 });

@@ -88,6 +88,7 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
     return rows;
   };
   const ofAnother = await decided(other.job, before);
+  const read = await files();
   const left = await open([now, third]);
   await now.read({
     orders: [
@@ -126,6 +127,10 @@ it('of a source that a job no longer reads, only what was sent or waits to be se
   expect(removed.map(({ of }) => of)).toEqual([
     ...['another job before', 'before, removed', 'before, removed', 'now', 'now', 'third'],
   ]);
+
+  // The reports compare the files of these orders again.
+  const times = removed.filter(({ of }) => of === 'before, removed').map(({ at }) => at.getTime());
+  expect(Math.min(...times)).toBeGreaterThan(Math.max(...read.map(({ at }) => at.getTime())));
 
   await bringTo('refused later', ['rejected', 'no such deal']);
   await left.attribute({ codes });
