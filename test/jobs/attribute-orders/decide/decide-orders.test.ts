@@ -561,6 +561,12 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
         hashes.push(rows[0]?.hash ?? '');
       }
       expect(new Set(hashes).size).toBe(hashes.length);
+      await decideOrders(context.db, plain);
+      expect(await decideOrders(context.db, plain), 'it has decided').toEqual({ decided: 0 });
+      const another = { ...plain, job: `another ${context.job}` };
+      expect(await decideOrders(context.db, another), 'whatever another job has decided').toEqual({
+        decided: 1,
+      });
       const written = JSON.stringify([
         'codes',
         '4819',
