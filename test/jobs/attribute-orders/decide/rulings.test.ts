@@ -199,4 +199,16 @@ test('a subject that is given twice is decided once', async () => {
     shop.db,
   );
   expect(rows).toEqual([{ status: 'mystery' }]);
+  // A decision about another status leaves it in force.
+  await inTransaction(shop.db, (trx) =>
+    storeRulings(trx, {
+      subjects: [{ ...subject, status: 'other' }],
+      ...{ decision: 'exclude', decidedBy: 'tester' },
+    }),
+  );
+  const { rows: inForce } = await sql`
+    select status from intake.rulings where source = ${shop.source} and withdrawn_at is null order by 1`.execute(
+    shop.db,
+  );
+  expect(inForce).toEqual([{ status: 'mystery' }, { status: 'other' }]);
 });
