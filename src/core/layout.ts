@@ -92,7 +92,7 @@ export type SummedField = 'total' | 'subtotal' | 'refunded';
 
 /**
  * The roles that a person may give to a column. `excludes`: an order is never posted, or a customer never submitted,
- * if the cell says anything but no. `consent`: a customer is submitted if the cell has a word that is known to mean yes.
+ * if the cell says anything but no. `other_status`: an order counts only if this column says so, too. `consent`: a customer is submitted if the cell has a word that is known to mean yes.
  */
 export const COLUMN_ROLES = [
   'order_id',
@@ -109,10 +109,11 @@ export const COLUMN_ROLES = [
   'paid_at',
   'cancelled_at',
   'email',
+  'other_status',
   'consent',
   'excludes',
   'unused',
-] as const satisfies readonly (LayoutField | 'consent' | 'excludes' | 'unused')[];
+] as const satisfies readonly (LayoutField | 'other_status' | 'consent' | 'excludes' | 'unused')[];
 export type ColumnRole = (typeof COLUMN_ROLES)[number];
 
 /** The roles that columns of customers may have. */

@@ -11,11 +11,12 @@ import { explainError, type RunSurroundings, recordRun } from './record-run.ts';
 import { continueRenamedJob, describeStranded, findRenamedJob } from './renamed-job.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 import { type TracedRun, traceRun } from './trace-run.ts';
+import { describeUnreadFiles, findUnreadFiles } from './unread-files.ts';
 
 /** The parts of a job kind that a run needs. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
-  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill'
+  'flow' | 'leases' | 'nouns' | 'plansInOverlay' | 'backfill' | 'checkFile'
 >;
 
 export type RunJobOptions<Settings extends JobSettings> = RunSurroundings<Settings> & {
@@ -114,7 +115,11 @@ async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
 ): Promise<AccountedRun> {
+  const isWhole = options.options.file === null && !options.draining.aborted;
+  const unread = isWhole ? await findUnreadFiles(options.job, options) : [];
   const end = await options.kind.flow(run).finally(() => run.progress.end());
+  for (const { what, fix } of describeUnreadFiles(unread)) run.progress.note(`${what} ${fix}`);
+  const lacksFiles = unread.some(({ isExport }) => isExport);
   const { kind, counts, amounts } = end.report;
   const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =
@@ -122,7 +127,7 @@ async function account<Settings extends JobSettings>(
       ? null
       : ({ kind: 'entries_stranded', message: `${stranded.what} ${stranded.fix}` } as const);
   const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : (end.stop ?? left);
-  const { status, exitCode } = judge({ ...end, stop, isPlan: options.client === null });
+  const { status, exitCode } = judge({ ...end, stop, lacksFiles, isPlan: options.client === null });
   const finished = {
     event: 'run_finished',
     job: options.job.name,
@@ -166,7 +171,12 @@ type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
  * The worst result decides. A partial success is not a success: anything that waits for a person makes the
  * status `issues`.
  */
-function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean }): Judged {
+function judge({
+  stop,
+  report,
+  lacksFiles,
+  isPlan,
+}: FlowEnd & { readonly isPlan: boolean; readonly lacksFiles: boolean }): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
   if (stop?.kind === 'ledger_went_back') return { status: 'failed', exitCode: EXIT.ledgerWentBack };
@@ -174,7 +184,7 @@ function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean })
   if (!isAllDone || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
   // Entries in doubt are not a problem of a plan. Rows that could not be read are.
   if (report.doubts > 0 && !isPlan) return { status: 'issues', exitCode: EXIT.doubts };
-  if (report.needsAttention || stop?.kind === 'entries_stranded')
+  if (report.needsAttention || lacksFiles || stop?.kind === 'entries_stranded')
     return { status: 'issues', exitCode: EXIT.rowsRejected };
   // Nothing waits for a person. Running the same command again completes the work.
   if (stop !== null) return { status: 'issues', exitCode: EXIT.crash };

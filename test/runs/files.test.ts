@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
@@ -34,6 +34,30 @@ async function filesOf(
   );
   return rows;
 }
+
+describe('a file that no source reads', () => {
+  it('is named by each run, which needs correction if the file fits a source, until uri or exclude names it', async () => {
+    const flow = S3_FLOW.replace('orders/"', 'orders/shop-*.csv"');
+    const { shop, s3 } = await openS3Workshop(flow);
+    s3.put(BUCKET, 'orders/shop-1.csv', toCsv([{ id: 'o1' }]));
+    s3.put(BUCKET, 'orders/winkel-2.csv', toCsv([{ id: 'o2' }]));
+    s3.put(BUCKET, 'orders/stock.csv', 'Sku,Left\n1,2\n');
+    s3.put(BUCKET, 'orders/older/shop-0.csv', toCsv([{ id: 'o0' }]));
+    const first = await shop.cli('run', 'orders');
+    expect(first.exitCode).toBe(3);
+    expect(first.stderr).toContain(
+      'No source reads winkel-2.csv, although it has the columns of this source',
+    );
+    expect(first.stderr).toContain('No source reads stock.csv, in the same folder');
+    expect(first.stderr).not.toContain('shop-0.csv');
+    expect((await shop.cli('doctor')).stdout).toContain('No source reads winkel-2.csv');
+    expect((await shop.cli('status')).stdout).toContain('No source reads winkel-2.csv');
+    const path = join(shop.folder, 'pipeline.yaml');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('shop-*', '{shop,winkel}-*'));
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    expect(await shop.posted()).toEqual(['o1', 'o2']);
+  });
+});
 
 describe('an untrustworthy file', () => {
   it('that is a truncated gzip is held and not counted, and is read after its correction', async () => {

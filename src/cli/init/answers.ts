@@ -523,6 +523,7 @@ export async function askAboutFiles(
 }
 
 const LABELS: Readonly<Partial<Record<ColumnRole, string>>> = {
+  other_status: 'other_status: an order counts only if the cell has a word that means yes, too',
   consent: 'consent: customers are submitted if the cell has a word that means yes',
   excludes: 'excludes: nothing is posted or submitted if the cell says anything but no',
   unused: 'unused: it does not matter',

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { Document, isCollection, parseDocument } from 'yaml';
 import { jobKinds } from '../../../jobs/index.ts';
-import { CODE_COLUMNS } from '../../codes/parse-codes.ts';
+import { CODE_COLUMNS, UNOWNED_CODES } from '../../codes/parse-codes.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { toPrintableJson, toPrintableLine } from '../../core/text/printable.ts';
 import { joinLines } from '../../core/text/wrap.ts';
@@ -42,13 +42,10 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
     { path: 'pipeline.yaml', text: pipelineText(options) },
     ...layouts,
     ...(hasCodes ? [{ path: 'codes.csv', text: codesText(options) }] : []),
-    ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned, proposals) }] : []),
+    ...(unowned.length > 0 ? [{ path: UNOWNED_CODES, text: unownedText(unowned, proposals) }] : []),
     { path: '.env.example', text: environmentText(sources) },
   ];
 }
-
-/** File for codes without an owner. In codes.csv, such rows would credit orders to no one. */
-export const UNOWNED = 'codes-without-owner.csv';
 
 /** A blank brand is that of every job: with several, each code names those whose orders have it. */
 function codesText({ sources, owners, answers }: ComposeOptions): string {

@@ -14,6 +14,7 @@ import { formatAtLeast } from '../../reports/money/at-least.ts';
 import { type FileFate, layoutFileOf } from './compose-files.ts';
 import type { CustomersExamined } from './recognise/examine-customers.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
+import { isOfNames } from './recognise/group-sources.ts';
 import type { OrdersPreview } from './recognise/preview-orders.ts';
 import type { ProposedLayout } from './recognise/propose-layout.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
@@ -49,6 +50,8 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
           `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
       ),
     ],
+    isOfNames(source.path) &&
+      `  ${terminal.style('yellow', '!')} No pattern separates these files from others in their folder, so only files with these names are read, and the next export is not. Put them into a folder of their own.`,
     examined.kind === 'orders'
       ? ordersLines(examined, terminal)
       : examined.kind === 'customers'

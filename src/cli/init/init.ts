@@ -70,7 +70,7 @@ export const initCommand: CommandDefinition = {
       )
       .option(
         '--column <role>',
-        'what an unclear column is: "Name of the column=refunded", or =unused if it does not matter',
+        'what an unclear column is: "Name of the column=refunded", =unused if it does not matter, order_id=Shop+Receipt for ids of two columns',
         collectRoles,
       )
       .option('--paid <word>', 'a state of orders that means paid, if no list knows it', collectWords)
@@ -123,7 +123,7 @@ function collectWords(text: string, before: readonly string[] | undefined): read
 }
 
 /**
- * Parses `HEADER=ROLE`, an option that can be given once per column. `ROLE=HEADER` is taken, too, if only the first is a
+ * Parses `HEADER=ROLE`, an option that can be given once per column, or `HEADER+HEADER=order_id`. `ROLE=HEADER` is taken, too, if only the first is a
  * role.
  */
 function collectRoles(text: string, before: StatedRoles | undefined): StatedRoles {
@@ -134,7 +134,9 @@ function collectRoles(text: string, before: StatedRoles | undefined): StatedRole
   const header = foldHeader(isSwapped ? text.slice(first + 1) : text.slice(0, Math.max(last, 0)));
   if (role === undefined || header === '')
     throw new InvalidArgumentError(`It should be "COLUMN=ROLE", with one of: ${COLUMN_ROLES.join(', ')}.`);
-  return new Map([...(before ?? []), [header, role]]);
+  // Ids that only several columns together make unique: order_id=Shop+Receipt.
+  const parts = role === 'order_id' ? header.split('+').map(foldHeader) : [header];
+  return new Map([...(before ?? []), ...parts.map((part) => [part, role] as const)]);
 }
 
 /** Creates the parser of an option that can be given once per source. */

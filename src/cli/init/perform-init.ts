@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
+import { UNOWNED_CODES } from '../../codes/parse-codes.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';
@@ -45,7 +46,6 @@ import {
   type Dealflow,
   type FileFate,
   layoutNameOf,
-  UNOWNED,
   writeNewFiles,
 } from './compose-files.ts';
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
@@ -156,7 +156,8 @@ export async function performInit(
     ...{ fates, found, owners, proposals, codes, options },
     looked: client === null ? null : looked,
   });
-  return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
+  const isKept = fates.some(({ state }) => state === 'differs');
+  return hasHeld(found) || isKept ? EXIT.rowsRejected : EXIT.ok;
 }
 
 const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
@@ -194,7 +195,12 @@ function isOfCreators({ examined }: RecognisedSource): boolean {
 
 /** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
 function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFiles): void {
-  const credited = new Set(sources.flatMap(({ proposed }) => proposed?.layout.status.credited ?? []));
+  const credited = new Set(
+    sources.flatMap(({ proposed }) => {
+      const { status, exclusions } = proposed?.layout ?? { status: { credited: null }, exclusions: [] };
+      return [...(status.credited ?? []), ...exclusions.flatMap(({ unless = [] }) => unless)].map(foldWord);
+    }),
+  );
   const unseen = [...states].find(([word, isPaid]) => isPaid && !credited.has(word));
   if (unseen !== undefined)
     throw usageError(
@@ -249,16 +255,27 @@ function show(output: Output, found: Recognised, shown: Set<string>): void {
   output.print(renderRefused({ ...found, refused, skipped }, output.terminal));
 }
 
-/** Returns true if a run would hold files or orders, or if files with sales were refused. */
+/** Why exports with sales are not read. */
+const WITH_SALES = 'not_orders item_rows rows_unreadable header_mismatch ambiguous_header lines_in_quotes';
+
+/** Returns true if a run would hold files or orders or reject rows, or if files with sales were refused. */
 function hasHeld({ sources, refused }: Recognised): boolean {
   return (
-    refused.some(({ code }) => code === 'not_orders' || code === 'item_rows') ||
-    sources.some(({ examined }) => {
-      if (examined.kind === 'customers') return examined.held.length > 0;
+    refused.some(({ code }) => WITH_SALES.split(' ').includes(code)) ||
+    sources.some((source) => {
+      const { examined } = source;
+      if (examined.kind === 'customers') return examined.held.length + unusableRows(source) > 0;
       if (examined.kind !== 'orders') return false;
-      return examined.problems.length + examined.preview.held.length + examined.preview.heldOrders.length > 0;
+      const { held, heldOrders } = examined.preview;
+      return examined.problems.length + held.length + heldOrders.length + unusableRows(source) > 0;
     })
   );
+}
+
+/** Number of rows that a run would reject. */
+function unusableRows({ examined }: RecognisedSource): number {
+  if (examined.kind === 'customers') return examined.rejected;
+  return examined.kind === 'orders' ? examined.preview.rejected.reduce((sum, { rows }) => sum + rows, 0) : 0;
 }
 
 async function recogniseAll(
@@ -366,12 +383,20 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
     ...(envFile === undefined ? {} : { envFile }),
   });
   const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
-  const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
+  const kept = fates.filter(({ state }) => state === 'differs').map(({ path }) => path);
+  const next = hasOrders && kept.length === 0 ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
+  const unusable = found.sources.filter((source) => unusableRows(source) > 0);
   const todo = [
+    kept.length > 0 &&
+      `${kept.join(', ')} ${kept.length === 1 ? 'is' : 'are'} as before, so what is shown above does not count yet. Take over the lines that begin with + and -, or move the file away and run the command again.`,
+    ...unusable.map(
+      (source) =>
+        `${plural(unusableRows(source), 'row')} of ${source.name} cannot be used${source.examined.kind === 'orders' ? ', and codes that no other row has are not listed' : ''}. Correct the export. After a run, this shows each row:  npx influencer-sync rejected${option}`,
+    ),
     unowned > 0 &&
       hasOrders &&
-      `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
+      `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED_CODES} and move the rows into codes.csv.`,
     ...proposals
       .slice(0, PROPOSALS_SHOWN)
       .map(

@@ -28,7 +28,10 @@ export const statusCommand: CommandDefinition = {
 async function showStatus(output: Output, options: Options): Promise<ExitCode> {
   const { openConfigToRead, withDatabase } = await import('../open/open-config.ts');
   const { readStatus, describeStatus } = await import('../../reports/status/status.ts');
-  const { didOf } = await import('../../../jobs/index.ts');
+  const { didOf, jobKinds } = await import('../../../jobs/index.ts');
+  const { describeUnreadFiles, findAllUnreadFiles } = await import('../../runs/unread-files.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
+  const { renderFinding } = await import('../terminal/show-findings.ts');
   const { nextSlots } = await import('../../ops/schedule/next-slots.ts');
   const config = await openConfigToRead(output, options);
   const lost: KnownError[] = [];
@@ -45,8 +48,14 @@ async function showStatus(output: Output, options: Options): Promise<ExitCode> {
   const [problem = null] = lost;
   const next = nextSlots(Object.values(config.jobs), new Date());
   const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
-  output.emit({ event: 'status', ...status, ledger, nextSlots: next });
+  const sourceClients = openSourceClients();
+  const unreadFiles = await findAllUnreadFiles(jobKinds, { config, sourceClients }).finally(
+    sourceClients.close,
+  );
+  output.emit({ event: 'status', ...status, unreadFiles, ledger, nextSlots: next });
   output.show(describeStatus({ status, config, did: didOf, next }));
+  for (const finding of describeUnreadFiles(unreadFiles))
+    output.print(renderFinding(finding, output.terminal));
   // Thrown last, so that it appears next to the prompt: nothing is posted until this is settled.
   if (problem !== null) throw problem;
   return EXIT.ok;

@@ -110,6 +110,7 @@ function forCustomers(layout: Layout): Layout | null {
     required: ['email'],
     requiredAny: [],
     conditionalColumns: [],
+    joinedColumns: [],
     refundList: null,
     refundedOf: [],
     leftAfterRefund: [],

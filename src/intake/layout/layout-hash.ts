@@ -33,6 +33,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     refundList,
     refundedOf,
     orderIdPattern,
+    joinedColumns,
     currency: stated,
     consent,
     ...others
@@ -59,6 +60,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     ...(refundList === null ? {} : { refundList }),
     ...(refundedOf.length === 0 ? {} : { refundedOf }),
     ...(orderIdPattern === null ? {} : { orderIdPattern }),
+    ...(joinedColumns.length === 0 ? {} : { joinedColumns }),
     words: status.words,
     known: status.known,
     timeZone,

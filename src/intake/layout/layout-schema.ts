@@ -99,6 +99,17 @@ export const layoutSchema = z
       .describe(
         'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
       ),
+    joined_columns: z
+      .array(
+        z.strictObject({
+          name: z.string().trim().min(1).describe('A name that no column of the export has.'),
+          columns: names.min(2).describe('The columns to join, each by its header.'),
+        }),
+      )
+      .default([])
+      .describe(
+        'Columns that the layout adds: ids of several columns, joined by colons, if one alone is not unique, such as receipts that each shop numbers by itself. Blank if one of them is no id.',
+      ),
     order_id_pattern: orderIdPattern,
     zero_falls_through: z
       .array(field)

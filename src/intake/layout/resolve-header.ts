@@ -3,8 +3,9 @@ import { LAYOUT_FIELDS, type LayoutField } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
+import { parseId } from '../values/parse-id.ts';
 import { cellTest } from './test-cell.ts';
-import type { ConditionalColumn, Layout, OtherLayouts } from './to-layout.ts';
+import type { Layout, OtherLayouts } from './to-layout.ts';
 
 /** The index of a column, and its header as written. */
 export type Column = { readonly index: number; readonly name: string };
@@ -37,7 +38,7 @@ export function resolveHeader(
   layout: Layout,
   others: OtherLayouts = () => [],
 ): ResolvedHeader {
-  const { names: header, extend } = extendHeader(written, layout.conditionalColumns);
+  const { names: header, extend } = extendHeader(written, layout);
   const places = Map.groupBy(header.keys(), (index) => foldHeader(header[index] ?? ''));
   const lacks = (field: LayoutField): boolean =>
     !spellingsOf(layout, field).some((name) => places.has(foldHeader(name)));
@@ -100,7 +101,7 @@ export function listSpellings(layout: Layout): readonly string[] {
     ...layout.consent.columns,
     ...layout.consent.givenAt,
     ...layout.consent.refusedAt,
-    ...layout.conditionalColumns.flatMap(({ columns }) => columns),
+    ...[...layout.conditionalColumns, ...layout.joinedColumns].flatMap(({ columns }) => columns),
     ...(layout.refundList?.columns ?? []),
     ...layout.refundedOf,
     ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
@@ -281,29 +282,36 @@ type ExtendedHeader = {
   readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
 
-type Made = {
-  readonly name: string;
-  readonly from: number;
-  readonly testAt: number;
-  readonly test: (cell: string) => boolean;
-};
+type Made = { readonly name: string; readonly cellOf: (cells: readonly string[]) => string };
 
 /**
- * Adds the conditional columns whose original columns exist in the file. They are placed after the last
+ * Adds the conditional and joined columns whose original columns exist in the file. They are placed after the last
  * column of the file, so that the other parts of a layout find them by name like any column. If there are
  * none, rows stay unchanged.
  *
  * @throws FileHeld `ambiguous_header` if the file already has a column with that name.
  */
-function extendHeader(header: readonly string[], columns: readonly ConditionalColumn[]): ExtendedHeader {
+function extendHeader(
+  header: readonly string[],
+  { conditionalColumns, joinedColumns }: Layout,
+): ExtendedHeader {
   const places = new Map(header.map((name, index) => [foldHeader(name), index] as const).reverse());
   const find = (spellings: readonly string[]): number | null =>
     spellings.map((name) => places.get(foldHeader(name))).find((at) => at !== undefined) ?? null;
-  const made = columns.flatMap(({ name, columns: spellings, when }): Made[] => {
-    const from = find(spellings);
-    const testAt = find(when.columns);
-    return from === null || testAt === null ? [] : [{ name, from, testAt, test: cellTest(when) }];
-  });
+  const made = [
+    ...conditionalColumns.flatMap(({ name, columns: spellings, when }): Made[] => {
+      const from = find(spellings);
+      const testAt = find(when.columns);
+      if (from === null || testAt === null) return [];
+      const test = cellTest(when);
+      return [{ name, cellOf: (cells) => (test(cells[testAt] ?? '') ? (cells[from] ?? '') : '') }];
+    }),
+    ...joinedColumns.flatMap(({ name, columns }): Made[] => {
+      const from = columns.flatMap((column) => find([column]) ?? []);
+      if (from.length < columns.length) return [];
+      return [{ name, cellOf: (cells) => joinIds(from.map((at) => cells[at] ?? '')) }];
+    }),
+  ];
   const taken = made.find(({ name }) => places.has(foldHeader(name)));
   if (taken !== undefined) throw nameTaken(taken.name);
   if (made.length === 0) return { names: header, extend: null };
@@ -314,16 +322,22 @@ function extender(width: number, made: readonly Made[]): (cells: readonly string
   return (cells) => {
     const extended = cells.slice(0, width);
     while (extended.length < width) extended.push('');
-    for (const { from, testAt, test } of made)
-      extended.push(test(cells[testAt] ?? '') ? (cells[from] ?? '') : '');
+    for (const { cellOf } of made) extended.push(cellOf(cells));
     return extended;
   };
+}
+
+/** Joins parts of an id so that no other parts give the same. Blank if one is no id. */
+export function joinIds(parts: readonly string[]): string {
+  const ids = parts.map(parseId).flatMap((id) => (typeof id === 'string' ? id : []));
+  const isWhole = ids.length === parts.length && ids.slice(0, -1).every((id) => !id.includes(':'));
+  return isWhole ? ids.join(':') : '';
 }
 
 function nameTaken(name: string): FileHeld {
   return new FileHeld({
     code: 'ambiguous_header',
-    message: `The file has a column "${name}", and the layout adds one of the same name under conditional_columns.`,
-    help: 'Give the conditional column of the layout another name.',
+    message: `The file has a column "${name}", and the layout adds one of the same name under conditional_columns or joined_columns.`,
+    help: 'Give the column that the layout adds another name.',
   });
 }

@@ -188,6 +188,21 @@ test('a column can apply to some rows only', async () => {
   expect(orders).toMatchObject([{ codes: ['ADA10', 'BOB'], total: '5.00', rowCount: 3 }]);
 });
 
+test('an id may be joined of several columns, and a row without one of them has no id', async () => {
+  const yaml = `
+joined_columns: [{ name: shop and receipt, columns: [shop, id] }]
+columns: { order_id: [shop and receipt] }`;
+  const rows = ['shop,id,total,currency', 'Oost,12,1.00,EUR', 'West,12,2.00,EUR', ',12,3.00,EUR'];
+  const others = ['Oost,1.2E+12,4.00,EUR', 'Oost:1,2,5.00,EUR'];
+  const { orders, rejected } = await mapRows(yaml, [...rows, ...others]);
+  expect(orders.map(({ orderId }) => orderId)).toEqual(['Oost:12', 'West:12']);
+  expect(rejected.map(({ code, line }) => `${line} ${code}`)).toEqual([
+    '4 missing_value',
+    '5 missing_value',
+    '6 missing_value',
+  ]);
+});
+
 test('a conditional column is summed like any other', async () => {
   const yaml = `
 grouping: { sum: { total: { plus: [price, tax on top] } } }

@@ -65,7 +65,7 @@ export type UnclearColumn = {
 /** A column of which some values mean that an order is never posted. */
 export type StopColumn = {
   readonly column: MeasuredColumn;
-  readonly reason: Stop | 'excluded' | 'returned';
+  readonly reason: Stop | 'excluded' | 'returned' | 'other_status';
   readonly test: StopTest;
 };
 
@@ -167,8 +167,10 @@ export function assignColumns(
       const stop = stopNameOf(column.header) ?? 'excluded';
       stops.push({ column, reason: stop, test: stopTestOf(column.cells, stop) ?? { not_blank: true } });
     } else {
-      const other = chosen.get(role);
-      if (other === undefined) take(role, column);
+      const other = role === 'other_status' ? undefined : chosen.get(role);
+      if (role === 'other_status' || (role === 'status' && other !== undefined))
+        stops.push({ column, reason: 'other_status', test: otherStates(column) });
+      else if (other === undefined) take(role, column);
       else
         ask(
           column,
@@ -287,6 +289,14 @@ export function assignColumns(
     }
   }
 
+  /** The words of another state that let an order count. Each word that is not known holds it, and so does a blank. */
+  function otherStates({ cells }: MeasuredColumn): StopTest {
+    const found = [...cells.counts.keys()];
+    const no = found.filter(words.saysNo);
+    const yes = found.filter((word) => words.credited.has(words.meaningOf(word)));
+    return { equals: no.length === 0 ? ['cancelled'] : no, unless: yes.length === 0 ? ['paid'] : yes };
+  }
+
   /** Asks about columns that contradict the chosen ones, or that may lower the total. */
   function rivals(total: MeasuredColumn): void {
     const { status, currency } = Object.fromEntries(chosen) as Partial<Record<LayoutField, MeasuredColumn>>;
@@ -313,7 +323,7 @@ export function assignColumns(
         status !== undefined &&
         (mayBeStatus(column, words) || (score(header, 'status') >= SURE_NAME && hasStates(column)))
       )
-        ask(column, `it has words for states, as ${JSON.stringify(status.header)} has`, 'unused');
+        ask(column, `it has words for states, as ${JSON.stringify(status.header)} has`, 'other_status');
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
         ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, 'unused');
       else if (amount?.field === 'total' && isMoney(cells) && differs(column, total))
@@ -349,8 +359,9 @@ export function assignColumns(
 
   function decide(column: MeasuredColumn): ColumnDecision {
     const [field = null] = [...chosen].find(([, other]) => other === column) ?? [];
-    const isStop = stops.some((stop) => stop.column === column);
-    const role = field ?? (isStop ? 'excludes' : used.has(column) ? 'time_of_day' : null);
+    const stop = stops.find((one) => one.column === column);
+    const kind = stop?.reason === 'other_status' ? stop.reason : stop && 'excludes';
+    const role = field ?? kind ?? (used.has(column) ? 'time_of_day' : null);
     const why = reasonOf(column, role !== null);
     return { ...describeColumn(column), role: role as ColumnDecision['role'], why };
   }

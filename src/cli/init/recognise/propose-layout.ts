@@ -9,7 +9,9 @@ import {
 import { toUnits } from '../../../core/money.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { inShellQuotes } from '../../../core/text/printable.ts';
 import { layoutSchema } from '../../../intake/layout/layout-schema.ts';
+import { joinIds } from '../../../intake/layout/resolve-header.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
 import { toLayout } from '../../../intake/layout/to-layout.ts';
 import { MAX_TOTALS_ROWS } from '../../../intake/orders/map/totals-rows.ts';
@@ -44,7 +46,7 @@ import {
   shape,
 } from './column-values.ts';
 import { mayBeConsent, proposeCustomers } from './propose-customers.ts';
-import { ordersText, unknownStatesOf } from './proposed-text.ts';
+import { type JoinedIds, ordersText, unknownStatesOf } from './proposed-text.ts';
 
 /** A layout for a header that no layout knows, as a file that a person must check. */
 export type ProposedLayout = {
@@ -77,7 +79,7 @@ const SAYS_ORDER = 0.7;
  * without a column instead of guessing.
  */
 export function proposeLayout(
-  { header, records: rows }: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
+  written: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
   options: {
     readonly name: string;
     readonly layouts: readonly Layout[];
@@ -88,7 +90,8 @@ export function proposeLayout(
     readonly paidWords?: ReadonlySet<string> | undefined;
   },
 ): ProposedLayout | NoLayout {
-  const { name, layouts, isBelowTitle = false, stated = new Map(), paidWords } = options;
+  const { name, layouts, isBelowTitle = false, paidWords } = options;
+  const { header, records: rows, stated, joined } = joinStatedIds(written, options.stated ?? new Map());
   const footer = footerOf(rows);
   const labelled = rows.slice(0, rows.length - footer.rows);
   const records = labelled.slice(0, labelled.length - countTotals(labelled));
@@ -144,10 +147,14 @@ export function proposeLayout(
     const items = itemRows(columns, { id, total, records, stated });
     if (items !== null) return items;
     if (unclear.length > 0) return whatIsUnclear(unclear, 'orders');
-    const text = ordersText({ ...assigned, words, name, isBelowTitle, footer: footer.beginnings });
-    const unknownStates = unknownStatesOf(chosen.get('status'), words);
+    const decided = decisions.filter(({ header }) => header !== joined?.name).map(asPartOf(joined));
+    const proposed = { ...assigned, decisions: decided, joined, words, name, isBelowTitle };
+    const text = ordersText({ ...proposed, footer: footer.beginnings });
+    const others = assigned.stops.filter(({ reason }) => reason === 'other_status');
+    const states = [...others.map(({ column }) => column), ...[chosen.get('status') ?? []].flat()];
+    const unknownStates = unknownStatesOf(states, words);
     const layout = toLayout(name, layoutSchema.parse(parse(text)));
-    return { layout, text, columns: decisions, assumed: [], unknownStates };
+    return { layout, text, columns: decided, assumed: [], unknownStates };
   }
   if (saysOrder) return withoutTotal(columns, id);
   if (money !== undefined)
@@ -183,6 +190,43 @@ export function proposeLayout(
     'unknown_header',
     'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
   );
+}
+
+type Table = { readonly header: readonly string[]; readonly records: readonly CsvRecord[] };
+
+/** Adds the column that joins the ones to which a person has given the role `order_id`, if these are several. */
+function joinStatedIds(
+  { header, records }: Table,
+  stated: StatedRoles,
+): Table & { readonly stated: StatedRoles; readonly joined: JoinedIds | null } {
+  const parts = [...stated].flatMap(([folded, role]) => {
+    const at = role === 'order_id' ? header.findIndex((name) => foldHeader(name) === folded) : -1;
+    return at < 0 ? [] : [{ at, folded }];
+  });
+  if (parts.length < 2) return { header, records, stated, joined: null };
+  const columns = parts.map(({ at }) => (header[at] ?? '').trim());
+  const name = columns.join(' and ');
+  return {
+    header: [...header, name],
+    records: records.map((record) => ({
+      ...record,
+      cells: [
+        ...header.map((_, at) => record.cells[at] ?? ''),
+        joinIds(parts.map(({ at }) => record.cells[at] ?? '')),
+      ],
+    })),
+    stated: new Map([
+      ...stated,
+      ...parts.map(({ folded }) => [folded, 'unused'] as const),
+      [foldHeader(name), 'order_id'] as const,
+    ]),
+    joined: { name, columns },
+  };
+}
+
+function asPartOf(joined: JoinedIds | null) {
+  return (decision: ColumnDecision): ColumnDecision =>
+    joined?.columns.includes(decision.header) === true ? { ...decision, role: 'order_id' } : decision;
 }
 
 function refusal(code: NoLayout['code'], why: string, unclear: readonly UnclearColumn[] = []): NoLayout {
@@ -324,6 +368,11 @@ const SUMS_UP =
 const COUNTS_ROWS =
   /^\d+ +((?:records?|rows?|orders?|sales?|lines?|zeilen?|bestellungen|regels?|rijen|bestellingen|registros?|filas?|pedidos?|lignes?|commandes?|righe|ordini)(?!\p{L}).*)$/iu;
 
+/** True for text that is neither an amount nor a date. */
+function isText(cell: string): boolean {
+  return /\p{L}{2}/u.test(cell) && !/\d[.,:]\d/.test(cell);
+}
+
 /** Orders without a column that is named like a total. Their other amounts are listed, and none is taken. */
 function withoutTotal(columns: readonly MeasuredColumn[], id: MeasuredColumn): NoLayout {
   const ids = `It has order ids (column ${JSON.stringify(id.header)}), but no amounts`;
@@ -371,6 +420,13 @@ function itemRows(
     rows.map(({ cells }) => cleanText(cells[index] ?? '')).filter((cell) => cell !== '');
   const amounts = columns.filter(({ cells }) => cells.share((cell) => /\d[.,]\d/.test(cell)) > 0);
   const same = `Several rows have the same order id (column ${JSON.stringify(id.header)}) and`;
+  const texts = columns.filter(
+    ({ header, cells }) => header !== '' && cells.filled === cells.rows && cells.share(isText) === 1,
+  );
+  const unique = texts.find(({ index }) => {
+    const both = records.map(({ cells }) => JSON.stringify([cells[index], cells[id.index]]));
+    return new Set(both).size === both.length;
+  });
   let isRepeated = false;
   let isProven = false;
   for (const [order, rows] of orders) {
@@ -380,7 +436,7 @@ function itemRows(
     if (new Set(totals).size > 1)
       return refusal(
         'item_rows',
-        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order. Which of them add up to an order's total is not guessed: write a layout with grouping.sum (docs/layouts.md).`,
+        `${same} different amounts in ${JSON.stringify(total.header)} (lines ${rows[0]?.line} and ${rows[1]?.line}), so its rows are items, payments or refunds of an order, or other orders of the same number. If ids are unique only together with another column, such as that of the shop, name both: --column ${inShellQuotes(`order_id=${unique?.header ?? 'SHOP'}+${id.header}`)}. Which rows add up to an order's total is not guessed: for items, write a layout with grouping.sum (docs/layouts.md).`,
       );
     isProven ||= amounts.some((column) => column !== total && new Set(values(rows, column)).size > 1);
   }

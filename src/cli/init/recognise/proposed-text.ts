@@ -32,6 +32,9 @@ export function headOf(name: string): string {
 title: ${quote(`Own export: ${name}`)}`;
 }
 
+/** Columns that only together identify an order, and a name for the column that joins them. */
+export type JoinedIds = { readonly name: string; readonly columns: readonly string[] };
+
 /** Fields of a layout of orders, as they are listed in it. */
 const FIELDS: readonly LayoutField[] = [
   ...([
@@ -54,9 +57,10 @@ export function ordersText(
     readonly name: string;
     readonly isBelowTitle: boolean;
     readonly footer: readonly string[];
+    readonly joined: JoinedIds | null;
   },
 ): string {
-  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer } = proposed;
+  const { chosen, words, name, stops, timeOfDay, decisions, isBelowTitle, footer, joined } = proposed;
   const cellsOf = (fields: readonly LayoutField[]): readonly Cells[] =>
     fields.flatMap((field) => chosen.get(field)?.cells ?? []);
   const format = moneyFormatOf(merge(cellsOf(['total', 'subtotal', 'refunded']))) ?? MONEY_FORMATS[0];
@@ -80,7 +84,7 @@ export function ordersText(
     chosen.has(field),
   );
   const signature = (['order_id', 'total', 'codes', 'placed_at'] as const).flatMap(
-    (field) => chosen.get(field)?.header ?? [],
+    (field) => (field === 'order_id' ? joined?.columns : null) ?? chosen.get(field)?.header ?? [],
   );
   const unread = decisions.filter(({ role }) => role === null);
   const exclusions = exclusionsOf({ chosen, stops, words });
@@ -92,6 +96,7 @@ export function ordersText(
     footer.length > 0 && `footer: ${list(footer)}     # rows after the last order`,
     `lacks: ${list(lacks)}`,
     currency !== null && `currency: ${currency}     # by the name of the total`,
+    joined !== null && `joined_columns: [{ name: ${quote(joined.name)}, columns: ${list(joined.columns)} }]`,
     'columns:',
     FIELDS.flatMap((field) => {
       const column = chosen.get(field);
@@ -100,7 +105,7 @@ export function ordersText(
         : `  ${field}: ${list([column.header])}${noteOf(field, column)}`;
     }),
     `required: ${list(required)}`,
-    `signature: [${list(signature.slice(0, 3))}]     # no other export may have all of these`,
+    `signature: [${list(signature.slice(0, joined === null ? 3 : 4))}]     # no other export may have all of these`,
     negated !== undefined &&
       `grouping: { sum: { refunded: { minus: ${list([negated.header])} } } }     # refunds are below zero`,
     hasItems &&
@@ -125,14 +130,13 @@ function negativeRefunds(chosen: Assignment['chosen'], format: MoneyFormat): Mea
   return amounts.length > 0 && amounts.every(isBelow) ? column : undefined;
 }
 
-/** The words of a column of states that no list knows. A run holds their orders. */
+/** The words of columns of states that no list knows. A run holds their orders. */
 export function unknownStatesOf(
-  status: MeasuredColumn | undefined,
+  columns: readonly MeasuredColumn[],
   { saysNo, credited, meaningOf }: StatusWords,
 ): readonly string[] {
-  return status === undefined
-    ? []
-    : statesOf(status).filter((word) => !saysNo(word) && !credited.has(meaningOf(word)));
+  const words = new Set(columns.flatMap(statesOf));
+  return [...words].filter((word) => !saysNo(word) && !credited.has(meaningOf(word)));
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {
@@ -141,7 +145,7 @@ function statesOf({ cells }: MeasuredColumn): readonly string[] {
 
 function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {
   const found = statesOf(status);
-  const unknown = unknownStatesOf(status, words);
+  const unknown = unknownStatesOf([status], words);
   const credited = found.filter((word) => words.credited.has(words.meaningOf(word)));
   const others = found.filter((word) => !credited.includes(word) && !unknown.includes(word));
   return [

@@ -334,9 +334,12 @@ function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<s
 /** The spellings of a field's columns in files, without the columns that the layout computes itself. */
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
   const made = new Set(layout.conditionalColumns.map(({ name }) => name));
+  const joined = new Map(layout.joinedColumns.map(({ name, columns }) => [name, columns]));
   const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
     layout.grouping.sum;
-  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])].filter((name) => !made.has(name));
+  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])]
+    .filter((name) => !made.has(name))
+    .flatMap((name) => joined.get(name) ?? name);
 }
 
 /** Columns that several layouts read, folded. */

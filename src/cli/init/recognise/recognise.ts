@@ -3,6 +3,7 @@ import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-j
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import type { StatedRoles } from '../../../core/layout.ts';
 import type { SourceFile } from '../../../core/source.ts';
+import { fileName } from '../../../core/text/file-name.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { listSpellings } from '../../../intake/layout/resolve-header.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
@@ -12,6 +13,7 @@ import type { SourceClients } from '../../../store/source-clients.ts';
 import { isMinorUnit } from './column-names.ts';
 import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
 import { examineOrders, type OrdersExamined } from './examine-orders.ts';
+import { type Group, groupSources, type Listed, withoutPeriods } from './group-sources.ts';
 import { type NoLayout, type ProposedLayout, proposeLayout } from './propose-layout.ts';
 import { type RecognisedFile, type RefusedFile, recogniseFile, subjectOf } from './recognise-file.ts';
 
@@ -228,9 +230,9 @@ function propose(
   first: RecognisedFile,
   { layouts, label, taken, stated, paidWords }: GroupOptions,
 ): ProposedLayout | NoLayout {
-  const [stem = ''] = posix.basename(decodeURIComponent(first.file.uri)).split('.');
   const bundled = new Set(layouts.map(({ name }) => name));
-  const wanted = slug(stem.replace(/(?<![\d_-])[\d_-]+$/, '')) || slug(label) || 'own';
+  const stem = slug(withoutPeriods(fileName(first.file.uri)));
+  const wanted = stem.length > 1 ? stem : slug(label) || stem || 'own';
   const name = freeName(wanted, new Set([...bundled, ...taken]));
   return proposeLayout(first.top, {
     name,
@@ -277,102 +279,4 @@ function nameBelow(place: string, uri: string): string {
   const path = decodeURIComponent(new URL(uri).pathname);
   const base = path.startsWith(`${at.path}/`) ? `${at.path}/` : `${posix.dirname(at.path)}/`;
   return path.startsWith(base) ? path.slice(base.length) : posix.basename(path);
-}
-
-/** A file, with what determines its source. */
-type Listed = RecognisedFile & {
-  /** Path below the examined place, with `/` as the separator. */
-  readonly name: string;
-  /** Equal for files of the same kind of export. */
-  readonly kind: string;
-};
-
-/** The files of one source. */
-type Group = {
-  /** Path below the examined place that matches exactly these files: empty, a folder with a trailing slash, or with a glob. */
-  readonly path: string;
-  /** The last part of its folder, which distinguishes it from other sources of its kind. Empty at the top level. */
-  readonly label: string;
-  readonly files: readonly [Listed, ...Listed[]];
-};
-
-/** A path part that is only a date: `2026`, `04`, `dt=2026-04-10`, `year=2026`. */
-const PARTITION = /^(?:[a-z_]+=)?[\d_.-]+$/i;
-
-/**
- * Groups files into sources: the files of one kind in one folder, where folders that are only a date count as
- * part of their parent. Two shops that export to separate folders become two sources, even if their files are
- * of the same kind.
- *
- * @param all the names of all files in the place.
- */
-function groupSources(files: readonly Listed[], all: readonly string[]): readonly Group[] {
-  const groups = Map.groupBy(files, ({ name, kind }) => `${folderOf(name)}\n${kind}`);
-  return [...groups].flatMap(([key, [first, ...others]]) => {
-    if (first === undefined) return [];
-    const [folder = ''] = key.split('\n');
-    const own: Group['files'] = [first, ...others];
-    const path = pathOf(folder, { own: own.map(({ name }) => name), all });
-    return { path, label: posix.basename(folder.replace(/\/$/, '')), files: own };
-  });
-}
-
-/** The folder of a file with a trailing slash, without the parts that are only a date. */
-function folderOf(name: string): string {
-  const parts = name.split('/').slice(0, -1);
-  while (parts.length > 0 && isPartition(parts.at(-1) ?? '')) parts.pop();
-  return parts.length === 0 ? '' : `${parts.join('/')}/`;
-}
-
-function isPartition(part: string): boolean {
-  return PARTITION.test(part) && /\d/.test(part);
-}
-
-/**
- * The folder if every file in it belongs to the source. Otherwise a glob that matches only the source's files
- * and files with similar names.
- */
-function pathOf(
-  folder: string,
-  { own, all }: { readonly own: readonly string[]; readonly all: readonly string[] },
-): string {
-  const ours = new Set(own);
-  const others = all.filter((name) => name.startsWith(folder) && !ours.has(name));
-  if (others.length === 0) return folder;
-  const fits = (glob: string): boolean =>
-    own.every((name) => posix.matchesGlob(name, glob)) &&
-    !others.some((name) => posix.matchesGlob(name, glob));
-  const names = own.map((name) => name.slice(folder.length));
-  const isDeep = names.some((name) => name.includes('/'));
-  const bases = names.map((name) => posix.basename(name));
-  const start = escapeGlob(commonStart(bases).replace(/(?<![\d_.-])[\d_.-]+$/, ''));
-  const end = commonEnd(bases);
-  const deep = isDeep ? '**/' : '';
-  const candidates = [
-    ...(start === '' ? [] : [`${start}*${end}`, `${start}*`]),
-    `*${end}`,
-    ...(bases.length === 1 ? [escapeGlob(bases[0] ?? '')] : []),
-  ].map((glob) => `${escapeGlob(folder)}${deep}${glob}`);
-  const [glob] = candidates.filter(fits);
-  // No pattern separates them, so each file is listed by name. New files are not found in this case.
-  return glob ?? `${escapeGlob(folder)}${deep}{${bases.map(escapeGlob).join(',')}}`;
-}
-
-function commonStart(texts: readonly string[]): string {
-  const [first = '', ...rest] = texts;
-  let length = texts.length === 1 ? first.search(/[\d]|\.[a-z]+/i) : first.length;
-  if (length === -1) length = first.length;
-  for (const text of rest) while (!text.startsWith(first.slice(0, length))) length -= 1;
-  return first.slice(0, length);
-}
-
-/** The common extensions: `.csv`, `.csv.gz`. */
-function commonEnd(texts: readonly string[]): string {
-  const ends = new Set(texts.map((text) => /(?:\.[a-z0-9]{1,5}){1,2}$/i.exec(text)?.[0] ?? ''));
-  const [only] = ends;
-  return ends.size === 1 && only !== undefined && !/\d/.test(only) ? only : '';
-}
-
-function escapeGlob(text: string): string {
-  return text.replace(/[*?[\]{}\\!+@()]/g, (character) => `\\${character}`);
 }

@@ -16,6 +16,7 @@ import { resolveForOrders } from '../../../intake/orders/map/resolve-for-orders.
 import { firstDay } from '../../../intake/read/listing-window.ts';
 import { openRecords } from '../../../intake/read/open-records.ts';
 import type { Diagnostic, NewestFile, Patient } from '../../../runs/runnable-kind.ts';
+import { describeUnreadFiles, findAllUnreadFiles } from '../../../runs/unread-files.ts';
 import { listFiles } from '../../../store/list-files.ts';
 import { isWeaklyVersioned } from '../../../store/s3/s3-version.ts';
 
@@ -26,7 +27,7 @@ export const sources: Diagnostic = {
     const findings: Finding[] = [];
     for (const source of Object.values(patient.config.sources))
       findings.push(...(await lookAtSource(patient, source)));
-    return findings;
+    return [...findings, ...describeUnreadFiles(await findAllUnreadFiles(patient.kinds, patient))];
   },
 };
 

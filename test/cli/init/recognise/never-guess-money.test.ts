@@ -392,7 +392,8 @@ test.each([
 test('an unknown file may have a title above its header', async () => {
   const text = 'Sales of May,,,\n,,,\nOrder No,Total,Coupon,Status\n1,20.00,MIRA10,paid\n2,5.00,,unpaid\n';
   const found = await look(folderWith({ 'may.csv': text }));
-  expect(summary(found)).toEqual(['may proposed  1']);
+  // May is when the file was exported, not what it is.
+  expect(summary(found)).toEqual(['own proposed  1']);
   expect(ordersOf(found).layout.preambleLines).toBe('search');
   expect(ordersOf(found).preview).toMatchObject({ orders: 2, credited: 1 });
 });
@@ -611,7 +612,32 @@ test('sums below thousands of rows are found, too, and a row that is named like 
   expect([within.layout.footer, within.preview.orders]).toEqual([[], 7_002]);
 });
 
-test('two columns that are said to be the status are asked about, since a layout reads one', () => {
+test('ids that only two columns make unique are joined, and a layout says of which', async () => {
+  const header = ['Winkel', 'Bon', 'Totaal', 'Munt', 'Kortingscode', 'Toestand'];
+  const rows = [
+    ['Oost', '12', '20.00', 'EUR', 'MIRA10', 'Betaald'],
+    ['West', '12', '30.00', 'EUR', 'JOE20', 'Betaald'],
+    ['West', '13', '31.00', 'EUR', 'JOE20', 'Betaald'],
+    ['Oost', '14', '32.00', 'EUR', 'JOE20', 'Betaald'],
+  ];
+  expect(propose(header, rows)).toMatchObject({
+    code: 'item_rows',
+    why: expect.stringContaining('--column "order_id=Winkel+Bon"'),
+  });
+  const ids = new Map([
+    ['winkel', 'order_id'],
+    ['bon', 'order_id'],
+  ] as const);
+  expect(propose(header, rows, ids)).toMatchObject({
+    layout: {
+      joinedColumns: [{ name: 'Winkel and Bon', columns: ['Winkel', 'Bon'] }],
+      columns: { order_id: ['Winkel and Bon'] },
+      signature: [['Winkel', 'Bon', 'Totaal', 'Kortingscode']],
+    },
+  });
+});
+
+test('of two columns that are said to be the status, both must say yes, and an unknown word holds the order', () => {
   const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Stato ordine', 'Stato pagamento'];
   const rows = [
     ['1', '20.00', 'EUR', 'MIRA10', 'Completato', 'Pagato'],
@@ -621,10 +647,12 @@ test('two columns that are said to be the status are asked about, since a layout
     ['stato ordine', 'status'],
     ['stato pagamento', 'status'],
   ] as const);
-  expect(propose(header, rows, stated)).toMatchObject({
-    code: 'unclear_columns',
-    unclear: [
-      { header: 'Stato pagamento', why: expect.stringContaining('"Stato ordine" has the role status too') },
-    ],
-  });
+  const proposed = propose(header, [...rows, ['3', '9.00', 'EUR', 'JOE20', 'Completato', 'Sospeso']], stated);
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  const { layout, unknownStates, columns } = proposed;
+  expect(layout.status).toMatchObject({ credited: ['completato'], known: ['annullato'] });
+  const other = { reason: 'other_status', columns: ['Stato pagamento'], equals: ['cancelled'] };
+  expect(layout.exclusions).toMatchObject([{ reason: 'cancelled' }, { ...other, unless: ['Pagato'] }]);
+  expect(unknownStates).toEqual(['Sospeso']);
+  expect(columns.map(({ role }) => role)).toContain('other_status');
 });

@@ -1,6 +1,8 @@
+import { posix } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { encode } from 'iconv-lite';
 import { expect, test } from 'vitest';
+import { groupSources, type Listed } from '../../../../src/cli/init/recognise/group-sources.ts';
 import { loadLayout } from '../../../../src/intake/layout/load-layout.ts';
 import { FIXTURES } from '../../../intake/orders/map/map-text.ts';
 import { exampleRow } from '../../../support/example-row.ts';
@@ -85,7 +87,7 @@ test('each source in a mixed folder gets a pattern that matches only its files',
   const found = await look(folder);
   expect(summary(found)).toEqual([
     'shopify-customers shopify-customers customers*.csv 1',
-    'shopify-orders shopify-orders orders*.csv 2',
+    'shopify-orders shopify-orders orders-*.csv 2',
     'products.csv unknown_header',
   ]);
   expect(found.sources[0]?.examined).toMatchObject({
@@ -94,6 +96,21 @@ test('each source in a mixed folder gets a pattern that matches only its files',
     consent: { columns: ['Accepts Email Marketing'], yes: 1, no: 1, blank: 1 },
   });
   expect(found.skipped).toBe(1);
+});
+
+test.each([
+  ['bonnen-oktober-2026.csv', 'bonnen-*.csv', 'bonnen-november-2026.csv'],
+  ['omzet 01-09-2026 tm 30-09-2026.csv', 'omzet * tm *.csv', 'omzet 01-10-2026 tm 31-10-2026.csv'],
+  ['Pedidos_septiembre.csv.gz', 'Pedidos_*.csv.gz', 'Pedidos_octubre.csv.gz'],
+  ['sales.csv', 'sales*.csv', 'sales (2).csv'],
+  // Another export begins like this one, so that only the number tells them apart.
+  ['orders-2026-09.csv', 'orders-[0-9]*.csv', 'orders-2026-10.csv'],
+])('the pattern of %s is %s', (name, pattern, next) => {
+  const files = [name, 'klanten.csv', 'orders-items-1.csv'];
+  const file = { name, kind: 'shop' } as Listed;
+  const [group] = groupSources([file], files);
+  expect(group?.path).toBe(pattern);
+  expect(posix.matchesGlob(next, pattern)).toBe(true);
 });
 
 test('a file that only resembles an export is refused with the reason', async () => {

@@ -1,0 +1,188 @@
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { UNOWNED_CODES } from '../codes/parse-codes.ts';
+import type { JobSettings } from '../config/job-fields.ts';
+import { layoutFolders } from '../config/layout-folders.ts';
+import type { PipelineConfig } from '../config/schema.ts';
+import type { SourceSettings } from '../config/source-fields.ts';
+import type { Finding } from '../core/finding.ts';
+import { FileHeld } from '../core/held/file-held.ts';
+import { KnownError } from '../core/known-error.ts';
+import { fileName } from '../core/text/file-name.ts';
+import { WILDCARD } from '../core/time/dated-names.ts';
+import { loadLayout, loadLayouts } from '../intake/layout/load-layout.ts';
+import { openRecords } from '../intake/read/open-records.ts';
+import { createSkipRule, SOME_BYTES } from '../store/exclude.ts';
+import { coversFile, listFiles } from '../store/list-files.ts';
+import { nameInSource, parseSourceUri, pathOfFileUri } from '../store/parse-source-uri.ts';
+import type { SourceClients } from '../store/source-clients.ts';
+import type { RunnableKind } from './runnable-kind.ts';
+
+/*
+ * Exports whose names no pattern matches. A shop that names its files otherwise from one month to the next is read no
+ * more, and a run that reads nothing new looks like one without new orders.
+ */
+
+/** A table beside the files of a source that no source of the configuration reads. */
+export type UnreadFile = {
+  readonly uri: string;
+  readonly source: string;
+  /** Whether a run of the job would read it if the pattern of the source matched its name. */
+  readonly isExport: boolean;
+};
+
+export type UnreadOptions<Settings extends JobSettings> = {
+  readonly config: PipelineConfig;
+  readonly kind: Pick<RunnableKind<Settings>, 'checkFile'>;
+  readonly sourceClients: SourceClients;
+};
+
+/** Names of tables, perhaps compressed. */
+const TABLE = /\.(?:csv|tsv|tab|txt)(?:\.[a-z0-9]{2,4})?$/i;
+/** A pattern that no name matches, so that a listing names every file and opens none. */
+const NO_NAME = '[\u0001]';
+/** Names in a bucket after which no more are requested. */
+const MAX_NAMES = 5_000;
+/** Files of a source whose headers are read; of the others, it is not known whether they are exports. */
+const MAX_OPENED = 20;
+
+/**
+ * Finds the tables beside the files of a job's sources that no source reads. Those that an `exclude` or a setting names
+ * are known. A place that cannot be listed has none: the run itself reports it.
+ */
+export async function findUnreadFiles<Settings extends JobSettings>(
+  job: Settings,
+  { config, kind, sourceClients }: UnreadOptions<Settings>,
+): Promise<readonly UnreadFile[]> {
+  const known = knownPaths(config);
+  const found: UnreadFile[] = [];
+  for (const name of job.sources) {
+    const source = config.sources[name];
+    if (source === undefined) continue;
+    const unread: string[] = [];
+    for (const uri of await listBeside(source, sourceClients))
+      if (!known.has(uri) && !(await isCovered(uri, config))) unread.push(uri);
+    const opened = new Set(unread.sort().slice(-MAX_OPENED));
+    for (const uri of unread) {
+      const isExport =
+        opened.has(uri) && (await wouldBeRead(uri, { job, source, config, kind, sourceClients }));
+      if (found.every((one) => one.uri !== uri)) found.push({ uri, source: name, isExport });
+    }
+  }
+  return found;
+}
+
+/** The same for all jobs of a configuration. A file that a run of one of them would read is an export. */
+export async function findAllUnreadFiles(
+  kinds: readonly (Pick<RunnableKind, 'checkFile'> & { readonly kind: string })[],
+  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
+): Promise<readonly UnreadFile[]> {
+  const found = new Map<string, UnreadFile>();
+  for (const job of Object.values(config.jobs)) {
+    const kind = kinds.find((one) => one.kind === job.kind) ?? {};
+    for (const file of await findUnreadFiles(job, { config, kind, sourceClients }))
+      if (file.isExport || !found.has(file.uri)) found.set(file.uri, file);
+  }
+  return [...found.values()];
+}
+
+/** Says which files no source reads and what to do, exports first. Empty if there are none. */
+export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Finding[] {
+  const groups = Map.groupBy(files, ({ source, isExport }) => `${isExport ? 0 : 1} ${source}`);
+  return [...groups].sort().map(([key, group]) => {
+    const source = key.slice(2);
+    const names = group.slice(0, MAX_NAMED).map(({ uri }) => fileName(uri));
+    const listed = `${names.join(', ')}${group.length > names.length ? ', …' : ''}`;
+    const them = group.length === 1 ? 'it' : 'them';
+    const exclude = `list ${them} under exclude of sources.${source}`;
+    const about = `source ${source}`;
+    return key.startsWith('0')
+      ? {
+          ...{ status: 'warning', about },
+          what: `No source reads ${listed}, although ${group.length === 1 ? 'it has' : 'they have'} the columns of this source.`,
+          why: `The pattern in its uri does not match ${group.length === 1 ? 'this name' : 'these names'}, so what ${them === 'it' ? 'it states' : 'they state'} does not count.`,
+          fix: `Write a pattern that matches ${them} as uri of sources.${source}, or ${exclude}.`,
+        }
+      : {
+          ...{ status: 'warning', about },
+          what: `No source reads ${listed}, in the same folder.`,
+          fix: `If you need ${them}, add a source:  npx influencer-sync init <file> shows what ${them === 'it' ? 'it is' : 'they are'}. Otherwise ${exclude}.`,
+        };
+  });
+}
+
+const MAX_NAMED = 5;
+
+/** Every path that the configuration names, and the file that `init` leaves for a person to fill in. */
+function knownPaths(config: PipelineConfig): ReadonlySet<string> {
+  const paths = new Set([join(dirname(config.path), UNOWNED_CODES)]);
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') paths.add(value);
+    else if (typeof value === 'object' && value !== null)
+      for (const one of Object.values(value)) collect(one);
+  };
+  collect(config);
+  return new Set([...paths].filter((path) => path.startsWith('/')).map((path) => pathToFileURL(path).href));
+}
+
+/** Lists the tables in the folder of a source's pattern that the source does not exclude. Empty if it reads a whole folder. */
+async function listBeside(source: SourceSettings, clients: SourceClients): Promise<readonly string[]> {
+  const place = parseSourceUri(source.uri);
+  const pattern = place.kind === 's3' ? (place.glob ?? place.prefix) : place.path;
+  const wildcard = pattern.search(WILDCARD);
+  if (wildcard < 0 && !TABLE.test(pattern)) return [];
+  const folder = pattern.slice(0, pattern.lastIndexOf('/', wildcard < 0 ? pattern.length : wildcard) + 1);
+  const isDeep = pattern.includes('**');
+  const uri = `${place.kind === 's3' ? `s3://${place.bucket}/` : ''}${folder}${isDeep ? '**/' : ''}${NO_NAME}`;
+  const nameOf = nameInSource(source.uri);
+  const skip = createSkipRule(source);
+  const found: string[] = [];
+  const enough = new AbortController();
+  let seen = 0;
+  const onSkipped = (file: { readonly uri: string }): void => {
+    seen += 1;
+    if (seen === MAX_NAMES) enough.abort();
+    const name = nameOf(file.uri);
+    if (TABLE.test(name) && (isDeep || !name.includes('/')) && skip(name, SOME_BYTES) === null)
+      found.push(file.uri);
+  };
+  try {
+    await Array.fromAsync(listFiles({ ...source, uri }, { clients, onSkipped, signal: enough.signal }));
+  } catch (error) {
+    if (!enough.signal.aborted && !(error instanceof KnownError)) throw error;
+  }
+  return found;
+}
+
+async function isCovered(uri: string, { sources }: PipelineConfig): Promise<boolean> {
+  for (const source of Object.values(sources)) if (await coversFile(source, uri)) return true;
+  return false;
+}
+
+/** Checks a header as `doctor` checks that of the newest file. */
+async function wouldBeRead<Settings extends JobSettings>(
+  uri: string,
+  {
+    job,
+    source,
+    config,
+    kind,
+    sourceClients: clients,
+  }: UnreadOptions<Settings> & { readonly job: Settings; readonly source: SourceSettings },
+): Promise<boolean> {
+  try {
+    const folders = layoutFolders(config.path);
+    const layout = loadLayout(source.layout, folders);
+    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const at = uri.startsWith('file:') ? pathOfFileUri(uri) : uri;
+    for await (const file of listFiles({ ...source, uri: at }, { clients })) {
+      const open = () => openRecords(file, layout, { source, clients }).records;
+      await kind.checkFile?.({ layout, otherLayouts, source, open }, job);
+      return kind.checkFile !== undefined;
+    }
+    return false;
+  } catch (error) {
+    if (error instanceof FileHeld || error instanceof KnownError) return false;
+    throw error;
+  }
+}
