@@ -23,6 +23,8 @@ export type InitOptions = ConfigOptions & {
   readonly owner?: ReadonlyMap<string, string>;
   /** Words of states that mean that an order was paid. */
   readonly paid?: readonly string[];
+  /** Words of customers that mean that they have consented. */
+  readonly consentYes?: readonly string[];
   readonly encoding?: string;
   readonly yes?: boolean;
   readonly check?: boolean;
@@ -74,6 +76,11 @@ export const initCommand: CommandDefinition = {
         collectRoles,
       )
       .option('--paid <word>', 'a state of orders that means paid, if no list knows it', collectWords)
+      .option(
+        '--consent-yes <word>',
+        'a word of customers that means consent, if no list knows it',
+        collectWords,
+      )
       .option(
         '--owner <code>',
         'who owns a code, once you have confirmed it: MIRA10=mira.glow',

@@ -92,6 +92,7 @@ export async function performInit(
   }
   if (found.sources.length === 0) throw nothingRecognised(places);
   refuseUnusedRoles(found, said);
+  refuseUnusedConsent(found, options);
   refuseWithoutYes(found);
 
   const client = await openServiceIfGiven();
@@ -193,6 +194,21 @@ function isOfCreators({ examined }: RecognisedSource): boolean {
   return examined.kind === 'creators';
 }
 
+/** Refuses a word of consent that no proposed layout has. */
+function refuseUnusedConsent({ sources }: Recognised, { consentYes = [] }: InitOptions): void {
+  const given = sources.flatMap(({ proposed }) => proposed?.layout.consent.given ?? []);
+  const words = new Set(given.flatMap(({ equals }) => equals ?? []).map(foldWord));
+  const unseen = consentYes.find((word) => !words.has(foldWord(word)));
+  if (unseen !== undefined)
+    throw usageError(
+      `--consent-yes names ${JSON.stringify(unseen)}, which is in no column that asks for consent and for which a layout is proposed.`,
+      `Write it as in the file. If the name of the column does not say that it asks for consent: --column "NAME=consent". ${OF_EARLIER_RUN}`,
+    );
+}
+
+const OF_EARLIER_RUN =
+  'What an earlier run wrote into layouts/ is known, too: correct it there, or move it away to have it proposed again.';
+
 /** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
 function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFiles): void {
   const credited = new Set(
@@ -205,7 +221,7 @@ function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFi
   if (unseen !== undefined)
     throw usageError(
       `--paid names the state ${JSON.stringify(unseen[0])}, which is in no file for which a layout is proposed.`,
-      'Write it as in the file. For a known layout, list it under `include` of the job.',
+      `Write it as in the file. For a known layout, list it under \`include\` of the job. ${OF_EARLIER_RUN}`,
     );
   const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
   const known = new Set(headers.map(foldHeader));
@@ -214,7 +230,7 @@ function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFi
     throw usageError(
       `--column names ${JSON.stringify(unused)}, which is in no file for which a layout is proposed.`,
       headers.length === 0
-        ? 'Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md.'
+        ? `Known layouts read every file here. To read a column in another way, write a layout of your own: docs/layouts.md. ${OF_EARLIER_RUN}`
         : `Their columns: ${headers.map((header) => JSON.stringify(toPrintableLine(header))).join(', ')}.`,
     );
 }
@@ -230,7 +246,7 @@ function refuseWithoutYes({ sources }: Recognised): void {
     const column = toPrintableLine(header);
     throw usageError(
       `The column ${JSON.stringify(column)} of ${name} may say who has consented, and nothing in it is known to mean yes.`,
-      `If it says something else: --column ${inShellQuotes(`${column}=unused`)}. Otherwise write a layout that lists the words that mean yes (docs/layouts.md), or leave this export out.`,
+      `If it says something else: --column ${inShellQuotes(`${column}=unused`)}. If one of its words means yes: --consent-yes WORD. Otherwise leave this export out.`,
     );
   }
 }
@@ -304,6 +320,7 @@ async function recogniseAll(
           return proposedJob({ brandId: brand, include: status, revenue: STARTER_REVENUE });
         },
         stated: said.stated,
+        consentWords: new Set(options.consentYes?.map(foldWord)),
         paidWords: new Set([...said.states].flatMap(([word, isPaid]) => (isPaid ? [word] : []))),
         assumedEncoding: said.encoding,
       });
@@ -384,7 +401,10 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
   });
   const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
   const kept = fates.filter(({ state }) => state === 'differs').map(({ path }) => path);
-  const next = hasOrders && kept.length === 0 ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
+  const next =
+    hasOrders && kept.length === 0
+      ? `npx influencer-sync plan ${job}${option}`
+      : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
   const unusable = found.sources.filter((source) => unusableRows(source) > 0);
   const todo = [

@@ -59,27 +59,29 @@ test('square-sales: the export of transactions has its partial refunds in a colu
 });
 
 test('gumroad-sales: dollars by the header, partial and full refunds, disputes, renewals, a last row of totals', async () => {
-  const row = (id: string, flags: string, preorder = 0): string =>
-    `${id},2026-05-14,10:15:00,50.00,${flags},MIA10,spring,https://example.com/?ref=mira,${preorder}`;
+  const row = (id: string, flags: string, preorder = 0, isWon = 0): string =>
+    `${id},2026-05-14,10:15:00,50.00,${flags},MIA10,spring,https://example.com/?ref=mira,${preorder},${isWon}`;
   const { orders, rejected } = await read(
     [
-      'Purchase ID,Purchase Date,Purchase Time (UTC timezone),Sale Price ($),Refunded?,Partial Refund ($),Fully Refunded?,Disputed?,Recurring Charge?,Discount Code,UTM Campaign,Referrer,Pre-order authorization?',
-      row('g1==', '0,0.0,0,0,0'),
+      'Purchase ID,Purchase Date,Purchase Time (UTC timezone),Sale Price ($),Refunded?,Partial Refund ($),Fully Refunded?,Disputed?,Recurring Charge?,Discount Code,UTM Campaign,Referrer,Pre-order authorization?,Dispute Won?',
+      row('g1==', '0,0.0,0,0,0').replace(',10:15', ',2026-05-14 10:15').replace(':00,', ':00 UTC,'),
       row('g2==', '1,12.5,0,0,0'),
       row('g3==', '1,0.0,1,0,0'),
       row('g4==', '0,0.0,0,1,0'),
       row('g5==', '0,0.0,0,0,1'),
       row('g6==', '0,0.0,0,0,maybe'),
       row('g8==', '0,0.0,0,0,0', 1),
-      "'g7==,2026-05-14,10:15:00,50.00,0,0.0,0,0,0,,,,0",
-      'Totals,,,400.00,,12.5,,,,,,,',
+      row('g9==', '0,0.0,0,1,0', 0, 1),
+      row('g10==', '0,0.0,0,?,0'),
+      "'g7==,2026-05-14,10:15:00,50.00,0,0.0,0,0,0,,,,0,0",
+      'Totals,,,500.00,,12.5,,,,,,,,',
     ],
     'gumroad-sales',
   );
   expect(rejected).toEqual([]);
   expect(
     orders
-      .slice(0, 7)
+      .slice(0, 9)
       .map(({ orderId, currency, refunded, exclusion }) => [orderId, currency, refunded, exclusion]),
   ).toEqual([
     ['g1==', 'USD', '0.00', null],
@@ -89,8 +91,10 @@ test('gumroad-sales: dollars by the header, partial and full refunds, disputes, 
     ['g5==', 'USD', '0.00', 'renewal'],
     ['g6==', 'USD', '0.00', 'unknown_renewal'],
     ['g8==', 'USD', '0.00', 'preorder'],
+    ['g9==', 'USD', '0.00', null],
+    ['g10==', 'USD', '0.00', 'unknown_disputed'],
   ]);
-  expect(orders).toHaveLength(8);
+  expect(orders).toHaveLength(10);
   expect(orders[0]).toMatchObject({
     codes: ['MIA10'],
     links: expect.arrayContaining(['spring']),

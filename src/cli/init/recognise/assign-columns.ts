@@ -330,7 +330,8 @@ export function assignColumns(
         ask(
           column,
           `it is named like a total, as ${JSON.stringify(total.header)} is, and differs from it`,
-          'unused',
+          // What was paid in part is the amount that counts.
+          mayLower(column, total, { records, isWritten: amounts === written }) ? 'total' : 'unused',
         );
       else if (
         (amount === null || (amount.field === null && amount.isPaid)) &&

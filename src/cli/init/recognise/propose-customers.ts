@@ -10,6 +10,7 @@ import {
   isYes,
   smellOf,
 } from '../../../intake/customers/map/consent-words.ts';
+import { foldWord } from '../../../intake/values/clean-text.ts';
 import type { ColumnDecision, UnclearColumn } from './assign-columns.ts';
 import { Cells, describeColumn, isDateOrderOpen, type MeasuredColumn, timesOf } from './column-values.ts';
 import { headOf, list } from './proposed-text.ts';
@@ -44,6 +45,9 @@ type Consent = {
   readonly neither: readonly string[];
 };
 
+/** What a person has said: the roles of columns, and the words that mean consent, folded. */
+type Said = { readonly stated: StatedRoles; readonly consentWords: ReadonlySet<string> };
+
 /** True if a column has something that is known to mean yes. */
 function saysYes({ kind, given }: Consent): boolean {
   return kind === 'times' || given.length > 0;
@@ -55,9 +59,11 @@ function saysYes({ kind, given }: Consent): boolean {
  */
 export function mayBeConsent(
   columns: readonly MeasuredColumn[],
-  stated: StatedRoles,
+  { stated, consentWords }: Said,
 ): readonly UnclearColumn[] {
-  const read = columns.map((column) => readConsent(column, stated.get(foldHeader(column.header))));
+  const read = columns.map((column) =>
+    readConsent(column, stated.get(foldHeader(column.header)), consentWords),
+  );
   if (read.some((consent) => consent !== null && saysYes(consent))) return [];
   const found = openAnswers(columns, stated);
   return [
@@ -118,14 +124,14 @@ function areAnswers({ cells }: Pick<MeasuredColumn, 'cells'>): boolean {
 /** Proposes a layout of customers, with comments for the person who checks it. */
 export function proposeCustomers(
   columns: readonly MeasuredColumn[],
-  options: { readonly email: MeasuredColumn; readonly name: string; readonly stated: StatedRoles },
+  options: Said & { readonly email: MeasuredColumn; readonly name: string },
 ): ProposedCustomers {
-  const { email, name, stated } = options;
+  const { email, name, stated, consentWords } = options;
   const roleOf = ({ header }: MeasuredColumn): ColumnRole | undefined => stated.get(foldHeader(header));
   const others = columns.filter((column) => column !== email && column.header !== '');
   const open = openAnswers(others, stated);
   const found = others.flatMap(
-    (column) => readConsent(column, open.includes(column) ? 'excludes' : roleOf(column)) ?? [],
+    (column) => readConsent(column, open.includes(column) ? 'excludes' : roleOf(column), consentWords) ?? [],
   );
   // Beside a known yes, that an address is in use says nothing. Alone, it is not known to be a yes.
   const isKnown = found.some(saysYes);
@@ -180,7 +186,11 @@ export function proposeCustomers(
   };
 }
 
-function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Consent | null {
+function readConsent(
+  column: MeasuredColumn,
+  role: ColumnRole | undefined,
+  consentWords: Said['consentWords'] = new Set(),
+): Consent | null {
   const { header, cells } = column;
   if (role === 'unused') return null;
   const smell = smellOf(header);
@@ -193,7 +203,7 @@ function readConsent(column: MeasuredColumn, role: ColumnRole | undefined): Cons
   const { counts } = cells;
   if (!isAsked && (!mayAskForConsent(header) || counts.size === 0 || counts.size > MAX_WORDS)) return null;
   const words = [...counts.keys()].slice(0, MAX_WORDS);
-  const given = words.filter((word) => isYes(word, header, isAsked));
+  const given = words.filter((word) => isYes(word, header, isAsked) || consentWords.has(foldWord(word)));
   return {
     column,
     kind: 'words',

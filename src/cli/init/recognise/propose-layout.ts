@@ -88,9 +88,11 @@ export function proposeLayout(
     readonly stated?: StatedRoles | undefined;
     /** Words of states that a person has said to mean that an order was paid, folded. */
     readonly paidWords?: ReadonlySet<string> | undefined;
+    /** Words that a person has said to mean consent, folded. */
+    readonly consentWords?: ReadonlySet<string> | undefined;
   },
 ): ProposedLayout | NoLayout {
-  const { name, layouts, isBelowTitle = false, paidWords } = options;
+  const { name, layouts, isBelowTitle = false, paidWords, consentWords = new Set<string>() } = options;
   const { header, records: rows, stated, joined } = joinStatedIds(written, options.stated ?? new Map());
   const footer = footerOf(rows);
   const labelled = rows.slice(0, rows.length - footer.rows);
@@ -166,9 +168,9 @@ export function proposeLayout(
     const misused = rolesOutside(CUSTOMER_ROLES, 'customers', { columns, stated });
     if (misused.length > 0) return whatIsUnclear(misused, 'customers');
     const others = columns.filter((column) => column !== email && column.header !== '');
-    const open = mayBeConsent(others, stated);
+    const open = mayBeConsent(others, { stated, consentWords });
     if (open.length > 0) return whatIsUnclear(open, 'customers');
-    const proposed = proposeCustomers(columns, { email, name, stated });
+    const proposed = proposeCustomers(columns, { email, name, stated, consentWords });
     return {
       layout: toLayout(name, layoutSchema.parse(parse(proposed.text))),
       ...proposed,

@@ -71,6 +71,8 @@ export type RecogniseOptions = {
   readonly stated?: StatedRoles;
   /** The words of states that a person has said to mean paid, folded. */
   readonly paidWords?: ReadonlySet<string>;
+  /** The words that a person has said to mean consent, folded. */
+  readonly consentWords?: ReadonlySet<string>;
   /** The encoding that a person has stated for files whose bytes do not show theirs. */
   readonly assumedEncoding?: string | null;
 };
@@ -228,7 +230,7 @@ function lacking({
 
 function propose(
   first: RecognisedFile,
-  { layouts, label, taken, stated, paidWords }: GroupOptions,
+  { layouts, label, taken, stated, paidWords, consentWords }: GroupOptions,
 ): ProposedLayout | NoLayout {
   const bundled = new Set(layouts.map(({ name }) => name));
   const stem = slug(withoutPeriods(fileName(first.file.uri)));
@@ -240,6 +242,7 @@ function propose(
     isBelowTitle: first.isBelowTitle,
     stated,
     paidWords,
+    consentWords,
   });
 }
 

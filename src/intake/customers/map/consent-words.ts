@@ -108,7 +108,8 @@ const DATED_ITSELF = /\b(?:newsletters?|nieuwsbrie\p{L}*)/gu;
 
 /** True if a header is known to be that of the time at which consent to e-mail was given. */
 export function isTimeOfConsent(header: string): boolean {
-  const name = wordsOf(header);
+  // A second mail is not sent to everybody, but whoever has a date of it has confirmed.
+  const name = wordsOf(header).replace(/^double (?=opt)/u, '');
   // A status has that of a refusal, too.
   if (/\b(?:status|state)\b/u.test(name)) return false;
   const what = name.replace(SINCE, '');

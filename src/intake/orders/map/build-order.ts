@@ -242,11 +242,14 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) return null;
     const at = field === 'placed_at' ? this.#plan.timeOfDay : null;
-    const value = `${open.values[slot] ?? ''}${at === null ? '' : ` ${open.values[at] ?? ''}`}`;
+    const day = open.values[slot] ?? '';
+    const time = at === null ? '' : (open.values[at] ?? '');
+    // Some exports repeat the day in the column of the time.
+    const value = at === null ? day : time.startsWith(`${day} `) ? time : `${day} ${time}`;
     this.#dates?.see(value, open.line);
-    const time = this.#clockOf(open)(value);
-    if (typeof time !== 'string') throw this.#fault(time, slot, value);
-    return time;
+    const instant = this.#clockOf(open)(value);
+    if (typeof instant !== 'string') throw this.#fault(instant, slot, value);
+    return instant;
   }
 
   #changeOf(open: OpenOrder): StagedOrder['changedAt'] {

@@ -12,9 +12,10 @@ function propose(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   stated?: Parameters<typeof proposeLayout>[1]['stated'],
+  consentWords?: ReadonlySet<string>,
 ) {
   const records = rows.map((cells, at) => ({ cells, line: at + 2, record: at + 1 }));
-  return proposeLayout({ header, records }, { name: 'own', layouts, ...(stated ? { stated } : {}) });
+  return proposeLayout({ header, records }, { name: 'own', layouts, stated, consentWords });
 }
 
 const WORDS = [
@@ -610,6 +611,19 @@ test('sums below thousands of rows are found, too, and a row that is named like 
     await look(folderWith({ 'x.csv': text('Total,1.00,MIRA10,paid\n9001,2.00,,paid') })),
   );
   expect([within.layout.footer, within.preview.orders]).toEqual([[], 7_002]);
+});
+
+test('a word that no list knows is consent only if a person says so', () => {
+  const rows = [
+    ['a@example.com', 'Doet mee'],
+    ['b@example.com', 'Weg'],
+  ];
+  const given = (words: readonly string[]) => {
+    const proposed = propose(['E-mail', 'Nieuwsbrief'], rows, new Map(), new Set(words));
+    return 'layout' in proposed ? proposed.layout.consent.given : proposed.why;
+  };
+  expect(given([])).toEqual([]);
+  expect(given(['doet_mee'])).toMatchObject([{ columns: ['Nieuwsbrief'], equals: ['Doet mee'] }]);
 });
 
 test('ids that only two columns make unique are joined, and a layout says of which', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isNo, isRefusal, isYes, smellOf } from '../../../../src/intake/customers/map/consent-words.ts';
+import {
+  isNo,
+  isRefusal,
+  isTimeOfConsent,
+  isYes,
+  smellOf,
+} from '../../../../src/intake/customers/map/consent-words.ts';
 
 describe('words of consent', () => {
   test.each([
@@ -106,6 +112,14 @@ describe('a header that no layout reads', () => {
     ...['Widersprochen am', 'Rifiutato', 'Senza pubblicità', 'Recusado', 'Não contactar', 'Keine Werbung'],
   ])('%j says that somebody refused', (header) => {
     expect(smellOf(header)).toBe('refusal');
+  });
+
+  test.each([
+    ['Opt-in date', true],
+    ['Double opt-in date', true],
+    ['Double opt-in reminder date', false],
+  ])('%s is that of the time of a consent: %s', (header, isTime) => {
+    expect(isTimeOfConsent(header)).toBe(isTime);
   });
 
   test.each(['Cancelled orders', 'Rejected payments', 'Nombre', 'Notes', 'Data', 'A'])(
