@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
@@ -341,6 +342,17 @@ describe('listings', () => {
       from intake.source_files cross join generate_series(1, 4) folder where uri like '%/other.csv'`.execute(
       db,
     );
+    const path = join(context.folder, 'exports', 'other.csv');
+    mkdirSync(join(context.folder, 'exports'));
+    writeFileSync(path, '');
+    expect((await explain(path)).stderr).toContain(`The source ${SOURCE} covers it.`);
+    await sql`update intake.source_files set uri = ${pathToFileURL(path).href} where uri = 'file:///1/other.csv'`.execute(
+      db,
+    );
+    expect((await explain(path)).stdout).toMatch(/^File other\.csv: held\n/);
+    await sql`update intake.source_files set uri = 'file:///1/other.csv' where uri = ${pathToFileURL(path).href}`.execute(
+      db,
+    );
     const many = await explain('other.csv');
     expect(many).toMatchObject({ code: 2, stdout: '' });
     expect(many.stderr).toContain('npx influencer-sync explain file file:///4/other.csv\n');
@@ -471,13 +483,14 @@ describe('--dry-run', () => {
     }
     // An option counts before a subcommand, too; the database of another configuration would be another ledger.
     for (const [words, said] of [
-      [['backfill', '--yes', '--dry-run', 'resume'], "unknown option '--dry-run'"],
+      [['backfill', '--yes', '--exact', 'resume'], "unknown option '--exact'"],
       [['backfill', '--rate', '1', 'pause'], 'backfill pause has no option --rate.'],
       [['backfill', '--config', 'other.yaml', 'resume', '--yes'], 'other.yaml'],
     ] as const)
       expect(await context.run(...words), words.join(' ')).toMatchObject({
         ...{ code: 2, stdout: '', stderr: expect.stringContaining(said) },
       });
+    expect(await context.run('backfill', '--yes', '--dry-run', 'resume')).toMatchObject({ code: 0 });
     const refused = await context.run('review', '999', '--write-off', ...why);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no entry 999') });
     expect(await state()).toEqual(before);

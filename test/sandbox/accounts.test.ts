@@ -121,10 +121,13 @@ test('the control routes show one account or all, and require an account where t
   expect((await look('credits?account=NORTH')).body.search).toBe(1_200);
   expect((await look('deals/ETUNQ6ZTW1')).status).toBe(400);
   expect((await look('deals/ETUNQ6ZTW1?account=NORTH')).status).toBe(200);
-  const triggered = await runHere([
+  const event = [
     ...['sandbox', 'trigger', 'new_influencer_order', '--url', sandbox.url],
     ...['--account', 'NORTH', '--set', 'order_id=8'],
-  ]);
+  ];
+  expect(await runHere([...event, '--dry-run'])).toMatchObject({ exitCode: 0 });
+  expect(lines(await look('log/referrals?account=NORTH'))).toHaveLength(1);
+  const triggered = await runHere(event);
   expect(triggered, triggered.stderr).toMatchObject({ exitCode: 0 });
   expect(lines(await look('log/referrals?account=NORTH'))).toHaveLength(2);
 });

@@ -7,6 +7,7 @@ type Flags = {
   readonly url: string;
   readonly account?: string;
   readonly set: Readonly<Record<string, string>>;
+  readonly dryRun?: true;
 };
 
 /** `influencer-sync sandbox trigger <kind>`: triggers an event in a running sandbox and prints it as one JSON line. */
@@ -22,16 +23,24 @@ export function triggerCommand(): Command {
       readSetting,
       {},
     )
+    .option('--dry-run', 'show what it would send, and send nothing')
     .exitOverride()
     .showHelpAfterError('(add --help to see its arguments)')
     .action((kind: string, flags: Flags) => trigger(kind, flags));
 }
 
 /** @throws KnownError `sandbox_unreachable`, `trigger_refused` (exit 2). */
-async function trigger(kind: string, { url, account, set }: Flags): Promise<void> {
+async function trigger(kind: string, { url, account, set, dryRun }: Flags): Promise<void> {
   const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
   const path = `/_sandbox/trigger/${encodeURIComponent(kind)}${whose}`;
-  const answer = await post(url.replace(/\/+$/, '') + path, set);
+  const address = url.replace(/\/+$/, '') + path;
+  if (dryRun === true) {
+    process.stdout.write(
+      `POST ${toPrintable(address)} ${toPrintable(JSON.stringify(set))}: nothing was sent.\n`,
+    );
+    return;
+  }
+  const answer = await post(address, set);
   const text = await answer.text();
   if (answer.ok) {
     process.stdout.write(`${toPrintable(text)}\n`);

@@ -22,6 +22,7 @@ export const backfillCommand: CommandDefinition = {
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
         .option('--to <day>', 'last day', parseDay)
         .option('--plan', 'store the plan with what it read, and post nothing')
+        .option('--dry-run', 'the same as --plan, which other commands call so')
         .option('--yes', 'execute the plan without asking: for scripts'),
     ),
   examples: [
@@ -36,8 +37,11 @@ export const backfillCommand: CommandDefinition = {
     ['backfill pause', 'from another terminal'],
     ['backfill status', 'its progress'],
   ],
-  action: async (output, jobName: string, options: BackfillOptions) =>
-    (await import('./perform-backfill.ts')).performBackfill(output, jobName, options),
+  action: async (output, jobName: string, { dryRun, ...options }: BackfillOptions) =>
+    (await import('./perform-backfill.ts')).performBackfill(output, jobName, {
+      ...options,
+      plan: options.plan === true || dryRun === true,
+    }),
   commands: [
     {
       name: 'status',

@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
@@ -21,6 +25,7 @@ export const explainCommand: CommandDefinition = {
   examples: [
     ['explain 5551234567890', 'whatever has this id'],
     ['explain MIA10', 'who owns a code, and when it is used'],
+    ['explain exports/orders-2026-10.csv', 'whether a file was read, and what became of its rows'],
     ['explain entry 17', 'an entry, if other things have this number, too'],
   ],
   action: explainById,
@@ -145,10 +150,12 @@ async function explainById(
   const words: readonly string[] = [...SUBJECT_KINDS, ...records.map((one) => one.what)];
   if (what === undefined || (text === undefined ? words.includes(what) : !words.includes(what)))
     throw notExplained(what, words, records);
-  const id = text ?? what;
+  const given = text ?? what;
+  const path = given.includes('/') && existsSync(given) ? resolve(given) : null;
+  const id = path === null ? given : pathToFileURL(path).href;
   if (mayHaveAddress(id) && !id.startsWith('@')) return explainOneCustomer(output, id, options);
   const isWanted = (kind: string): boolean => text === undefined || kind === what;
-  const { read } = await openCommand(output, options);
+  const { config, read } = await openCommand(output, options);
   const { subjects, lives, others } = await read(async (db) => {
     const found = await findSubjects(db, id, { kinds: SUBJECT_KINDS.filter(isWanted) });
     return {
@@ -162,7 +169,8 @@ async function explainById(
     };
   });
   const alike = others.filter(({ found }) => found.length > 0);
-  if (subjects.length + alike.length === 0) throw nothingKnown(text === undefined ? null : what, id);
+  if (subjects.length + alike.length === 0)
+    throw path === null ? nothingKnown(text === undefined ? null : what, id) : await notRead(path, config);
   if (subjects.length > SHOWN) throw severalFound(id, subjects);
   for (const [index, { data }] of lives.entries())
     for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
@@ -172,6 +180,23 @@ async function explainById(
     ...alike.flatMap(({ found }) => found.flatMap(describeExplained)),
   ]);
   return EXIT.ok;
+}
+
+/** The error for a file that is there and that no run has read. */
+async function notRead(path: string, { sources, jobs }: PipelineConfig): Promise<KnownError> {
+  const { coversFile } = await import('../../store/list-files.ts');
+  const uri = pathToFileURL(path).href;
+  const covered = await Promise.all(Object.values(sources).map((source) => coversFile(source, uri)));
+  const source = Object.keys(sources).find((_, at) => covered[at]);
+  const job = Object.values(jobs).find((one) => source !== undefined && one.sources.includes(source));
+  return configurationError({
+    code: 'file_not_read',
+    message: `No run has read ${shortPath(path)}.`,
+    help:
+      source === undefined
+        ? 'No source reads it: the uri of none matches its name. See which source it could belong to:  npx influencer-sync doctor'
+        : `The source ${source} covers it.${job === undefined ? ' No job reads that source.' : ` The next run reads it:  npx influencer-sync run ${job.name}`}`,
+  });
 }
 
 /** What a person typed, which may contain an address. */

@@ -22,6 +22,7 @@ export const notifyCommand: CommandDefinition = {
   commands: [
     {
       name: 'test',
+      changes: true,
       description: 'send a test notice to one channel, or to all of them',
       takes: (command) => command.argument('[channel]', 'name of the channel in notify.channels'),
       examples: [
@@ -60,6 +61,14 @@ async function testChannels(
   const { renderFinding } = await import('../terminal/show-findings.ts');
   const config = await openConfig(options);
   const channels = await chooseChannels(config, name);
+  if (options.dryRun === true) {
+    for (const { name: channel, kind } of channels)
+      output.emit({ event: 'channel_tested', channel, kind, state: 'planned' });
+    output.print(
+      `A test notice would be sent to ${channels.map((channel) => `${channel.name} (${channel.kind})`).join(', ')}. Nothing was sent.`,
+    );
+    return EXIT.ok;
+  }
   let exitCode: ExitCode = EXIT.ok;
   const link = linkTo('/', config);
   for await (const { channel, attempt } of sendTests(channels, { now: new Date(), link })) {

@@ -18,6 +18,10 @@ describe('notify test', () => {
   it('sends a test message to every channel and lists the results, without a database', async () => {
     const { shop, receiver } = await openDrill({ notify: TWO });
     shop.env.DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none';
+    expect((await shop.cli('notify', 'test', '--dry-run')).stdout).toBe(
+      'A test notice would be sent to ops (webhook), chat (slack). Nothing was sent.\n',
+    );
+    expect(receiver.received).toEqual([]);
     const { exitCode, stdout } = await shop.cli('notify', 'test');
     expect(exitCode).toBe(0);
     expect(stdout).toBe('✓ ops (webhook): sent\n✓ chat (slack): sent\n');
