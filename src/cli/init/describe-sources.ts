@@ -134,7 +134,11 @@ function outcomeLines(preview: OrdersPreview): readonly string[] {
     const listed = of.map(
       ({ status, orders }) => `${status === '' ? 'none' : shorten(status)} (${formatCount(orders)})`,
     );
-    return `  Orders with these states are ${effect}: ${listed.slice(0, MAX_STATES_SHOWN).join(', ')}.`;
+    // A state that lets orders count says nothing about those that another column stops.
+    const stopped =
+      effect === 'credited' ? of.reduce((sum, { orders }) => sum + orders, 0) - credited - organic : 0;
+    const others = stopped > 0 ? ` Another reason excludes or holds ${formatCount(stopped)} of them.` : '';
+    return `  Orders with these states are ${effect}: ${listed.slice(0, MAX_STATES_SHOWN).join(', ')}.${others}`;
   });
   const never = excluded.map(
     ({ reason, orders }) => `${shorten(reason.replaceAll('_', ' '))} (${formatCount(orders)})`,
