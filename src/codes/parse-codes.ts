@@ -19,9 +19,6 @@ export const CODE_COLUMNS = [
   'valid_from',
   'valid_to',
 ] as const;
-/** The file in which `init` lists codes without an owner. In codes.csv, such rows would credit orders to no one. */
-export const UNOWNED_CODES = 'codes-without-owner.csv';
-
 type CodeColumn = (typeof CODE_COLUMNS)[number];
 
 /** A row by column. Missing and null cells are blank. */

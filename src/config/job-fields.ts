@@ -86,6 +86,9 @@ export function sourceNames(what = 'a source') {
   return oneOrMore(text(60), { error: 'names' }).describe(`Name of ${what}, or a list of names.`);
 }
 
+/** The file in which `init` lists codes without an owner. In codes.csv, such rows would credit orders to no one. */
+export const UNOWNED_CODES = 'codes-without-owner.csv';
+
 /** @param advice when to omit it. */
 export function codesFile(advice: string) {
   return optional(text()).describe(

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { UNOWNED_CODES } from '../codes/parse-codes.ts';
-import type { JobSettings } from '../config/job-fields.ts';
+import { type JobSettings, UNOWNED_CODES } from '../config/job-fields.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
 import type { PipelineConfig } from '../config/schema.ts';
 import type { SourceSettings } from '../config/source-fields.ts';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
-import { UNOWNED_CODES } from '../../codes/parse-codes.ts';
+import { UNOWNED_CODES } from '../../config/job-fields.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
 import { sourceAt } from '../../config/source-fields.ts';

@@ -1,7 +1,4 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { shortPath } from '../../config/locate.ts';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
@@ -151,6 +148,8 @@ async function explainById(
   if (what === undefined || (text === undefined ? words.includes(what) : !words.includes(what)))
     throw notExplained(what, words, records);
   const given = text ?? what;
+  const { resolve } = await import('node:path');
+  const { pathToFileURL } = await import('node:url');
   const path = given.includes('/') && existsSync(given) ? resolve(given) : null;
   const id = path === null ? given : pathToFileURL(path).href;
   if (mayHaveAddress(id) && !id.startsWith('@')) return explainOneCustomer(output, id, options);
@@ -170,7 +169,9 @@ async function explainById(
   });
   const alike = others.filter(({ found }) => found.length > 0);
   if (subjects.length + alike.length === 0)
-    throw path === null ? nothingKnown(text === undefined ? null : what, id) : await notRead(path, config);
+    throw path === null
+      ? nothingKnown(text === undefined ? null : what, id)
+      : await notRead({ path, uri: id }, config);
   if (subjects.length > SHOWN) throw severalFound(id, subjects);
   for (const [index, { data }] of lives.entries())
     for (const one of data) output.emit({ event: subjects[index]?.kind, ...one });
@@ -183,9 +184,12 @@ async function explainById(
 }
 
 /** The error for a file that is there and that no run has read. */
-async function notRead(path: string, { sources, jobs }: PipelineConfig): Promise<KnownError> {
+async function notRead(
+  { path, uri }: { readonly path: string; readonly uri: string },
+  { sources, jobs }: PipelineConfig,
+): Promise<KnownError> {
+  const { shortPath } = await import('../../config/locate.ts');
   const { coversFile } = await import('../../store/list-files.ts');
-  const uri = pathToFileURL(path).href;
   const covered = await Promise.all(Object.values(sources).map((source) => coversFile(source, uri)));
   const source = Object.keys(sources).find((_, at) => covered[at]);
   const job = Object.values(jobs).find((one) => source !== undefined && one.sources.includes(source));

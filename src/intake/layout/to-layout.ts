@@ -18,9 +18,6 @@ export type CellTest = Layout['unsubscribed'][number];
 /** A rule for orders that are never posted, unless a job credits those of this reason. */
 export type ExclusionRule = Layout['exclusions'][number];
 
-/** A column that the layout adds: cells of another one in rows that pass the test, and blanks in all others. */
-export type ConditionalColumn = Layout['conditionalColumns'][number];
-
 /**
  * Other layouts that may fit a file better. Called only if a header does not fit, because reading all layouts
  * takes longer than reading a small file.
