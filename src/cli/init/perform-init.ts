@@ -157,8 +157,7 @@ export async function performInit(
     ...{ fates, found, owners, proposals, codes, options },
     looked: client === null ? null : looked,
   });
-  const isKept = fates.some(({ state }) => state === 'differs');
-  return hasHeld(found) || isKept ? EXIT.rowsRejected : EXIT.ok;
+  return hasHeld(found) ? EXIT.rowsRejected : EXIT.ok;
 }
 
 const NOT_LOOKED_UP: FoundOwners = { owners: [], proposals: [], left: 0, fault: null };
@@ -400,7 +399,10 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
     ...(envFile === undefined ? {} : { envFile }),
   });
   const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
-  const kept = fates.filter(({ state }) => state === 'differs').map(({ path }) => path);
+  // Codes are filled in by people.
+  const kept = fates.flatMap(({ path, state }) =>
+    state === 'differs' && path.endsWith('.yaml') ? [path] : [],
+  );
   const next =
     hasOrders && kept.length === 0
       ? `npx influencer-sync plan ${job}${option}`
