@@ -6,6 +6,7 @@ import { rowsOf } from '../../src/db/statement.ts';
 import { findLeaks } from '../../src/money/leaks/find-leaks.ts';
 import { type HeldGroup, listHeldGroups } from '../../src/reports/held/held-orders.ts';
 import { listOtherCurrency, type OtherCurrency } from '../../src/reports/money/list-other-currency.ts';
+import { SHOWN_OTHER_CURRENCY } from '../../src/reports/money/other-currency.ts';
 import {
   type AdjustmentGroup,
   countsBy,
@@ -83,7 +84,9 @@ export type OrderDetails = FileDetails &
     readonly unownedCodesTotal: number;
     /** Held orders whose credit depends on something that is not known, by reason. */
     readonly heldOrders: readonly HeldGroup[];
+    /** The first posted orders that are stated in another currency since, by source and id. */
     readonly otherCurrency: readonly OtherCurrency[];
+    readonly otherCurrencyTotal: number;
     readonly adjustments: readonly AdjustmentGroup[];
     /** Codes that may have leaked, in all jobs, and that nobody has acknowledged. */
     readonly leaks: readonly LeakedCode[];
@@ -129,7 +132,7 @@ export async function reportOrders(
   // Of the ledger, not of the orders: a doubt remains one when its source has another name, or is left out.
   const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
-  const otherCurrency = await listOtherCurrency(db, job);
+  const otherCurrency = await listOtherCurrency(db, { job });
   const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -152,7 +155,8 @@ export async function reportOrders(
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       heldOrders,
-      otherCurrency,
+      otherCurrency: otherCurrency.slice(0, SHOWN_OTHER_CURRENCY),
+      otherCurrencyTotal: otherCurrency.length,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,

@@ -31,8 +31,8 @@ export function correctionsOf(
   return sql`(
     with latest as (
       select distinct on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind, d.old_amount,
-        case when d.kind in ('changed', 'refunded', 'held') then d.new_amount when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount)
-          else 0 end as new_amount, d.currency
+        case when d.kind = 'refunded' and d.new_body_hash is null then 0 when d.kind in ('changed', 'refunded', 'held') then d.new_amount
+          when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount) else 0 end as new_amount, d.currency
       from ledger.adjustments d join ledger.entries e using (entry_id)
       where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and ${isOwnAdjustment('d')}
         and d.noted_at >= (${fromDay}::date::timestamp at time zone ${timeZone}::text)

@@ -17,7 +17,7 @@ import type { StatementRules, Terms } from './statement.ts';
  * rate of the collaboration at that time (served-rates.ts). It counts from the day on which its return window ends.
  *
  * Only the source that is responsible for the order changes what it earned. While the order is held, or states
- * another currency than was sent, it earns what it earned before, less refunds.
+ * another currency than was sent, it earns what it earned before, less refunds, unless nothing of it counts any more.
  *
  * Products that the terms of its code, of its deal or of everybody exclude earn nothing. Their share of the net
  * revenue is their share of the amounts of all lines, so that discounts, shipping, tax and refunds of the whole
@@ -72,7 +72,9 @@ export function ratedOrders(
       left join (
         select distinct on (entry_id) entry_id, adjustment_id, kind, old_amount, new_amount
         from changes join ledger.entries s using (entry_id)
-        where kind <> 'held' and coalesce(stated_in, s.currency) = s.currency order by entry_id, adjustment_id desc
+        -- What is credited no longer, or was returned, comes to nothing in each currency.
+        where kind <> 'held' and (coalesce(stated_in, s.currency) = s.currency or new_body_hash is null or new_amount = 0)
+        order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
       left join (
         select distinct on (entry_id) entry_id, adjustment_id, new_amount from changes where kind = 'held' order by entry_id, adjustment_id desc

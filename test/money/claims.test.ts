@@ -263,11 +263,13 @@ describe('a claim that an order was not credited', () => {
         '1008,45.00,EUR,MIA10,2026-04-11T22:30:00Z,cancelled,',
         '1009,40.00,EUR,MIA10,2026-04-11T22:31:00Z,paid,',
         '1010,46.00,EUR,BEN15,2026-04-11T22:32:00Z,paid,',
+        '1002,80.00,EUR,BEN15,2026-04-10T10:01:00Z,refunded,',
         '',
       ].join('\n'),
     );
     await shop.run();
-    const lines = ['mia.test,1008', 'mia.test,1009', 'mia.test,1010', 'ben.test,1010', 'nobody.else,1010'];
+    const lines = ['1008', '1009', '1010'].map((order) => `mia.test,${order}`);
+    lines.push('ben.test,1010', 'nobody.else,1010', 'ben.test,1002');
     shop.write('later.csv', `creator,order_id\n${lines.join('\n')}\n`);
     await shop.cli('claims', 'add', 'later.csv');
     const later = eventsOf((await shop.cli('claims', '--json')).stdout, 'claim')
@@ -279,6 +281,7 @@ describe('a claim that an order was not credited', () => {
       ['credit_in_question', null],
       ['credit_in_question', null],
       ['owner_unknown', null],
+      ['no_longer_counted', null],
     ]);
     expect(later.map(({ answer: { reply } }) => reply)).toEqual([
       expect.stringMatching(
@@ -288,6 +291,7 @@ describe('a claim that an order was not credited', () => {
       expect.stringMatching(/^It was credited to you on .*: 46\.00 EUR, but the order has changed since/),
       expect.stringMatching(/^The order is being checked/),
       expect.stringMatching(/^We are checking whether/),
+      expect.stringMatching(/It does not count any more: the order was refunded afterwards/),
     ]);
     // The answer names those to whom it was sent, and not those whom the new decision names.
     for (const { answer } of later.slice(2, 4)) {

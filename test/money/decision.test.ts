@@ -239,6 +239,60 @@ describe('currencies are never mixed:', () => {
     expect((await read(shop, [{ id: 'A2', total: '40.00', currency: 'USD' }])).exitCode).toBe(0);
   });
 
+  it('a person decides what an order comes to that no export will state in its currency any more', async () => {
+    const shop = await openShop();
+    const all = (currency: string, total: string, ids = ['A1', 'A2', 'A3', 'A4']) =>
+      ids.map((id) => ({ id, total, currency }));
+    await read(shop, all('USD', '100.00'));
+    await read(shop, all('USD', '90.00', ['A2']));
+    await close(shop, '2026-03');
+    await read(shop, [
+      ...all('JPY', '15000', ['A1', 'A2', 'A3']),
+      { id: 'A4', total: '15000', currency: 'JPY', refunded: '15000' },
+    ]);
+    // What was refunded in full comes to nothing in each currency.
+    const refunded = 'A4: 0 × 10 = 0 − 10 USD';
+    expect(await statementOf(shop, '2026-04')).toEqual([refunded, 'DEALMIA held: 3']);
+    const decide = (...args: readonly string[]) =>
+      shop.cli('statement', 'restated', '--reason', 'the shop sells in JPY now', ...args);
+    expect((await decide('--as', 'sent')).stderr).toContain('Name them');
+    expect((await decide('--as', 'sent', '--order', 'A4')).stderr).toContain('No such order');
+    const listed = await shop.cli('statement', 'restated', '--json');
+    expect([listed.exitCode, listed.stdout.match(/"order_id":"A\d"/g)]).toEqual([
+      3,
+      ['"order_id":"A1"', '"order_id":"A2"', '"order_id":"A3"'],
+    ]);
+    const kept = await decide('--as', 'sent', '--order', 'A1', '--order', 'A2');
+    expect([kept.exitCode, kept.stdout]).toEqual([
+      0,
+      expect.stringContaining('2 orders, sent with 200.00 USD: they earn what was earned before.'),
+    ]);
+    // A decision counts at once, also if no job reads the source any more.
+    replaceConfig(shop, flowOf(), flowOf({ sources: ['other'] }));
+    await read(shop, [{ id: 'B1', total: '1.00', codes: 'NOBODY' }], 'other');
+    expect((await shop.cli('run', 'orders')).exitCode).toBe(3);
+    expect((await decide('--as', 'returned', '--source', 'shop')).stdout).toContain('1 order, sent with 100');
+    expect(await statementOf(shop, '2026-04')).toEqual(['A3: 0 × 10 = 0 − 10 USD', refunded]);
+    expect((await shop.cli('run', 'orders')).exitCode).toBe(0);
+    const { rows } = await sql`
+      select order_id, kind, new_amount::float8 from bi.adjustments where is_latest order by 1`.execute(shop.db);
+    expect(rows).toEqual([
+      { order_id: 'A1', kind: 'changed', new_amount: 100 },
+      { order_id: 'A2', kind: 'changed', new_amount: 90 },
+      { order_id: 'A3', kind: 'refunded', new_amount: 0 },
+      { order_id: 'A4', kind: 'refunded', new_amount: null },
+    ]);
+    // Only what is stated otherwise is held again.
+    replaceConfig(shop, flowOf({ sources: ['other'] }), flowOf());
+    expect((await read(shop, all('JPY', '15000', ['A1', 'A3']))).exitCode).toBe(0);
+    expect((await read(shop, all('JPY', '14000', ['A1', 'A3']))).exitCode).toBe(3);
+    expect(await statementOf(shop, '2026-04')).toEqual([
+      'A3: 0 × 10 = 0 − 10 USD',
+      refunded,
+      'DEALMIA held: 2',
+    ]);
+  });
+
   it('a fee that was closed in one currency and is owed in another takes two lines', async () => {
     const terms = (fee: string) =>
       `deal_id,code,rate,fixed_fee,currency,valid_from\nDEALMIA,,10,${fee},2026-03-01\n`;

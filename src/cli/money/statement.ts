@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import type { KnownError } from '../../core/known-error.ts';
+import { formatAmounts } from '../../core/money.ts';
 import { LANGUAGES, type Language } from '../../core/text/language.ts';
 import { monthBefore } from '../../core/time/month.ts';
+import type { ComesTo } from '../../ledger/settle-restated.ts';
 import { plural } from '../../render/text.ts';
 import type { DocumentOf } from '../../reports/money/creator-statement.ts';
 import { type CommandDefinition, type ConfigOptions, parseMonth } from '../command.ts';
@@ -49,6 +51,10 @@ export const statementCommand: CommandDefinition = {
       'freeze it; later changes go into the next statement',
     ],
     ['statement send --month 2026-10 --deal D1 --reason monthly', 'by mail, to the address in creators.csv'],
+    [
+      "statement restated --order 1001 --as sent --reason 'the shop changed its currency'",
+      'what was posted stays',
+    ],
     ['statement verify', 'check that closed statements have not been changed'],
   ],
   action: showStatement,
@@ -88,6 +94,24 @@ export const statementCommand: CommandDefinition = {
           .option('--not-arrived <mail>', 'it has not arrived, and can be sent again')
           .option('--reason <text>', 'how you know; kept with the decision'),
       action: performMails,
+    },
+    {
+      name: 'restated',
+      changes: true,
+      description:
+        'list posted orders that are stated in another currency since, or decide what they come to',
+      takes: (command) =>
+        command
+          .option('--source <name>', 'orders of one source only')
+          .option('--order <id...>', 'these orders only')
+          .addOption(
+            new Option(
+              '--as <decision>',
+              'sent: they earn what they earned before; returned: all was paid back, and they earn nothing',
+            ).choices(['sent', 'returned']),
+          )
+          .option('--reason <text>', 'how you know; kept in the audit'),
+      action: performRestated,
     },
     { name: 'verify', description: 'check closed statements against their hashes', action: performVerifying },
   ],
@@ -359,6 +383,57 @@ async function performMails(output: Output, options: MailsOptions): Promise<Exit
       : mails
           .map((mail) => `Mail ${mail.mailId}: ${mail.month}, deal ${mail.dealId}. ${describeMail(mail)}`)
           .join('\n'),
+  );
+  return EXIT.ok;
+}
+
+type RestatedOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly order?: readonly string[];
+  readonly as?: ComesTo;
+  readonly reason?: string;
+};
+
+/**
+ * Lists orders that are stated in another currency than was sent, or decides about those that are named.
+ *
+ * @returns 3 if orders are listed that wait for a decision.
+ * @throws KnownError `order_not_restated` (exit 2): no such order waits.
+ */
+async function performRestated(output: Output, options: RestatedOptions): Promise<ExitCode> {
+  const { settleOtherCurrency } = await import('../../decisions/settle-restated.ts');
+  const { listOtherCurrency } = await import('../../reports/money/list-other-currency.ts');
+  const { describeOtherCurrency } = await import('../../reports/money/other-currency.ts');
+  const { read, decide } = await openCommand(output, options);
+  const { source = null, order: orderIds = null, as: comesTo } = options;
+  const filter = { source, orderIds };
+  if (comesTo === undefined) {
+    const orders = await read((db) => listOtherCurrency(db, filter));
+    for (const order of orders) output.emit({ event: 'restated_order', ...order });
+    output.show(describeOtherCurrency(orders));
+    if (orders.length > 0) return EXIT.rowsRejected;
+    output.print('No posted order is stated in another currency.');
+    return EXIT.ok;
+  }
+  if (source === null && orderIds === null)
+    throw usageError('It is not said which orders are meant.', 'Name them: --order ID, or --source NAME.');
+  const reason = requireReason(options.reason, 'in the audit');
+  const settled = await decide((trx, { audit }) =>
+    settleOtherCurrency(trx, { filter, comesTo, reason, audit }),
+  );
+  if (settled.length === 0)
+    throw refusal({
+      code: 'order_not_restated',
+      where: [...(orderIds ?? []), ...(source === null ? [] : [`source ${source}`])].join(', '),
+      message: 'No such order is stated in another currency than was sent.',
+      help: 'npx influencer-sync statement restated lists those that are.',
+    });
+  for (const order of settled) output.emit({ event: 'restated_settled', comesTo, ...order });
+  const sums = formatAmounts(settled.map(({ sentAmount: amount, currency }) => ({ amount, currency })));
+  output.print(
+    comesTo === 'sent'
+      ? `${plural(settled.length, 'order')}, sent with ${sums}: ${settled.length === 1 ? 'it earns' : 'they earn'} what was earned before.`
+      : `${plural(settled.length, 'order')}, sent with ${sums}: returned in full. The next statement takes back what a closed one paid. In the service, the orders stay as they were sent.`,
   );
   return EXIT.ok;
 }

@@ -149,12 +149,16 @@ type Change = {
   readonly kind: 'changed' | 'refunded' | 'cancelled' | 'excluded' | 'reattributed' | 'held';
   readonly newAmount: string | null;
   readonly detail: string | null;
+  /** Nothing of it counts any more. */
+  readonly isGone: boolean;
 };
 
 /** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
   const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
-    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent" from ledger.adjustments d
+    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+      kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
+    from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
     order by adjustment_id desc limit 1`;
   return change === undefined || change.isAsSent ? null : change;
@@ -164,9 +168,8 @@ async function readChange(db: Database, { entryId }: EntryLife): Promise<Change 
 function isInQuestion(change: Change | null): boolean {
   return (
     change !== null &&
-    (change.kind === 'held' ||
-      change.kind === 'reattributed' ||
-      (change.newAmount === null && change.kind !== 'cancelled' && change.kind !== 'excluded'))
+    !change.isGone &&
+    (change.kind === 'held' || change.kind === 'reattributed' || change.newAmount === null)
   );
 }
 
@@ -199,7 +202,7 @@ async function answerCredited(db: Database, life: OrderLife, entry: EntryLife): 
       ...of,
       reply: `It was credited to you on ${day}${sum}, but the order has changed since. We are checking what it comes to now.`,
     });
-  if (change?.kind === 'cancelled' || change?.kind === 'excluded')
+  if (change?.isGone === true)
     return answer(
       'no_longer_counted',
       `${text} It does not count any more. ${change.detail ?? ''} ${statement}`,

@@ -4,17 +4,24 @@ import { type Block, column, more, number, section, table, whole } from '../../r
 import { plural } from '../../render/text.ts';
 import type { OtherCurrency } from './list-other-currency.ts';
 
-const SHOWN = 12;
+/** So many are shown, unless all are asked for. */
+export const SHOWN_OTHER_CURRENCY = 12;
 
-/** Describes posted orders that an export states in another currency since. Amounts in two currencies have no difference. */
-export function describeOtherCurrency(orders: readonly OtherCurrency[]): readonly Block[] {
-  const rest = orders.length - SHOWN;
+/**
+ * Describes posted orders that an export states in another currency since. Amounts in two currencies have no difference.
+ *
+ * @param options.count how many there are, if these are the first of them.
+ */
+export function describeOtherCurrency(
+  orders: readonly OtherCurrency[],
+  { count = orders.length }: { readonly count?: number } = {},
+): readonly Block[] {
   return section('Posted, and stated in another currency since', {
-    count: orders.length,
+    count,
     tone: 'yellow',
     why: 'It is unknown what these orders come to now, refunds included. They earn what they earned before.',
     parts: [
-      table(orders.slice(0, SHOWN), [
+      table(orders, [
         column('source', ({ source }) => source),
         whole('order', ({ orderId }) => orderId),
         whole('deal', ({ dealId }) => dealId),
@@ -22,9 +29,9 @@ export function describeOtherCurrency(orders: readonly OtherCurrency[]): readonl
         number('stated now', ({ total, statedIn }) => moneyOf(total, statedIn)),
         number('refunded', ({ refunded, statedIn }) => moneyOf(refunded, statedIn)),
       ]),
-      ...more(rest > 0, `and ${plural(rest, 'more order')}`),
+      ...more(count > orders.length, `and ${plural(count - orders.length, 'more order')}`),
     ],
-    help: 'Check in the shop what was paid and refunded, and export these orders again in the currency that was sent. The next run then settles them.',
+    help: "Check in the shop what was paid and refunded. Export these orders again in the currency that was sent, and the next run settles them. If that is not possible, for example because the shop changed its currency or no job reads the source any more, decide: npx influencer-sync statement restated --order ID --as sent --reason '…' (they earn what they earned before), or --as returned (they earn nothing, and the next statement takes back what a closed one paid).",
   });
 }
 

@@ -133,7 +133,7 @@ const UNCOUNTED: readonly {
 const HELD = {
   title: 'Changed, and held',
   why: 'It is unknown what these orders come to now: they are held, or an export states another currency than was sent. They earn what they earned before.',
-  help: 'Settle why they are held, or export them again in the currency that was sent. The view bi.adjustments lists them: kind held, is_latest.',
+  help: 'Settle why they are held, or export them again in the currency that was sent. If no export will, decide about them: npx influencer-sync statement restated. The view bi.adjustments lists all of them: kind held, is_latest.',
 } as const;
 
 /** Fees of unknown deals and codes. */

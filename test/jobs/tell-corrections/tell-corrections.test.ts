@@ -53,6 +53,7 @@ it('a refund, an edit and a cancellation after posting are told in one note a de
     'A2,paid,30.00,,EUR,MIA10',
     'A3,paid,20.00,,EUR,BEN15',
     'A4,paid,10.00,,EUR,MIA10',
+    'A6,paid,7.00,,EUR,MIA10',
   );
   expect(await tell(shop, 'note', EAST)).toEqual({ exitCode: 0, counts: {} });
   await state(
@@ -60,9 +61,10 @@ it('a refund, an edit and a cancellation after posting are told in one note a de
     'A1,paid,50.00,12.50,EUR,MIA10',
     'A2,cancelled,30.00,,EUR,MIA10',
     'A3,paid,18.00,,EUR,BEN15',
+    'A6,paid,7.00,7.00,EUR,MIA10',
   );
-  expect(await tell(shop, 'note', EAST, '--dry-run')).toEqual({ exitCode: 0, counts: { ready: 3 } });
-  expect(await tell(shop, 'note', EAST)).toEqual({ exitCode: 0, counts: { told: 3 } });
+  expect(await tell(shop, 'note', EAST, '--dry-run')).toEqual({ exitCode: 0, counts: { ready: 4 } });
+  expect(await tell(shop, 'note', EAST)).toEqual({ exitCode: 0, counts: { told: 4 } });
   const first =
     'Orders changed after they were credited. Their amounts in this service stay as they are; commissions are paid of the new ones.';
   expect(await written(shop)).toEqual([
@@ -72,23 +74,23 @@ it('a refund, an edit and a cancellation after posting are told in one note a de
     },
     {
       deal_id: 'DEALMIA',
-      note_description: `${first}\n- order A1: refunded, 50.00 EUR to 37.50 EUR\n- order A2: cancelled, 30.00 EUR to 0.00 EUR\nIn all: 80.00 EUR to 37.50 EUR`,
+      note_description: `${first}\n- order A1: refunded, 50.00 EUR to 37.50 EUR\n- order A2: cancelled, 30.00 EUR to 0.00 EUR\n- order A6: refunded, 7.00 EUR to 0.00 EUR\nIn all: 87.00 EUR to 37.50 EUR`,
     },
   ]);
   // Another one on the same day waits for the next; an order whose amount is not known is not told.
   await state(shop, 'A1,paid,50.00,,EUR,MIA10', 'A4,mystery,10.00,,EUR,MIA10');
   expect(await tell(shop, 'note', EAST)).toEqual({
     exitCode: 0,
-    counts: { told_before: 2, waiting: 1, held: 1 },
+    counts: { told_before: 3, waiting: 1, held: 1 },
   });
   expect(await tell(shop, 'note', WEST)).toEqual({
     exitCode: 0,
-    counts: { told: 1, told_before: 2, held: 1 },
+    counts: { told: 1, told_before: 3, held: 1 },
   });
   expect((await written(shop)).at(-1)?.note_description).toContain(
     '\n- order A1: counts as it was credited, again, 50.00 EUR to 50.00 EUR\n',
   );
-  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 3, held: 1 });
+  expect((await tell(shop, 'note', WEST)).counts).toEqual({ told_before: 4, held: 1 });
   // Another owner of the code is no correction: the service goes on crediting the deal, and statements pay it.
   shop.write('codes.csv', CODES.replace('BEN15,4819,ben.test,DEALBEN', 'BEN15,4819,mia.test,DEALMIA'));
   await state(shop, 'A5,paid,10.00,,EUR,');
