@@ -275,7 +275,9 @@ describe('currencies are never mixed:', () => {
     expect(await statementOf(shop, '2026-04')).toEqual(['A3: 0 × 10 = 0 − 10 USD', refunded]);
     expect((await shop.cli('run', 'orders')).exitCode).toBe(0);
     const { rows } = await sql`
-      select order_id, kind, new_amount::float8 from bi.adjustments where is_latest order by 1`.execute(shop.db);
+      select order_id, kind, new_amount::float8 from bi.adjustments where is_latest order by 1`.execute(
+      shop.db,
+    );
     expect(rows).toEqual([
       { order_id: 'A1', kind: 'changed', new_amount: 100 },
       { order_id: 'A2', kind: 'changed', new_amount: 90 },
