@@ -53,6 +53,13 @@ it('reports on a large ledger read only open and requested entries, not all acce
   );
   expect(disputed.result.filter(({ kind }) => kind === 'no_event')).toHaveLength(orders);
   expect(disputed.of('ledger.entries')).toBeLessThanOrEqual(2 * orders);
+  // An event that names no collaboration may be about each one of the deal.
+  const told = await rowsRead(db, (trx) =>
+    sql`insert into ops.webhook_events (kind, deal_id, body, body_sha256) values ('update_commission', 'DEAL10', '{}', 'h')`.execute(
+      trx,
+    ),
+  );
+  expect(told.of('ledger.entries')).toBeLessThanOrEqual(orders);
 });
 
 it('status counts each accepted entry once, whenever it was written or accepted', async () => {
