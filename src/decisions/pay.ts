@@ -144,7 +144,7 @@ export async function recordPaidElsewhere(
         : `There is nothing to pay: with the corrections, ${paid.creator} owes ${formatDebt(paid)}.`,
       help: isOwed
         ? 'If you paid it in another way, use payments settle without --owed.'
-        : 'If it was paid back, or you agreed not to take it back, use payments settle with --owed. What you paid beyond the statements cannot be recorded here.',
+        : 'If it was paid back, or you agreed not to take it back, use payments settle with --owed. A bonus or an advance is a fixed_fee of the terms: the next statement has it, and settle records that it is paid.',
     });
   const kept = await keepProposal(trx, { month, payments: [paid], paidElsewhereOn: paidOn, ...by });
   return { proposalId: kept.proposalId, paid };

@@ -35,6 +35,8 @@ export type Payment = {
   readonly accountMark: string | null;
   /** What the bank paid, less what came back, and what was paid elsewhere. */
   readonly paidAmount: DecimalText;
+  /** What was paid beyond the amount, and has not come back: it belongs to no statement, and is set off against nothing. */
+  readonly overpaidAmount: DecimalText;
   /** Day on which the last of it was paid. */
   readonly paidOn: string | null;
   /** Part of `paidAmount` that a person paid without the bank's file. */
@@ -71,6 +73,7 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
     select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
       p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
+      p.overpaid_amount::text as "overpaidAmount",
       to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", p.elsewhere_amount::text as "elsewhereAmount",
       coalesce((
         select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text) order by x.recorded_at nulls first)

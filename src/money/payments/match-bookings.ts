@@ -213,14 +213,17 @@ async function settlePayments(
   await execute(trx)`
     update ops.bank_entries b set outcome = case when g.reason is null then 'counted' else 'held' end, hold_reason = g.reason
     from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text) where b.bank_entry_id = g.id`;
-  const states = folded.flatMap(({ payment, state, paidAmount, paidOn }) =>
-    state === payment.state && isSameAmount(paidAmount, payment.paidAmount)
+  const states = folded.flatMap(({ payment, state, paidAmount, overpaidAmount, paidOn }) =>
+    state === payment.state &&
+    isSameAmount(paidAmount, payment.paidAmount) &&
+    isSameAmount(overpaidAmount, payment.overpaidAmount)
       ? []
-      : [{ id: payment.paymentId, state, paidAmount, paidOn }],
+      : [{ id: payment.paymentId, state, paidAmount, overpaidAmount, paidOn }],
   );
   await execute(trx)`
-    update ops.payments p set state = g.state, paid_amount = g."paidAmount", paid_on = g."paidOn"
-    from jsonb_to_recordset(${toJsonParameter(states)}::jsonb) as g (id bigint, state text, "paidAmount" numeric, "paidOn" date)
+    update ops.payments p set state = g.state, paid_amount = g."paidAmount", overpaid_amount = g."overpaidAmount", paid_on = g."paidOn"
+    from jsonb_to_recordset(${toJsonParameter(states)}::jsonb)
+      as g (id bigint, state text, "paidAmount" numeric, "overpaidAmount" numeric, "paidOn" date)
     where p.payment_id = g.id`;
   return listPayments(trx, { paymentIds: states.map(({ id }) => id) });
 }
@@ -235,6 +238,7 @@ function foldPayment(
 ): {
   readonly state: PaymentState;
   readonly paidAmount: DecimalText;
+  readonly overpaidAmount: DecimalText;
   readonly paidOn: string | null;
   readonly holds: ReadonlyMap<string, HoldReason | null>;
 } {
@@ -243,7 +247,8 @@ function foldPayment(
   if (payment.exportedAs === null || state === 'returned' || state === 'cancelled') {
     // Its amounts may be in another payment by now, so nothing more counts for it.
     for (const entry of entries) if (entry.outcome === 'held') holds.set(entry.bankEntryId, 'not_exported');
-    return { state, paidAmount: payment.paidAmount, paidOn: payment.paidOn, holds };
+    const { paidAmount, overpaidAmount, paidOn } = payment;
+    return { state, paidAmount, overpaidAmount, paidOn, holds };
   }
   // A person who paid the rest knew what counted, so that goes on counting. Of what the bank books after that, what comes back
   // is subtracted first.
@@ -284,7 +289,8 @@ function foldPayment(
   return {
     state: isNothing ? (isReturned ? 'returned' : 'exported') : isWhole ? 'paid' : 'partly_paid',
     // What is too much stays with the creator, until it comes back.
-    ...{ paidAmount: isWhole ? amount : paid, paidOn: isNothing ? null : paidOn, holds },
+    ...{ paidAmount: isWhole ? amount : paid, overpaidAmount: isWhole ? subtractMoney(paid, amount) : '0' },
+    ...{ paidOn: isNothing ? null : paidOn, holds },
   };
 }
 

@@ -1,6 +1,6 @@
 import { lastFour } from '../../core/money/iban.ts';
 import { formatDebt, isDebt, PAYMENT_STATES, type PaymentState } from '../../core/money/payments.ts';
-import { formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
+import { formatAmounts, formatMoney, formatNumber, isMore, type Money } from '../../core/money.ts';
 import type { Unpaid } from '../../money/payments/find-unpaid.ts';
 import type { Payment, PaymentOrder } from '../../money/payments/keep-payments.ts';
 import type { BankEntry, HoldReason, MatchedFile } from '../../money/payments/match-bookings.ts';
@@ -78,11 +78,12 @@ function monthsOf({ items }: Unpaid): string {
 
 /** The state of a payment for people: `partly paid: 30.00 EUR on 2026-06-03, of which elsewhere: 5.00 EUR on 2026-06-03`. */
 export function stateOf(payment: Payment): string {
-  const { state, paidAmount, paidOn, currency, exportedAs, elsewhere } = payment;
+  const { state, paidAmount, paidOn, currency, exportedAs, elsewhere, overpaidAmount } = payment;
   if (isDebt(payment)) return `${formatDebt(payment)} owed, settled on ${paidOn ?? ''}`;
   const parts = elsewhere.map((part) => `${formatMoney(part.amount, currency)} on ${part.paidOn}`);
   const ofWhich = parts.length === 0 ? '' : `, of which elsewhere: ${parts.join(', ')}`;
-  if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}`;
+  const over = isMore(overpaidAmount, '0') ? `, and ${formatMoney(overpaidAmount, currency)} too much` : '';
+  if (state === 'paid') return `paid on ${paidOn ?? ''}${ofWhich}${over}`;
   if (state === 'partly_paid')
     return `partly paid: ${formatMoney(paidAmount, currency)} on ${paidOn ?? ''}${ofWhich}`;
   return state === 'exported' ? `exported as ${exportedAs ?? ''}` : state;
@@ -106,7 +107,17 @@ function wordsOfState(state: PaymentState): string {
 /** Describes payments: the sums by state, then each of them. */
 export function describePayments(payments: readonly Payment[]): readonly Block[] {
   if (payments.length === 0) return [say('There is no such payment.')];
+  const overpaid = payments.filter(({ overpaidAmount }) => isMore(overpaidAmount, '0'));
   return [
+    ...section('Paid beyond what was owed', {
+      count: overpaid.length,
+      tone: 'yellow',
+      why: 'It is of no statement, so it counts for nobody, and no later earnings are set off against it.',
+      parts: overpaid.map(({ paymentId, creator, overpaidAmount: amount, currency }) =>
+        item(`payment ${paymentId}: ${formatMoney(amount, currency)} to ${creator}`),
+      ),
+      help: 'If the creator pays it back, payments read counts that. If it was a bonus or an advance that is owed, write it as fixed_fee into the terms; the next statement has it, and payments settle records that it is paid.',
+    }),
     ...section('Payments', {
       count: payments.length,
       parts: [

@@ -1,4 +1,4 @@
-import { isUnexplained } from '../../../core/money/reconciliation.ts';
+import { isUnexplained, type ReconciledDeal } from '../../../core/money/reconciliation.ts';
 import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
@@ -149,13 +149,22 @@ export const totalsDiffer: ProblemFinder = {
           currency: accountCurrency,
         })),
       ),
-      summary: `For ${plural(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
+      summary: `For ${plural(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference.${sayUnknown(of)} Another tool may post orders, or orders may be lost.`,
       command: 'npx influencer-sync reconcile',
       page: '/money/reconciliation?show=unexplained',
     }));
   },
   over: () => 'The orders that the service counts are explained for every deal.',
 };
+
+/** Says of how many deals the amount is unknown, which the amounts of the notice do not have. */
+function sayUnknown(deals: readonly Pick<ReconciledDeal, 'unexplainedAmount'>[]): string {
+  const unknown = deals.filter(({ unexplainedAmount }) => unexplainedAmount === null).length;
+  if (unknown === 0) return '';
+  return unknown === deals.length
+    ? ' It is unknown how much it is.'
+    : ` For ${unknown} of them, it is unknown how much it is.`;
+}
 
 export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
