@@ -10,6 +10,7 @@ import { inTransaction } from '../src/db/in-transaction.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { keepEarnings } from '../src/money/kept-earnings.ts';
 import { listDealLines, sumStatement } from '../src/money/sum-statement.ts';
+import { keepAccruals } from '../src/reports/payments/accruals.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { rulesOf, termsOf } from '../test/support/terms.ts';
 import { fillReporting } from './fill-reporting.ts';
@@ -23,6 +24,8 @@ const TERMS = [
   ...Array.from({ length: DEALS / 10 }, (_, index) => ({ dealId: `DEAL${index * 10}`, codeFolded: null })),
   ...Array.from({ length: 1_000 }, (_, index) => ({ dealId: null, codeFolded: `CODE${index * 3}` })),
 ].map((of, index) => termsOf({ ...of, line: index + 2, ratePercent: '12.5' }));
+/** No statement is paid. */
+const PAYMENTS = { from: '2025-01', payees: null, minimum: {}, name: null, iban: null, bic: null };
 const RULES = rulesOf(TERMS, { returnWindowDays: 30 });
 
 async function timed(name: string, work: () => Promise<unknown>, rounds = 1): Promise<void> {
@@ -62,6 +65,7 @@ try {
     where relname in ('order_earnings', 'deal_earnings', 'earning_days')`.execute(db);
   for (const { name, bytes } of rows) process.stdout.write(`reporting.${name}: ${bytes} bytes\n`);
   await measurePages(db, 'kept');
+  await timed('keeping the accruals', () => keepAccruals(db, { rules: RULES, payments: PAYMENTS }), ROUNDS);
   const month = new Date().toISOString().slice(0, 7);
   await timed('computed from all orders: page of the month', () =>
     inTransaction(db, (trx) => sumStatement(trx, { month, rules: RULES, limit: 51 })),

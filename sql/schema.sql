@@ -677,6 +677,66 @@ CREATE FUNCTION reporting.without_addresses(words text) RETURNS text
 
 COMMENT ON FUNCTION reporting.without_addresses(words text) IS 'A text with each e-mail address cut to its first letter, as model/mask-addresses.ts does it; @handles stay.';
 
+CREATE TABLE reporting.accruals (
+    at_end_of date NOT NULL,
+    standing text NOT NULL,
+    month date,
+    brand_id text,
+    currency text NOT NULL,
+    orders bigint NOT NULL,
+    amount numeric(24,4),
+    kept_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT accruals_standing_check CHECK ((standing = ANY (ARRAY['pending'::text, 'to_close'::text, 'closed'::text, 'in_payment'::text, 'paid_in_part'::text, 'unknown'::text, 'held'::text]))),
+    CONSTRAINT only_the_unknown_has_no_amount CHECK (((amount IS NULL) = (standing = ANY (ARRAY['unknown'::text, 'held'::text]))))
+);
+
+COMMENT ON TABLE reporting.accruals IS 'What is earned and not paid at the end of a month, as the last run until the end of the next month knew it. Of the command `accruals`.';
+
+COMMENT ON COLUMN reporting.accruals.at_end_of IS 'First day of the month.';
+
+COMMENT ON COLUMN reporting.accruals.standing IS 'pending, to_close, closed, in_payment, paid_in_part, unknown or held.';
+
+COMMENT ON COLUMN reporting.accruals.month IS 'First day of the month of the order or fee; if it is closed, of the statement. Null: several.';
+
+COMMENT ON COLUMN reporting.accruals.brand_id IS 'Brand. Null: unknown, or several.';
+
+COMMENT ON COLUMN reporting.accruals.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.accruals.orders IS 'Orders; 0 where only amounts are known.';
+
+COMMENT ON COLUMN reporting.accruals.amount IS 'In currency. Null: unknown.';
+
+COMMENT ON COLUMN reporting.accruals.kept_at IS 'When it was computed.';
+
+CREATE VIEW bi.accruals AS
+ SELECT at_end_of AS month_local,
+    standing,
+    month AS earned_month_local,
+    brand_id,
+    currency,
+    orders,
+    amount AS accrued_amount,
+    kept_at AS refreshed_at
+   FROM reporting.accruals;
+
+COMMENT ON VIEW bi.accruals IS 'What creators have earned and were not paid at the end of a month, one row per month, standing, month of the orders, brand and currency. Runs compute that of the last month again, at most once an hour; earlier months stay as the last run of the month after them knew them. Without statements.payments.from, closed statements are not in it. Answers: What was earned and not paid at the end of the month?';
+
+COMMENT ON COLUMN bi.accruals.month_local IS 'First day of the month at whose end it was not paid, in the zone of the statements.';
+
+COMMENT ON COLUMN bi.accruals.standing IS 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed).';
+
+COMMENT ON COLUMN bi.accruals.earned_month_local IS 'First day of the month of the orders or fees; of closed ones, of the statement. Null: several.';
+
+COMMENT ON COLUMN bi.accruals.brand_id IS 'Brand, see bi.brands. Null: unknown, or several.';
+
+COMMENT ON COLUMN bi.accruals.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.accruals.orders IS 'Number of orders; 0 where only amounts are known.';
+
+COMMENT ON COLUMN bi.accruals.accrued_amount IS 'Earned and not paid, in currency. Null: unknown, so the sum of the others is the least that was accrued.';
+
+COMMENT ON COLUMN bi.accruals.refreshed_at IS 'When it was computed.';
+
 CREATE TABLE ledger.adjustments (
     adjustment_id bigint NOT NULL,
     entry_id bigint NOT NULL,
@@ -3797,6 +3857,7 @@ CREATE TABLE ops.payments (
     settle_reason text,
     elsewhere_amount numeric(24,4) DEFAULT 0 NOT NULL,
     elsewhere_on date,
+    overpaid_amount numeric(24,4) DEFAULT 0 NOT NULL,
     CONSTRAINT a_negative_one_is_settled CHECK (((amount > (0)::numeric) OR ((amount < (0)::numeric) AND (state = 'paid'::text) AND (exported_at IS NULL) AND (elsewhere_amount = amount)))),
     CONSTRAINT an_export_is_whole CHECK (((num_nulls(exported_as, exported_at, exported_by) = ANY (ARRAY[0, 3])) AND ((exported_at IS NULL) OR (account_mark IS NOT NULL)))),
     CONSTRAINT no_more_is_paid_than_owed CHECK (((paid_amount = amount) OR ((paid_amount >= (0)::numeric) AND (paid_amount <= amount)))),
@@ -3805,6 +3866,7 @@ CREATE TABLE ops.payments (
     CONSTRAINT payments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT payments_exported_as_check CHECK ((exported_as = ANY (ARRAY['pain.001'::text, 'csv'::text]))),
     CONSTRAINT payments_exported_by_check CHECK ((exported_by <> ''::text)),
+    CONSTRAINT payments_overpaid_amount_check CHECK ((overpaid_amount >= (0)::numeric)),
     CONSTRAINT payments_reference_check CHECK ((reference ~ '^[A-Z0-9-]{1,35}$'::text)),
     CONSTRAINT payments_settle_reason_check CHECK ((settle_reason <> ''::text)),
     CONSTRAINT payments_settled_by_check CHECK ((settled_by <> ''::text)),
@@ -3864,6 +3926,8 @@ COMMENT ON COLUMN ops.payments.elsewhere_amount IS 'Part of paid_amount that a p
 
 COMMENT ON COLUMN ops.payments.elsewhere_on IS 'Day of the part that was recorded last. Null: nothing was paid elsewhere.';
 
+COMMENT ON COLUMN ops.payments.overpaid_amount IS 'What the bank paid beyond amount and has not come back, in currency; not in paid_amount.';
+
 CREATE VIEW bi.payments AS
  SELECT (p.payment_id)::text AS payment_id,
     (p.proposal_id)::text AS proposal_id,
@@ -3876,7 +3940,8 @@ CREATE VIEW bi.payments AS
     p.paid_on AS paid_local,
     p.exported_as,
     p.exported_at,
-    r.proposed_at
+    r.proposed_at,
+    p.overpaid_amount
    FROM (ops.payments p
      JOIN ops.payment_proposals r USING (proposal_id));
 
@@ -3905,6 +3970,8 @@ COMMENT ON COLUMN bi.payments.exported_as IS 'Kind of file for the bank: pain.00
 COMMENT ON COLUMN bi.payments.exported_at IS 'When the file was first written.';
 
 COMMENT ON COLUMN bi.payments.proposed_at IS 'When it was proposed.';
+
+COMMENT ON COLUMN bi.payments.overpaid_amount IS 'What the bank paid beyond amount and did not come back, in currency; not in paid_amount. It is of no statement, and set off against none.';
 
 CREATE TABLE reporting.reconciliation (
     deal_id text NOT NULL,
@@ -8472,6 +8539,9 @@ ALTER TABLE ONLY ops.workers
 ALTER TABLE ONLY reporting.accepted_sums
     ADD CONSTRAINT accepted_sums_pkey PRIMARY KEY (job, currency);
 
+ALTER TABLE ONLY reporting.accruals
+    ADD CONSTRAINT accruals_at_end_of_standing_month_brand_id_currency_key UNIQUE NULLS NOT DISTINCT (at_end_of, standing, month, brand_id, currency);
+
 ALTER TABLE ONLY reporting.applied_views
     ADD CONSTRAINT applied_views_pkey PRIMARY KEY (only_row);
 
@@ -8643,6 +8713,8 @@ CREATE INDEX changes_entry ON ledger.changes USING btree (entry_id);
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 
 CREATE INDEX entries_backfill ON ledger.entries USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
+
+CREATE INDEX entries_deal ON ledger.entries USING btree (deal_id, collab_id) WHERE ((effect = 'referral'::text) AND (deal_id IS NOT NULL));
 
 CREATE INDEX entries_in_doubt ON ledger.entries USING btree (((COALESCE(doubted_at, state_changed_at))::timestamp(3) with time zone), entry_id) WHERE (state = 'in_doubt'::text);
 

@@ -4132,6 +4132,10 @@ export interface OpsPayments {
    */
   is_live: ColumnType<boolean, never, never>;
   /**
+   * What the bank paid beyond amount and has not come back, in currency; not in paid_amount.
+   */
+  overpaid_amount: Generated<Numeric>;
+  /**
    * What the bank says was paid, less what came back, and what a person paid elsewhere, in currency.
    */
   paid_amount: Generated<Numeric>;
@@ -4942,6 +4946,41 @@ export interface ReportingAcceptedSums {
    * When the first of them was accepted.
    */
   oldest: Timestamp;
+}
+
+export interface ReportingAccruals {
+  /**
+   * In currency. Null: unknown.
+   */
+  amount: Numeric | null;
+  /**
+   * First day of the month.
+   */
+  at_end_of: Timestamp;
+  /**
+   * Brand. Null: unknown, or several.
+   */
+  brand_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * When it was computed.
+   */
+  kept_at: Generated<Timestamp>;
+  /**
+   * First day of the month of the order or fee; if it is closed, of the statement. Null: several.
+   */
+  month: Timestamp | null;
+  /**
+   * Orders; 0 where only amounts are known.
+   */
+  orders: Int8;
+  /**
+   * pending, to_close, closed, in_payment, paid_in_part, unknown or held.
+   */
+  standing: 'pending' | 'to_close' | 'closed' | 'in_payment' | 'paid_in_part' | 'unknown' | 'held';
 }
 
 export interface ReportingAppliedViews {
@@ -5994,6 +6033,7 @@ export interface DB {
   "ops.work_units": OpsWorkUnits;
   "ops.workers": OpsWorkers;
   "reporting.accepted_sums": ReportingAcceptedSums;
+  "reporting.accruals": ReportingAccruals;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;
   "reporting.changed_days": ReportingChangedDays;

@@ -8,6 +8,7 @@ import type { ReturnRules } from '../money/update-returns.ts';
 import { updateReturns } from '../money/update-returns.ts';
 import type { Run } from '../ops/run.ts';
 import { explainStale, refreshReporting } from '../rollups/refresh-reporting.ts';
+import { keepAccruals } from './payments/accruals.ts';
 
 /** How long the refresh may continue once the run has to end. */
 const ENDING_MS = 5_000;
@@ -51,6 +52,7 @@ export async function updateReports(run: Run): Promise<string | null> {
       // A plan accepts and adjusts nothing, so it leaves the earnings as they are.
       if (!db.isTransaction) await keepEarnings(db, { rules, onStep: () => onStep(0) });
       await updateReturns(db, { rules, onStep: () => onStep(0) });
+      if (!db.isTransaction) await keepAccruals(db, { rules, payments: run.config.statements.payments });
     }
   } catch (error) {
     // A plan is a single transaction, and no statement can follow an error in it.

@@ -14,6 +14,10 @@ const SOME = expect.any(String);
  * any time.
  */
 const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
+  accrued: [
+    ['2026-04', 'EUR', 'closed', '0', '12.5000'],
+    ['2026-04', 'EUR', 'unknown', '2', null],
+  ],
   'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
   'answered-claims': [['credited', 'EUR', '1', '45.0000', '45.0000']],
   brands: [['4819', 'Acme', 'false', 'TIME', 'TIME']],

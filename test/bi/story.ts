@@ -59,6 +59,12 @@ export async function tellStory(db: Database): Promise<StoryDays> {
     db,
   );
   await sql`
+    insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount)
+    values ('2026-04-01', 'closed', '2026-03-01', '4819', 'EUR', 0, 7.5), ('2026-04-01', 'closed', '2026-04-01', '4819', 'EUR', 0, 5),
+      ('2026-04-01', 'unknown', '2026-04-01', null, 'EUR', 2, null), ('2026-03-01', 'closed', '2026-03-01', '4819', 'EUR', 0, 7.5)`.execute(
+    db,
+  );
+  await sql`
     with proposal as (
       insert into ops.payment_proposals (month, message_id, proposed_by, reason) values ('2026-01-01', 'IS-M', 'jane', 'month end') returning proposal_id
     )

@@ -11,6 +11,7 @@ type Column = { readonly view: string; readonly name: string; readonly type: str
 
 /** The views that the issue guarantees to analysts. */
 const PROMISED = [
+  'accruals',
   'adjustments',
   'attribution_funnel_daily',
   'brand_performance_daily',

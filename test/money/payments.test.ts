@@ -434,9 +434,13 @@ ${mia};ten;EUR;2026-05-07;returned
       await shop.cli('payments', decision, over[0]?.id ?? '', '--reason', 'asked the bank');
     };
     await decideExcess('confirm');
+    const over = (await shop.cli('payments')).stdout.replace(/\s+/g, ' ');
+    expect(over).toMatch(/Paid beyond what was owed \(1\) .* payment 1: 2\.00 EUR to dealben/i);
+    expect(over).toContain('paid on 2026-07-01, and 2.00 EUR too much');
     shop.write('back.csv', `reference;amount;currency;day;type\n${ben};2.00;EUR;2026-07-02;returned\n`);
     await shop.cli('payments', 'read', 'back.csv');
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
+    expect((await shop.cli('payments')).stdout).not.toContain('too much');
 
     // A part comes back, and a person pays it in another way: what the bank books after that is held.
     const complete = (day = '2026-07-04') =>
@@ -470,6 +474,16 @@ ${mia};ten;EUR;2026-05-07;returned
       'paid on 2026-08-02, of which elsewhere: 5.00 EUR on 2026-07-04, 10.00 EUR on 2026-08-02',
     );
     expect(await totals(shop)).toMatchObject({ 'dealben EUR paid': '15.00' });
+
+    // Analysts see the accruals of the last month as the last run knew them.
+    await sql`update reporting.accruals set kept_at = kept_at - interval '61 minutes'`.execute(shop.db);
+    await shop.run();
+    const [, ...kept] = (await shop.cli('accruals', '--format', 'csv')).stdout.trim().split('\r\n');
+    const { rows: seen } = await sql<{ row: string }>`
+      select concat_ws(',', to_char(month_local, 'YYYY-MM'), standing, coalesce(to_char(earned_month_local, 'YYYY-MM'), ''), coalesce(brand_id, ''), currency,
+        orders, coalesce(accrued_amount::text, '')) as row from bi.accruals`.execute(shop.db);
+    expect(kept.length).toBeGreaterThan(1);
+    expect(seen.map(({ row }) => row).toSorted()).toEqual(kept.toSorted());
   });
 
   it('are paid once by a booking that several files or rows have, whichever of them says more', async () => {

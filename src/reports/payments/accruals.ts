@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
 import { formatMoney, sumMoney } from '../../core/money.ts';
 import type { DecimalText } from '../../core/order.ts';
-import { monthAfter } from '../../core/time/month.ts';
+import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { execute, finds, rowsOf } from '../../db/statement.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
   inSets,
@@ -18,6 +20,7 @@ import type { StatementRules } from '../../money/statement.ts';
 import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount } from '../../render/text.ts';
+import { beginStep } from '../../rollups/refresh-reporting.ts';
 
 /** What is earned and not paid at the end of a month, of one month, brand and currency. */
 export type Accrual = {
@@ -94,9 +97,10 @@ export async function readAccruals(
         case when standing <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
       from counted group by 1, 2, 3, 4`;
     const closed = await rowsOf<Accrual>(trx)`${closedAccruals({ from, month })}`;
-    const held = (await listHeld(trx)).map(
-      ({ currency, orders }): Accrual => ({
-        ...{ standing: 'held', month: null, brandId: null, currency, orders, amount: null },
+    const held = [...Map.groupBy(await listHeld(trx), (one) => one.currency)].map(
+      ([currency, own]): Accrual => ({
+        ...{ standing: 'held', month: null, brandId: null, currency, amount: null },
+        orders: own.reduce((sum, { orders }) => sum + orders, 0),
       }),
     );
     return [...open, ...(from === null ? [] : closed), ...held];
@@ -106,6 +110,36 @@ export async function readAccruals(
     [row.currency, kinds.indexOf(row.standing), row.month ?? '', row.brandId ?? ''].join(' ');
   const sorted = rows.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   return { month, rows: sorted, paidFrom: from };
+}
+
+/**
+ * Keeps the accruals of the last month for analysts (`bi.accruals`), in place of what an earlier run of the month knew: once an
+ * hour, because it reads all orders that are not paid.
+ *
+ * @param db not a transaction.
+ */
+export async function keepAccruals(
+  db: Database,
+  { rules, payments }: { readonly rules: StatementRules; readonly payments: StatementSettings['payments'] },
+): Promise<void> {
+  const month = monthBefore(new Date(), rules.timeZone);
+  const of = sql`${`${month}-01`}::date`;
+  if (
+    await finds(
+      db,
+    )`select from reporting.accruals where at_end_of = ${of} and kept_at > now() - interval '1 hour'`
+  )
+    return;
+  const { rows } = await readAccruals(db, { month, rules, payments });
+  await inTransaction(db, async (trx) => {
+    await beginStep(trx);
+    await execute(trx)`delete from reporting.accruals where at_end_of = ${of}`;
+    await execute(trx)`
+      insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount)
+      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount
+      from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
+        as a (standing text, month text, "brandId" text, currency text, orders bigint, amount numeric)`;
+  });
 }
 
 /** SQL: what closed statements owe at the end of the month, in the columns of `Accrual`. */
