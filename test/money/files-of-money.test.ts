@@ -1,0 +1,508 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KnownError } from '../../src/core/known-error.ts';
+import { parseClaims } from '../../src/money/claims/parse-claims.ts';
+import { includes } from '../../src/money/conditions.ts';
+import { parseRates, parseTerms } from '../../src/money/load-rules.ts';
+import { findPayee, loadPayees } from '../../src/money/payments/load-payees.ts';
+import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
+import { scheduleTerms } from '../../src/money/schedule-terms.ts';
+import type { Terms } from '../../src/money/statement.ts';
+import { termsOf } from '../support/terms.ts';
+import { IBANS } from './payment-shop.ts';
+
+/** Each function says the whole result for each input, so that nothing of it is left open. */
+
+describe('a booking in a file of the bank', () => {
+  const booking = (given: object) => ({
+    ...{
+      key: expect.stringMatching(/^[0-9a-f]{64}$/),
+      kind: 'paid',
+      bookedOn: '2026-06-03',
+      currency: 'EUR',
+    },
+    ...{ amount: '10.0000', endToEndId: null, accountMark: null, bankReference: null },
+    ...given,
+  });
+  const CSV = 'End to End Id;bank_reference;iban;amount;currency;booked_on;type;note\n';
+  const [mark] = parseBankFile(
+    `iban,amount,currency,day,type\n${IBANS.mia},1,EUR,2026-06-03,paid\n`,
+    'a',
+  ).bookings;
+  const HELP = {
+    type: ['type', 'It is unknown whether money left or came back.', 'Write paid or returned.'],
+    currency: ['currency', 'This is not a currency.', 'Write its three letters, for example EUR.'],
+    amount: [
+      'amount',
+      'This is not an amount above zero with a decimal point.',
+      'Write 10.00 for 10,00 and 1000.00 for 1,000.00.',
+    ],
+    day: ['day', 'This is not a day.', 'Write 2026-06-03.'],
+    iban: ['iban', 'This is not an IBAN.', 'Correct it, or leave it blank.'],
+  } as const;
+
+  it.each([
+    ['R1;B1;;10.00;EUR;2026-06-03;paid;x', booking({ endToEndId: 'R1', bankReference: 'B1' })],
+    ['R1;;;10;eur;2026-06-03;PAID;', booking({ endToEndId: 'R1' })],
+    ['R1;;;0.01;EUR;2026-06-03;Returned;', booking({ endToEndId: 'R1', kind: 'returned', amount: '0.0100' })],
+    [`;;${IBANS.mia};10.00;EUR;2026-06-03;paid;`, booking({ accountMark: mark?.accountMark })],
+    ['R1;;;10.00;EUR;2026-06-03;;', 'type'],
+    ['R1;;;10.00;EUR;2026-06-03;booked;', 'type'],
+    ['R1;;;10.00;;2026-06-03;paid;', 'currency'],
+    ['R1;;;10.00;EURO;2026-06-03;paid;', 'currency'],
+    ['R1;;;;EUR;2026-06-03;paid;', 'amount'],
+    ['R1;;;0.00;EUR;2026-06-03;paid;', 'amount'],
+    ['R1;;;-17.77;EUR;2026-06-03;paid;', 'amount'],
+    ['R1;;;17,77;EUR;2026-06-03;paid;', 'amount'],
+    ['R1;;;10.00;EUR;03.06.2026;paid;', 'day'],
+    ['R1;;;10.00;EUR;;paid;', 'day'],
+    ['R1;;DE00;10.00;EUR;2026-06-03;paid;', 'iban'],
+  ] as const)('as CSV %s', (row, wanted) => {
+    const read = parseBankFile(`${CSV}${row}\n`, 'bank.csv');
+    if (typeof wanted !== 'string')
+      return expect(read).toEqual({ bookings: [wanted], announced: 0, problems: [] });
+    const [column, message, help] = HELP[wanted];
+    expect(read).toEqual({
+      ...{ bookings: [], announced: 0 },
+      problems: [{ where: expect.stringContaining(column), message: expect.stringContaining(message), help }],
+    });
+    // A cell of an account is in no message.
+    expect(JSON.stringify(read)).not.toMatch(/17[.,]77|EURO|DE00|booked|03\.06/);
+  });
+
+  const camt = (...entries: readonly string[]) =>
+    parseBankFile(
+      `\ufeff <d:Document xmlns:d="urn"><d:BkToCstmrStmt><d:Stmt>${entries.join('')}</d:Stmt></d:BkToCstmrStmt></d:Document>`,
+      'a.xml',
+    );
+  const BOOKED = '<Sts>BOOK</Sts><BookgDt><Dt>2026-06-03</Dt></BookgDt>';
+  const DEBIT = '<CdtDbtInd>DBIT</CdtDbtInd>';
+  const EUR = '<Amt Ccy="EUR">10</Amt>';
+  const details = (...of: readonly string[]) =>
+    `<NtryDtls>${of.map((one) => `<TxDtls>${one}</TxDtls>`).join('')}</NtryDtls>`;
+  const problem = (message: string, entry = 1) => ({
+    where: `entry ${entry}`,
+    message,
+    help: 'Look it up in the account, and settle the payment by hand if it is one.',
+  });
+  const [UNREADABLE, MISSING] = [
+    'Its amount or currency cannot be read.',
+    'Its amount or currency is missing.',
+  ];
+  const account = (side: string, iban: string) =>
+    `<RltdPties><${side}><Id><IBAN>${iban}</IBAN></Id></${side}></RltdPties>`;
+
+  it.each([
+    ['without details', EUR + DEBIT + BOOKED, [booking({})]],
+    [
+      'whose time is given',
+      `${EUR}${DEBIT}<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-06-03T23:30:00+02:00</DtTm></BookgDt>`,
+      [booking({})],
+    ],
+    [
+      'with one detail, whose amount is that of the entry',
+      `${EUR}${DEBIT}${BOOKED}<AcctSvcrRef>B</AcctSvcrRef>${details(`<Refs><EndToEndId> R </EndToEndId></Refs>${account('CdtrAcct', IBANS.mia)}`)}`,
+      [booking({ endToEndId: 'R', bankReference: 'B', accountMark: mark?.accountMark })],
+    ],
+    [
+      'with two details, each with its own amount, direction and reference',
+      `${EUR}${DEBIT}${BOOKED}<AcctSvcrRef>B</AcctSvcrRef>${details(
+        '<Refs><AcctSvcrRef>B1</AcctSvcrRef></Refs><Amt Ccy="EUR">4.50000</Amt>',
+        `<CdtDbtInd>CRDT</CdtDbtInd><Amt Ccy="EUR">9</Amt><AmtDtls><TxAmt><Amt Ccy="USD">5.5</Amt></TxAmt></AmtDtls>${account('DbtrAcct', IBANS.mia)}`,
+      )}`,
+      [
+        booking({ amount: '4.5000', bankReference: 'B1' }),
+        booking({
+          ...{ kind: 'returned', amount: '5.5000', currency: 'USD', bankReference: 'B' },
+          accountMark: mark?.accountMark,
+        }),
+      ],
+    ],
+    [
+      'with two details, one without an amount',
+      EUR + DEBIT + BOOKED + details(EUR, ''),
+      [booking({}), MISSING],
+    ],
+    ['without a currency', `<Amt>10</Amt>${DEBIT}${BOOKED}`, [MISSING]],
+    ['whose currency is none', `<Amt Ccy="eur">10</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
+    ['of nothing', `<Amt Ccy="EUR">0.00</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
+    ['below zero', `<Amt Ccy="EUR">-1.00</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
+    ['with more decimals than an amount has', `<Amt Ccy="EUR">1.00001</Amt>${DEBIT}${BOOKED}`, [UNREADABLE]],
+    ['without a direction', EUR + BOOKED, ['It does not say whether money left or came.']],
+    ['without a day', `${EUR}${DEBIT}<Sts>BOOK</Sts>`, ['Its day is missing, or is none.']],
+    [
+      'on a day that is none',
+      EUR + DEBIT + BOOKED.replace('06-03', '06-31'),
+      ['Its day is missing, or is none.'],
+    ],
+    ['that is only announced', `${EUR}${DEBIT}${BOOKED.replace('BOOK', 'PDNG')}`, []],
+  ])('as camt.053 %s', (_, entry, wanted) => {
+    expect(camt(`<Ntry>${entry}</Ntry>`)).toEqual({
+      bookings: wanted.filter((one) => typeof one !== 'string'),
+      announced: wanted.length === 0 ? 1 : 0,
+      problems: wanted.flatMap((one) => (typeof one === 'string' ? [problem(one)] : [])),
+    });
+  });
+
+  it('is named by its place in the file if it cannot be read, and a file above 50 MB is refused', () => {
+    const good = `<Ntry>${EUR}${DEBIT}${BOOKED}</Ntry>`;
+    expect(camt(good, '<Ntry><Sts>BOOK</Sts></Ntry>')).toEqual({
+      ...{ bookings: [booking({})], announced: 0, problems: [problem(MISSING, 2)] },
+    });
+    expect(() => parseBankFile(' '.repeat(50_000_001), 'a.xml')).toThrow('larger than 50 MB');
+    expect(() => parseBankFile(' '.repeat(50_000_000), 'a.xml')).toThrow('as CSV it lacks');
+  });
+});
+
+describe('a row of payees.csv', () => {
+  const load = (...rows: readonly string[]) => {
+    const folder = mkdtempSync(join(tmpdir(), 'payees-'));
+    try {
+      const payees = join(folder, 'payees.csv');
+      writeFileSync(payees, `creator,name,iban,currency,bic,country\n${rows.join('\n')}\n`);
+      return loadPayees({ payments: { payees, from: null, minimum: {}, name: null, iban: null, bic: null } });
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      const { code, problems = [] } = error.details;
+      return [code, ...problems.map(({ where, message }) => `${where} ${message}`)];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  const name140 = 'n'.repeat(140);
+  const mia = { creator: 'mia', name: 'Mia', iban: IBANS.mia, bic: null, country: null, currency: 'EUR' };
+
+  it.each([
+    [`@Mia,Mia,${IBANS.mia},eur,,`, mia],
+    [
+      `mia,${name140},${IBANS.mia.toLowerCase()},EUR,cobadeffxxx,de`,
+      { ...mia, name: name140, bic: 'COBADEFFXXX', country: 'DE' },
+    ],
+    [`,Mia,${IBANS.mia},EUR,,`, /creator.*The row names no creator\./],
+    [`mia,Mia,${IBANS.mia},EU,,`, /currency.*This is not a currency\./],
+    [`mia,Mia,${IBANS.mia},EURO,,`, /currency.*This is not a currency\./],
+    [`mia,,${IBANS.mia},EUR,,`, /name.*missing, or longer than 140/],
+    [`mia,${name140}n,${IBANS.mia},EUR,,`, /name.*missing, or longer than 140/],
+    [`mia,Mia,${IBANS.mia.replace('89', '98')},EUR,,`, /iban.*check digits do not fit/],
+    ['mia,Mia,,EUR,,', /iban.*check digits do not fit/],
+    [`mia,Mia,${IBANS.mia},EUR,COBA,`, /bic.*This is not a BIC\./],
+    [`mia,Mia,${IBANS.mia},EUR,,DEU`, /country.*This is not a country\./],
+  ] as const)('%s', (row, wanted) => {
+    expect(load(row)).toEqual(
+      wanted instanceof RegExp ? ['payees_unusable', expect.stringMatching(wanted)] : [wanted],
+    );
+  });
+
+  it('is the only one of its creator and currency', () => {
+    const row = (creator: string, currency: string) => `${creator},Mia,${IBANS.mia},${currency},,`;
+    expect(load(row('mia', 'EUR'), row('mia', 'USD'), row('ben', 'EUR'))).toHaveLength(3);
+    expect(load(row('mia', 'EUR'), row('@MIA', 'eur'))).toEqual([
+      'payees_unusable',
+      expect.stringMatching(/this creator and EUR/),
+    ]);
+  });
+
+  it('of the deal comes before the one of the handle, and one in another currency is none', () => {
+    const [ofDeal, ofHandle] = [
+      { ...mia, creator: 'd1' },
+      { ...mia, creator: 'mia' },
+    ];
+    const find = (dealId: string | null, handle: string | null, currency = 'EUR') =>
+      findPayee([ofHandle, ofDeal], { dealId, handle, currency });
+    expect(find('D1', 'mia')).toBe(ofDeal);
+    expect(find('D2', '@Mia')).toBe(ofHandle);
+    expect(find(null, null)).toBeNull();
+    expect(find('D1', 'mia', 'USD')).toBeNull();
+  });
+});
+
+describe('a line of a list of claims', () => {
+  const line = (given: object) => ({
+    ...{ line: 2, creator: 'mia', orderId: null, amount: null, currency: null, day: null, code: null },
+    ...{ deadline: null, ...given },
+  });
+  const id = 'a'.repeat(200);
+  it.each([
+    ['mia,5001,,,,,', line({ orderId: '5001', key: '["mia","5001"]' })],
+    [
+      '@Mia,"=""5001""",,,,,2026-05-01',
+      line({ creator: '@Mia', orderId: '5001', deadline: '2026-05-01', key: '["mia","5001"]' }),
+    ],
+    [
+      'mia,,45.50,eur,2026-04-10,Mia 10,',
+      line({
+        amount: '45.50',
+        currency: 'EUR',
+        day: '2026-04-10',
+        code: 'Mia 10',
+        key: '["mia","45.5000","EUR","2026-04-10","mia10"]',
+      }),
+    ],
+    [
+      'mia,,45.5,EUR,2026-04-10,,',
+      line({
+        amount: '45.50',
+        currency: 'EUR',
+        day: '2026-04-10',
+        key: '["mia","45.5000","EUR","2026-04-10",""]',
+      }),
+    ],
+    [`mia,5001,,,,${id},`, line({ orderId: '5001', code: id, key: '["mia","5001"]' })],
+    [`mia,5001,,,,${id}a,`, ['code', 'This is longer than 200 characters.']],
+    ['mia,5001,,,,N/A,', ['code', 'Programs write this where there is no value.']],
+    ['-,5001,,,,,', ['creator', 'Programs write this where there is no value.']],
+    [',5001,,,,,', ['creator', 'The line names no creator.']],
+    ['mia,,,,2026-04-10,,', ['order_id', 'The line names no order.']],
+    ['mia,,45.50,EUR,,,', ['order_id', 'The line names no order.']],
+    ['mia,,45.50,EUR,2026-04-31,,', ['day', 'This is not a day.']],
+    ['mia,5001,,,,,soon', ['deadline', 'This is not a day.']],
+    ['mia,5001,45.50,,,,', ['currency', expect.any(String)]],
+    ['mia,5001,45.50,Taler,,,', ['currency', expect.any(String)]],
+    ['mia,5001,"45,50",EUR,,,', ['amount', expect.any(String)]],
+    ['mia,6.101E12,,,,,', ['order_id', expect.any(String)]],
+  ] as const)('%s', (written, wanted) => {
+    const { rows, problems } = parseClaims(
+      `creator,order_id,amount,currency,day,code,deadline\n${written}\n`,
+    );
+    const isRow = !Array.isArray(wanted);
+    expect([rows, problems.map(({ line: of, column, reason }) => [of, column, reason])]).toEqual(
+      isRow ? [[wanted], []] : [[], [[2, ...wanted]]],
+    );
+  });
+});
+
+describe('a row of terms.csv', () => {
+  const COLUMNS =
+    'deal_id,code,rate,flat,fixed_fee,currency,excluded_skus,only_skus,customer,first_days,from_orders,from_revenue,tier,cap,min_payout,valid_from,valid_to,reason';
+  const parse = (given: Readonly<Record<string, string>>) =>
+    parseTerms(
+      `${COLUMNS}\n${COLUMNS.split(',')
+        .map((column) => given[column] ?? '')
+        .join(',')}\n`,
+    );
+  const deal = { deal_id: 'D1' };
+
+  it('keeps each cell, and says all but the reason as it is written', () => {
+    const tier = { ...deal, rate: '12.5 %', currency: 'eur', customer: 'NEW', first_days: '9999' };
+    const given = { ...tier, from_orders: '2', from_revenue: '1000.50', tier: 'ALL', reason: 'as agreed' };
+    expect(parse({ ...given, valid_from: '2026-01-01', valid_to: '2026-01-01' })).toEqual({
+      rows: [
+        termsOf({
+          ...{ ratePercent: '12.5', currency: 'EUR', customer: 'new', firstDays: 9999, fromOrders: 2 },
+          ...{ fromRevenue: '1000.50', tier: 'all', validFrom: '2026-01-01', validTo: '2026-01-01' },
+          text: 'deal_id=D1 rate=12.5 % currency=eur customer=NEW first_days=9999 from_orders=2 from_revenue=1000.50 tier=ALL valid_from=2026-01-01 valid_to=2026-01-01',
+        }),
+      ],
+      problems: [],
+    });
+    const limits = { cap: '500', min_payout: '20.00', fixed_fee: '100', excluded_skus: 'A;b*; a ;' };
+    expect(
+      parse({ ...deal, ...limits, currency: 'EUR', valid_from: '2026-02-01', valid_to: '2026-02-28' }),
+    ).toEqual({
+      rows: [
+        termsOf({
+          ...{ cap: '500', minPayout: '20.00', fixedFee: '100', excludedSkus: ['a', 'b*'], currency: 'EUR' },
+          ...{ validFrom: '2026-02-01', validTo: '2026-02-28' },
+          text: 'deal_id=D1 fixed_fee=100 currency=EUR excluded_skus=A;b*; a ; cap=500 min_payout=20.00 valid_from=2026-02-01 valid_to=2026-02-28',
+        }),
+      ],
+      problems: [],
+    });
+  });
+
+  it.each([
+    ['rate', { rate: '0' }, null],
+    ['rate', { rate: '1' }, null],
+    ['rate', { rate: '100' }, null],
+    ['rate', { rate: '0.5%' }, null],
+    [
+      'rate',
+      { rate: '0.5' },
+      'Write 50 for that share of the revenue, or 0.5% if you mean less than one percent.',
+    ],
+    ['rate', { rate: '100.0001' }, 'Write 12.5 for 12.5 percent.'],
+    ['rate', { rate: '1.00001' }, 'Write it with a point and without separators: 12.5'],
+    ['rate', { rate: '-1' }, 'Write it with a point and without separators: 12.5'],
+    ['flat', { flat: '5.00', currency: 'EUR' }, null],
+    ['flat', { flat: '5.00', currency: 'EUR', rate: '5' }, 'Fill in one of rate and flat.'],
+    ['fixed_fee', { fixed_fee: '5.00', currency: 'JPY', valid_from: '2026-01-01' }, null],
+    [
+      'fixed_fee',
+      { fixed_fee: '5.50', currency: 'JPY', valid_from: '2026-01-01' },
+      'Write the amount that is paid out, or correct the currency.',
+    ],
+    ['first_days', { rate: '5', first_days: '10000' }, 'Write a whole number from 1 to 9999: 30'],
+    ['first_days', { rate: '5', first_days: '1.5' }, 'Write a whole number from 1 to 9999: 30'],
+    ['from_orders', { rate: '5', from_orders: '9999999', tier: 'month' }, null],
+    [
+      'from_orders',
+      { rate: '5', from_orders: '10000000', tier: 'month' },
+      'Write 10 for the tenth order and those after it.',
+    ],
+    ['tier', { rate: '5', from_orders: '2', tier: 'year' }, 'Write month for those of the month, or all.'],
+    ['tier', { rate: '5', tier: 'all' }, 'Fill in one of them, or leave tier blank.'],
+    [
+      'customer',
+      { rate: '5', customer: 'old' },
+      'Write new for the first order of a customer, or returning. Leave it blank for any customer.',
+    ],
+    ['min_payout', { min_payout: '5', currency: 'EUR', code: 'A', deal_id: '' }, 'Name the deal in deal_id.'],
+    ['deal_id', { min_payout: '5', currency: 'EUR', deal_id: '' }, null],
+    [
+      'deal_id',
+      { min_payout: '5', rate: '5', currency: 'EUR', deal_id: '' },
+      'Fill in one of deal_id and code. A row without them can only exclude products or set a minimum, for everybody: excluded_skus, min_payout.',
+    ],
+    [
+      'rate',
+      { from_revenue: '5', tier: 'all', currency: 'EUR' },
+      'Fill in rate, flat, fixed_fee, excluded_skus, cap or min_payout.',
+    ],
+    ['cap', { cap: '5', currency: 'EUR', valid_from: '2028-02-01', valid_to: '2028-02-29' }, null],
+    [
+      'valid_from',
+      { cap: '5', currency: 'EUR', valid_from: '2028-02-11' },
+      'Write 2028-02-01, and give what else the row says a row of its own.',
+    ],
+    [
+      'valid_to',
+      { cap: '5', currency: 'EUR', valid_to: '2028-02-28' },
+      'Write 2028-02-29, and give what else the row says a row of its own.',
+    ],
+    ['valid_to', { rate: '5', valid_to: '2028-02-30' }, 'Write 2026-04-30.'],
+    ['only_skus', { rate: '5', only_skus: 'A;B*' }, null],
+    [
+      'only_skus',
+      { rate: '5', only_skus: 'A', customer: 'new' },
+      'Fill in rate, and write what else the row says in rows without only_skus.',
+    ],
+    [
+      'only_skus',
+      { rate: '5', only_skus: 'A*B' },
+      'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
+    ],
+    ['excluded_skus', { excluded_skus: ';' }, 'Write SKUs with a semicolon between them: GIFT-50;GIFT-60'],
+    ['excluded_skus', { excluded_skus: 'A' }, null],
+  ] as const)('may have in %s what is allowed there: %j', (column, cells, help) => {
+    const { rows, problems } = parse({ ...deal, ...cells });
+    expect([rows.length, problems.map((one) => [one.line, one.column, one.help])]).toEqual(
+      help === null ? [1, []] : [0, [[2, column, help]]],
+    );
+  });
+
+  it.each<readonly [wide: Partial<Terms>, narrow: Partial<Terms>, isIncluded: boolean, back: boolean]>([
+    [{}, {}, true, true],
+    [{}, { customer: 'new' }, true, false],
+    [{ customer: 'new' }, { customer: 'returning' }, false, false],
+    [{ onlySkus: ['a*', 'b'] }, { onlySkus: ['a1', 'b'] }, true, false],
+    [{ onlySkus: ['a*'] }, { onlySkus: ['a*', 'b'] }, false, true],
+    [{}, { onlySkus: ['a'] }, true, false],
+    [{ firstDays: 30 }, { firstDays: 30 }, true, true],
+    [{ firstDays: 31 }, { firstDays: 30 }, true, false],
+    [{ tier: 'all', fromOrders: 5 }, { tier: 'month', fromOrders: 5 }, true, false],
+    [{ tier: 'all', fromOrders: 5 }, { tier: 'all', fromOrders: 6 }, true, false],
+    [{ tier: 'month', fromOrders: 5 }, { tier: 'month', fromOrders: 5 }, true, true],
+    [{ flat: '5', currency: 'EUR' }, { flat: '6', currency: 'USD' }, false, false],
+    [{ flat: '5', currency: 'EUR' }, { ratePercent: '6' }, true, true],
+    [
+      { tier: 'all', fromRevenue: '100', currency: 'EUR' },
+      { tier: 'all', fromRevenue: '100.00', currency: 'EUR' },
+      true,
+      true,
+    ],
+    [
+      { tier: 'all', fromRevenue: '100', currency: 'EUR' },
+      { tier: 'all', fromRevenue: '101', currency: 'EUR' },
+      true,
+      false,
+    ],
+    [
+      { tier: 'all', fromRevenue: '100', currency: 'EUR' },
+      { tier: 'all', fromRevenue: '101', currency: 'USD' },
+      false,
+      false,
+    ],
+    [{ tier: 'all', fromRevenue: '100', currency: 'EUR' }, { tier: 'all', fromOrders: 2 }, false, false],
+  ])('with %j applies to all orders of one with %j: %s, and the other way: %s', (wide, narrow, is, back) => {
+    expect([includes(termsOf(wide), termsOf(narrow)), includes(termsOf(narrow), termsOf(wide))]).toEqual([
+      is,
+      back,
+    ]);
+  });
+
+  it('is in force from its first to its last day, and in a schedule of its deal, its code or everybody', () => {
+    const [line2, line3, line4] = [
+      termsOf({ line: 2, ratePercent: '10', validTo: '2026-02-28', excludedSkus: ['a'] }),
+      termsOf({ line: 3, ratePercent: '12', validFrom: '2026-03-01', validTo: '9999-12-31' }),
+      termsOf({ line: 4, excludedSkus: ['b', 'a'], validFrom: '2026-02-01', validTo: '2026-02-28' }),
+    ];
+    expect(
+      scheduleTerms([
+        line3,
+        line2,
+        line4,
+        termsOf({ line: 5, ratePercent: '20', customer: 'new' }),
+        termsOf({
+          line: 6,
+          dealId: null,
+          codeFolded: 'mia10',
+          ratePercent: '15',
+          validFrom: '2026-12-31',
+          validTo: '2026-12-31',
+        }),
+        termsOf({ line: 7, dealId: null, excludedSkus: ['gift-*'] }),
+      ]),
+    ).toEqual([
+      {
+        ...{ dealId: 'D1', code: null, since: ['-infinity', '2026-02-01', '2026-03-01'] },
+        ...{ rates: ['10', '10', '12'], lines: [2, 2, 3], skus: [['a'], ['a', 'b'], []] },
+      },
+      {
+        ...{ dealId: null, code: 'mia10', since: ['-infinity', '2026-12-31', '2027-01-01'] },
+        ...{ rates: [null, '15', null], lines: [null, 6, null], skus: [[], [], []] },
+      },
+      { dealId: null, code: null, since: ['-infinity'], rates: [null], lines: [null], skus: [['gift-*']] },
+    ]);
+  });
+});
+
+describe('a row of fx.csv', () => {
+  it.each([
+    ['2026-04-30,usd,eur,0.9215', { currency: 'USD', day: '2026-04-30', rate: '0.9215' }],
+    [
+      '2026-04-30,USD,EUR,99999999999.123456789012',
+      { currency: 'USD', day: '2026-04-30', rate: '99999999999.123456789012' },
+    ],
+    ['2026-04-30,USD,GBP,0.9', null],
+    ['2026-04-31,USD,EUR,0.9', ['day', 'This is not a day.', 'Write 2026-04-30.']],
+    ['2026-04-30,US,EUR,0.9', ['from', 'This is not a currency.', 'Write three letters, for example EUR.']],
+    ['2026-04-30,USD,EURO,0.9', ['to', 'This is not a currency.', 'Write three letters, for example EUR.']],
+    ['2026-04-30,EUR,EUR,1', ['to', 'Both currencies are the same.', 'Remove the row: no rate is needed.']],
+    ...['0.000', '1,1', '-1', '', '1.1234567890123', '100000000000'].map(
+      (rate) =>
+        [
+          `2026-04-30,USD,EUR,"${rate}"`,
+          [
+            'rate',
+            'This is not a rate.',
+            'Write what 1 of the first currency is worth in the second, with a point: 0.9215',
+          ],
+        ] as const,
+    ),
+  ] as const)('%s', (row, wanted) => {
+    const { rows, problems } = parseRates(`day,from,to,rate\n${row}\n`, 'EUR');
+    const said = problems.map(({ line, column, reason, help }) => [line, column, reason, help]);
+    expect([rows, said]).toEqual(
+      wanted === null ? [[], []] : Array.isArray(wanted) ? [[], [[2, ...wanted]]] : [[wanted], []],
+    );
+  });
+
+  it('is the only one of its currency and day', () => {
+    const row = (day: string, from = 'USD') => `2026-04-${day},${from},EUR,0.9`;
+    const of = (...rows: readonly string[]) => parseRates(`day,from,to,rate\n${rows.join('\n')}\n`, 'EUR');
+    expect(of(row('01'), row('02'), row('01', 'GBP'))).toMatchObject({ rows: { length: 3 }, problems: [] });
+    expect(of(row('01'), row('01')).problems).toMatchObject([{ line: 3, column: 'day' }]);
+  });
+});
