@@ -73,7 +73,7 @@ export function ratedOrders(
         select distinct on (entry_id) entry_id, adjustment_id, kind, old_amount, new_amount
         from changes join ledger.entries s using (entry_id)
         -- What is credited no longer, or was returned, comes to nothing in each currency.
-        where kind <> 'held' and (coalesce(stated_in, s.currency) = s.currency or new_body_hash is null or new_amount = 0)
+        where kind <> 'held' and (coalesce(stated_in, s.currency) = s.currency or new_amount = 0 or coalesce(new_amount::text, new_body_hash) is null)
         order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
       left join (

@@ -220,7 +220,7 @@ describe('currencies are never mixed:', () => {
     expect(again.exitCode).toBe(3);
     expect(again.stdout).toMatch(/Posted, and stated in another currency since\D+2\b/);
     expect(again.stdout).toMatch(/A2 +DEALMIA +100\.00 USD +15,000 JPY +500 JPY/);
-    expect(again.stdout.replace(/\s+/g, ' ')).toContain('export these orders again in the currency');
+    expect(again.stdout.replace(/\s+/g, ' ')).toContain('Export these orders again in the currency');
     const stays = ['A1: 100 × 10 = 10 − 0 USD', 'A2: 40 × 10 = 4 − 0 USD'];
     expect(await statementOf(shop)).toEqual([...stays, 'DEALMIA held: 2']);
     const { rows } = await sql`

@@ -183,6 +183,11 @@ const CHANGED: readonly (readonly [what: string, changes: readonly Change[], ear
     [restated({ isOtherCurrency: true }), adjusted(5, { isOfLastState: true })],
     '100 × 20',
   ],
+  [
+    'nothing any more, in another currency',
+    [restated({ isOtherCurrency: true }), adjusted(null, { isOfLastState: true })],
+    'nothing',
+  ],
   ['a cancellation', [adjusted(null)], 'nothing'],
   ['less, in a state that is held', [adjusted(80, { isHeld: true })], '80 × 20'],
   ['more, in a state that is held', [adjusted(150, { isHeld: true })], '100 × 20'],

@@ -1,0 +1,262 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { closeStatement } from '../../src/money/close-statement.ts';
+import { keepEarnings } from '../../src/money/kept-earnings.ts';
+import { readClosed, readStatement } from '../../src/money/read-statement.ts';
+import {
+  listDealLines,
+  listOpenMonths,
+  listStatements,
+  sumStatement,
+} from '../../src/money/sum-statement.ts';
+import { rulesOf, termsOf } from '../support/terms.ts';
+import { open } from './few-orders.ts';
+
+const RULES = rulesOf(
+  [
+    termsOf({ line: 2, text: 'ten', ratePercent: '10' }),
+    termsOf({ line: 3, text: 'mia', dealId: null, codeFolded: 'mia', ratePercent: '15' }),
+    termsOf({ line: 4, text: 'min', dealId: 'D2', ratePercent: '20', minPayout: '50', currency: 'EUR' }),
+    termsOf({ line: 5, text: 'fee', fixedFee: '100', currency: 'EUR', validFrom: '2025-03-05' }),
+    termsOf({
+      ...{ line: 6, text: 'of code', dealId: null, codeFolded: 'mia', fixedFee: '7', currency: 'USD' },
+      validFrom: '2025-03-01',
+    }),
+    termsOf({ line: 7, dealId: 'DX', fixedFee: '9', currency: 'EUR', validFrom: '2025-03-31' }),
+    termsOf({ line: 8, fixedFee: '1', currency: 'EUR', validFrom: '2025-04-01' }),
+    termsOf({ line: 9, dealId: null, excludedSkus: ['gift-*'] }),
+    termsOf({ line: 10, text: 'four', dealId: 'D4', ratePercent: '10' }),
+  ],
+  { returnWindowDays: 10 },
+);
+
+/** A shop whose February is closed, and whose order 1 has been refunded in part since. */
+async function openMarch(): Promise<Database> {
+  const db = await open(
+    {
+      at: '2025-02-10T23:59:59Z',
+      lines: [
+        ['gift-1', '40'],
+        ['shirt', '60'],
+      ],
+    },
+    { at: '2025-03-01', code: 'Mia', total: 50, lines: [['shirt', '50']] },
+    { at: '2025-03-21', total: 80, lines: [['shirt', '80']] },
+    { at: '2025-03-22', total: 90, lines: [['shirt', '90']] },
+    { at: '2025-03-02', deal: 'D2', lines: [['shirt', '100']] },
+    { at: '2025-03-02', total: 200, currency: 'USD', lines: [['shirt', '1']] },
+    { at: '2025-03-03', deal: 'D3', total: 40, lines: [['shirt', '1']] },
+    { at: '2025-03-03', total: 30, refunded: 31, lines: [['shirt', '1']] },
+    { at: '2025-03-04', total: 20 },
+    { at: '2025-02-18', total: 12, lines: [['shirt', '12']] },
+    { at: '2025-03-05', deal: 'D4', total: 10, lines: [['shirt', '10']] },
+  );
+  await sql`update ledger.entries set brand_id = 'B1', collab_id = 'C1' where deal_id = 'D1'`.execute(db);
+  await sql`update intake.attributions set influencer_handle = 'mia' where target = 'deal:D1'`.execute(db);
+  const closed = await inTransaction(db, (trx) =>
+    closeStatement(trx, { month: '2025-02', rules: RULES, closedBy: 'jane', reason: 'paid' }),
+  );
+  expect(closed).toMatchObject({ kind: 'closed', lines: 2 });
+  await sql`update intake.orders set refunded = 50 where order_id = '1'`.execute(db);
+  return db;
+}
+
+/** Every value of a row, in its order. */
+const told = (row: object): string =>
+  Object.values(row)
+    .map((value: unknown) => (value === null ? '-' : Array.isArray(value) ? value.join(',') : String(value)))
+    .join(' ');
+
+/** kind, subject, entry, source, platform, order, day, due, deal, collaboration, brand, creator, currency, sent, net, excluded, rate, from, lines, text, earned, before, amount. */
+const LINES = [
+  'correction order:1 1 shop shopify 1 2025-02-10 2025-02-20 D1 C1 B1 mia EUR 100.0000 50.0000 20.0000 10 deal 2 line 2: ten 3.0000 6.0000 -3.0000',
+  'fixed_fee fee:deal D1:2025-03-05 - - - - - 2025-03-05 D1 - - - EUR - - - - - 5 line 5: fee 100.0000 0.0000 100.0000',
+  'order order:2 2 shop shopify 2 2025-03-01 2025-03-11 D1 C1 B1 mia EUR 50.0000 50.0000 - 15 code 3 line 3: mia 7.5000 0.0000 7.5000',
+  'order order:3 3 shop shopify 3 2025-03-21 2025-03-31 D1 C1 B1 mia EUR 80.0000 80.0000 - 10 deal 2 line 2: ten 8.0000 0.0000 8.0000',
+  'order order:6 6 shop shopify 6 2025-03-02 2025-03-12 D1 C1 B1 mia USD 200.0000 200.0000 - 10 deal 2 line 2: ten 20.0000 0.0000 20.0000',
+  'order order:11 11 shop shopify 11 2025-03-05 2025-03-15 D4 - - - EUR 10.0000 10.0000 - 10 deal 10 line 10: four 1.0000 0.0000 1.0000',
+  'fixed_fee fee:code mia:2025-03-01 - - - - - 2025-03-01 - - - - USD - - - - - 6 line 6: of code 7.0000 0.0000 7.0000',
+];
+/** reason, deal, creator, currency, orders, net, earned. */
+const UNCOUNTED = [
+  'pending D1 mia EUR 1 90.0000 9.0000',
+  'unknown_lines D1 mia EUR 1 20.0000 -',
+  'unknown_net D1 mia EUR 1 - -',
+  'unknown_rate D3 - EUR 1 40.0000 -',
+];
+const CARRIED = [
+  { dealId: 'D2', influencerHandle: null, currency: 'EUR', amount: '20.0000', minimum: '50.0000' },
+];
+const UNKNOWN_FEES = [{ dealId: 'DX', code: null, dueOn: '2025-03-31', currency: 'EUR', amount: '9.0000' }];
+const MARCH = { month: '2025-03', rules: RULES };
+const OPEN = {
+  month: '2025-03',
+  closed: null,
+  exchange: null,
+  timeZone: 'UTC',
+  returnWindowDays: 10,
+  held: [],
+};
+
+it('a statement has each line whole, and a reason for each order, deal and fee that is in none', async () => {
+  const db = await openMarch();
+  for (const kept of [false, true]) {
+    if (kept) await keepEarnings(db, { rules: RULES });
+    const { lines, uncounted, ...rest } = await readStatement(db, MARCH);
+    expect(lines.map(told), kept ? 'kept' : 'computed').toEqual(LINES);
+    expect(uncounted.map(told)).toEqual(UNCOUNTED);
+    expect(rest).toEqual({ ...OPEN, carried: CARRIED, unknownFees: UNKNOWN_FEES });
+    // Of one deal, it has what belongs to that deal.
+    const ofDeal = await readStatement(db, { ...MARCH, dealId: 'D2' });
+    expect([ofDeal.lines, ofDeal.uncounted, ofDeal.carried, ofDeal.unknownFees]).toEqual([
+      [],
+      [],
+      CARRIED,
+      [],
+    ]);
+    const first = await readStatement(db, { ...MARCH, dealId: 'D1' });
+    expect(first.lines.map(told)).toEqual(LINES.slice(0, 5));
+    expect(first.uncounted.map(told)).toEqual(UNCOUNTED.slice(0, 3));
+
+    const {
+      deals,
+      currencies,
+      days,
+      uncounted: reasons,
+      uncountedSums,
+      ...sums
+    } = await sumStatement(db, {
+      ...{ ...MARCH, limit: 10, withDays: true },
+    });
+    // deal, creator, currency, orders, net, commission, corrections, fees, amount.
+    const sumOf = ({ dealId, influencerHandle, currency, orders, ...of }: (typeof deals)[number]) =>
+      told([
+        dealId,
+        influencerHandle,
+        currency,
+        orders,
+        of.netAmount,
+        of.commission,
+        of.corrections,
+        of.fees,
+        of.amount,
+      ]);
+    const byDeal = [
+      'D1 mia EUR 2 130.0000 15.5000 -3.0000 100.0000 112.5000',
+      'D4 - EUR 1 10.0000 1.0000 - - 1.0000',
+      '- - USD 0 - - - 7.0000 7.0000',
+      'D1 mia USD 1 200.0000 20.0000 - - 20.0000',
+    ];
+    expect(deals.map(sumOf)).toEqual(byDeal);
+    expect(currencies).toEqual([
+      { currency: 'EUR', lines: 5, amount: '113.5000' },
+      { currency: 'USD', lines: 2, amount: '27.0000' },
+    ]);
+    expect(days.map(({ currency, dueOn, amount }) => told([currency, dueOn, amount]))).toEqual([
+      ...['EUR 2025-02-20 -3.0000', 'EUR 2025-03-05 100.0000', 'EUR 2025-03-11 7.5000'],
+      'EUR 2025-03-15 1.0000',
+      ...['EUR 2025-03-31 8.0000', 'USD 2025-03-01 7.0000', 'USD 2025-03-12 20.0000'],
+    ]);
+    const reasonOf = ({
+      why,
+      dealId,
+      influencerHandle,
+      currency,
+      orders,
+      netAmount,
+      earnedAmount,
+    }: (typeof reasons)[number]) =>
+      told([why, dealId, influencerHandle, currency, orders, netAmount, earnedAmount]);
+    expect(reasons.map(reasonOf)).toEqual(UNCOUNTED);
+    expect(uncountedSums.map((one) => told([one.why, one.currency, one.orders, one.netAmount]))).toEqual([
+      ...[
+        'pending EUR 1 90.0000',
+        'unknown_lines EUR 1 20.0000',
+        'unknown_net EUR 1 -',
+        'unknown_rate EUR 1 40.0000',
+      ],
+    ]);
+    expect(sums).toEqual({ ...OPEN, carried: CARRIED, unknownFees: UNKNOWN_FEES });
+    // A page begins after a deal. Sums of all deals stay those of all, in one currency if one is asked for.
+    const page = async (given: object) => {
+      const of = await sumStatement(db, { ...MARCH, limit: 1, ...given });
+      return [
+        of.deals.map(sumOf),
+        of.currencies.map(({ currency, lines }) => `${currency} ${lines}`),
+        of.days,
+      ];
+    };
+    const [ofBoth, ofUsd] = [['EUR 5', 'USD 2'], ['USD 2']];
+    const [mia, four, fee, inUsd] = byDeal;
+    expect(await page({})).toEqual([[mia, fee, inUsd], ofBoth, []]);
+    expect(await page({ after: 'C' })).toEqual([[mia, inUsd], ofBoth, []]);
+    expect(await page({ after: 'D1' })).toEqual([[four], ['EUR 5'], []]);
+    expect(await page({ after: 'D4' })).toEqual([[], [], []]);
+    expect(await page({ currency: 'USD' })).toEqual([[fee, inUsd], ofUsd, []]);
+    expect(await page({ currency: 'USD', after: '' })).toEqual([[inUsd], ofUsd, []]);
+    expect(await page({ dealId: 'D1' })).toEqual([[mia, inUsd], ['EUR 4', 'USD 1'], []]);
+
+    const linesFrom = async (after: Parameters<typeof listDealLines>[1]['after'], dealId = 'D1') =>
+      (await listDealLines(db, { ...MARCH, dealId, limit: 2, after })).map(told);
+    expect(await linesFrom(null)).toEqual(LINES.slice(0, 2));
+    const second = {
+      currency: 'EUR',
+      dueOn: '2025-03-05',
+      kind: 'fixed_fee',
+      subject: 'fee:deal D1:2025-03-05',
+    } as const;
+    expect(await linesFrom(second)).toEqual(LINES.slice(2, 4));
+    expect(await linesFrom({ ...second, dueOn: '2025-03-31' })).toEqual(LINES.slice(3, 5));
+    expect(await linesFrom(null, 'D2')).toEqual([]);
+  }
+  expect(await listOpenMonths(db, { limit: 2 })).toEqual([
+    { month: '2025-04', orders: 1, amount: '9.0000', currency: 'EUR' },
+    { month: '2025-03', orders: 4, amount: '33.5000', currency: 'EUR' },
+  ]);
+});
+
+it('a closed statement is read as it was closed, whole or by deal, whatever came later', async () => {
+  const db = await openMarch();
+  const march = await inTransaction(db, (trx) =>
+    closeStatement(trx, { ...MARCH, closedBy: 'ann', reason: 'mail to x@shop.example' }),
+  );
+  if (march.kind !== 'closed') throw new Error('it was not closed');
+  await sql`update intake.orders set refunded = 0 where order_id = '1'`.execute(db);
+  const closed = await readClosed(db, '2025-03');
+  expect(closed?.lines.map(told)).toEqual(LINES);
+  const { lines: _, ...rest } = closed ?? { lines: [] };
+  expect(rest).toEqual({
+    ...{ ...OPEN, carried: CARRIED, unknownFees: [], uncounted: [] },
+    closed: { statementId: march.statementId, by: 'ann', at: expect.any(Date), hash: march.hash },
+  });
+  expect((await readClosed(db, '2025-03', 'D1'))?.lines.map(told)).toEqual(LINES.slice(0, 5));
+  expect(await readClosed(db, '2025-03', 'D1')).toMatchObject({ carried: [], lines: { length: 5 } });
+  expect(await readClosed(db, '2025-03', 'D2')).toMatchObject({ carried: CARRIED, lines: [] });
+  expect(await readClosed(db, '2025-04')).toBeNull();
+  const sums = await sumStatement(db, { ...MARCH, limit: 1, after: 'C', withDays: true });
+  expect([sums.deals.map(({ amount }) => amount), sums.currencies, sums.uncounted, sums.unknownFees]).toEqual(
+    [
+      ...[
+        ['112.5000', '20.0000'],
+        [
+          { currency: 'EUR', lines: 5, amount: '113.5000' },
+          { currency: 'USD', lines: 2, amount: '27.0000' },
+        ],
+      ],
+      ...[[], []],
+    ],
+  );
+  expect((await listDealLines(db, { ...MARCH, dealId: 'D1', limit: 9 })).map(told)).toEqual(
+    LINES.slice(0, 5),
+  );
+  const months = async (given: object) =>
+    (await listStatements(db, { limit: 9, ...given })).map(({ at: _at, hash, ...of }) =>
+      told([hash.length, ...Object.values(of)]),
+    );
+  const [february, newest] = ['64 2025-02 2 jane paid', '64 2025-03 7 ann mail to x***@***'];
+  expect(await months({})).toEqual([newest, february]);
+  expect(await months({ limit: 1 })).toEqual([newest]);
+  expect(await months({ after: '2025-03' })).toEqual([february]);
+});
