@@ -34,7 +34,7 @@ function writers(): ReadonlyMap<string, ReadonlySet<string>> {
 /** Tags that execute a template (`src/db/statement.ts`), and the folders whose plain statements are built instead. */
 const TAGS = /^(rowsOf|rowOf|finds|countsOf|countOf|execute)$/;
 const BUILT =
-  /^(jobs\/.*|src\/(codes|db|decisions|intake|ledger|mirror|monitoring|ops|privacy|rollups|runs|store))$/;
+  /^(jobs\/.*|src\/(codes|db|decisions|intake|ledger|mirror|money|monitoring|ops|privacy|rollups|runs|store))$/;
 
 const VALUE = String.raw`(?:\$(?:::\w+)?|'\w*'|\d+|null|true|false|clock_timestamp\(\))`;
 const TEST = String.raw`\w+ (?:[=<>]{1,2} ${VALUE}|is (?:not )?null|in \([^()]*\))`;

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
-import { countOf, execute, finds, rowOf } from '../db/statement.ts';
+import { countOf, execute, rowOf } from '../db/statement.ts';
 import { noteDeals } from '../rollups/changed-deals.ts';
 import { isChosen, stateOfFacts, withWholeDeals } from './conditions.ts';
 import { ratedOrders } from './rated-orders.ts';
@@ -191,9 +191,10 @@ export async function keepEarnings(
 /** With other rules, every order may have earned something else. */
 async function adoptRules(trx: DatabaseTransaction, rules: StatementRules): Promise<void> {
   await lock(trx);
-  const adopted = await execute(trx)`
-    update reporting.earning_rules set rules_hash = ${hashRules(rules)} where rules_hash <> ${hashRules(rules)}`;
-  if (adopted === 0) return;
+  const rules_hash = hashRules(rules);
+  const adopt = trx.updateTable('reporting.earning_rules').set({ rules_hash });
+  const { numUpdatedRows } = await adopt.where('rules_hash', '<>', rules_hash).executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return;
   await execute(trx)`
     insert into reporting.changed_earnings (entry_id)
     select entry_id from (
@@ -203,14 +204,15 @@ async function adoptRules(trx: DatabaseTransaction, rules: StatementRules): Prom
 }
 
 /** True if the earnings are kept by these rules. Call it in a step of a refresh. */
-export function areAdopted(trx: DatabaseTransaction, rules: StatementRules): Promise<boolean> {
-  return finds(trx)`select from reporting.earning_rules where rules_hash = ${hashRules(rules)}`;
+export async function areAdopted(trx: DatabaseTransaction, rules: StatementRules): Promise<boolean> {
+  const adopted = trx.selectFrom('reporting.earning_rules').where('rules_hash', '=', hashRules(rules));
+  return (await adopted.execute()).length > 0;
 }
 
 /** Lets one refresh of the reports work at a time, like `beginStep` of src/rollups. */
 async function lock(trx: DatabaseTransaction): Promise<void> {
   await suitLargeStatements(trx);
-  await execute(trx)`select from reporting.refresh for update`;
+  await trx.selectFrom('reporting.refresh').forUpdate().execute();
 }
 
 /**
@@ -271,7 +273,7 @@ async function takeWholeDeals(trx: DatabaseTransaction, rules: StatementRules): 
   await execute(
     trx,
   )`insert into pg_temp.taken_earnings select entry_id from (${all}) a where entry_id not in (${taken})`;
-  await execute(trx)`delete from reporting.changed_earnings where entry_id in (${taken})`;
+  await trx.deleteFrom('reporting.changed_earnings').where(sql<boolean>`entry_id in (${taken})`).execute();
 }
 
 /** Replaces the rows that differ, and keeps both versions of them in the temporary table `moved_earnings`. */
@@ -336,11 +338,11 @@ async function addToSums(trx: DatabaseTransaction): Promise<void> {
       coalesce(influencer_handle, ''), ${sums}
     group by 1, 2, 3, 4, 5, 6 having ${differs}
     on conflict (deal_id, currency, standing, ordered_month, due_month, influencer_handle) do update set ${added}`;
-  await execute(trx)`delete from reporting.deal_earnings where orders = 0`;
+  await trx.deleteFrom('reporting.deal_earnings').where('orders', '=', '0').execute();
   await execute(trx)`
     insert into reporting.earning_days as s (currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount)
     select currency, standing, ordered_on, due_on, ${sums}
     group by 1, 2, 3, 4 having ${differs}
     on conflict (currency, standing, ordered_on, due_on) do update set ${added}`;
-  await execute(trx)`delete from reporting.earning_days where orders = 0`;
+  await trx.deleteFrom('reporting.earning_days').where('orders', '=', '0').execute();
 }

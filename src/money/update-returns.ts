@@ -128,7 +128,7 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
     where r.rules_hash <> ${rulesHash} or r.margin_percent is distinct from ${marginPercent}::numeric
     returning before.rules_hash <> ${rulesHash} as is_other`;
   if (changed?.is_other !== true) return false;
-  await execute(trx)`delete from reporting.return_fees`;
+  await trx.deleteFrom('reporting.return_fees').execute();
   await execute(trx)`
     insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount, fee_converted)
     select date_trunc('month', f."validFrom"::date)::date, f."dealId", f.currency, sum(f."fixedFee"),

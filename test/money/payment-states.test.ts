@@ -261,7 +261,7 @@ it('a payment is what the bank booked of it and a person paid, whatever the orde
   const db = await openClosed();
   await propose(db);
   const [payment] = await listPayments(db, {});
-  const { paymentId = '', reference = '', accountMark } = payment ?? {};
+  const { paymentId = '', reference = '', accountMark = null } = payment ?? {};
   const matched = (trx: Database, ...bookings: readonly Booking[]) =>
     inTransaction(trx, (within) => matchBookings(within, { bookings, file: 'bank.csv', by: 'jane' }));
   const bookingOf = (

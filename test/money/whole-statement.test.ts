@@ -6,6 +6,7 @@ import { closeStatement } from '../../src/money/close-statement.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { readClosed, readStatement } from '../../src/money/read-statement.ts';
 import {
+  type LineKey,
   listDealLines,
   listOpenMonths,
   listStatements,
@@ -198,7 +199,7 @@ it('a statement has each line whole, and a reason for each order, deal and fee t
     expect(await page({ currency: 'USD', after: '' })).toEqual([[inUsd], ofUsd, []]);
     expect(await page({ dealId: 'D1' })).toEqual([[mia, inUsd], ['EUR 4', 'USD 1'], []]);
 
-    const linesFrom = async (after: Parameters<typeof listDealLines>[1]['after'], dealId = 'D1') =>
+    const linesFrom = async (after: LineKey | null, dealId = 'D1') =>
       (await listDealLines(db, { ...MARCH, dealId, limit: 2, after })).map(told);
     expect(await linesFrom(null)).toEqual(LINES.slice(0, 2));
     const second = {

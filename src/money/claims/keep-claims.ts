@@ -187,7 +187,7 @@ export async function keepAnswers(
 
 /** Locks a claim and reads it. Null: there is none. */
 export async function lockClaim(trx: DatabaseTransaction, claimId: string): Promise<KeptClaim | null> {
-  await execute(trx)`select from ops.credit_claims where claim_id = ${claimId}::bigint for update`;
+  await trx.selectFrom('ops.credit_claims').where('claim_id', '=', claimId).forUpdate().execute();
   const [claim] = await listClaims(trx, { after: (BigInt(claimId) + 1n).toString(), limit: 1 });
   return claim?.claimId === claimId ? claim : null;
 }
@@ -207,15 +207,18 @@ export async function setClaimState(
     readonly reason: string;
   },
 ): Promise<void> {
-  if (state === 'open')
-    await execute(trx)`
-      update ops.credit_claims set state = 'open', answer = null, explanation = null, reply = null, credited_amount = null,
-        credited_currency = null, statement_month = null, answered_at = null, answered_by = null, closed_at = null, closed_by = null,
-        close_reason = null
-      where claim_id = ${claimId}::bigint`;
-  else
-    await execute(trx)`
-      update ops.credit_claims
-      set state = ${state}, closed_at = clock_timestamp(), closed_by = ${maskAddresses(by)}, close_reason = ${maskAddresses(reason)}
-      where claim_id = ${claimId}::bigint`;
+  const unanswered = {
+    ...{ answer: null, explanation: null, reply: null, credited_amount: null, credited_currency: null },
+    ...{ statement_month: null, answered_at: null, answered_by: null },
+    ...{ closed_at: null, closed_by: null, close_reason: null },
+  };
+  const closed = {
+    closed_at: sql<Date>`clock_timestamp()`,
+    ...{ closed_by: maskAddresses(by), close_reason: maskAddresses(reason) },
+  };
+  await trx
+    .updateTable('ops.credit_claims')
+    .set({ state, ...(state === 'open' ? unanswered : closed) })
+    .where('claim_id', '=', claimId)
+    .execute();
 }

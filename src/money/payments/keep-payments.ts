@@ -5,7 +5,7 @@ import type { DecimalText } from '../../core/order.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
-import { countOf, execute, rowOf, rowsOf } from '../../db/statement.ts';
+import { countOf, execute, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { Unpaid } from './find-unpaid.ts';
 import type { Payee } from './load-payees.ts';
@@ -118,10 +118,14 @@ export async function insertProposal(
     payments.map(async (one) => ({ ...one, reference: referenceOf(one, await attemptsOf(trx, one)) })),
   );
   const messageId = `IS-${digest(given.map(({ reference }) => reference).toSorted())}`;
-  const proposal = await rowOf<{ id: string }>(trx)`
-    insert into ops.payment_proposals (month, message_id, proposed_by, reason)
-    values (${`${month}-01`}::date, ${messageId}, ${maskAddresses(by)}, ${maskAddresses(reason)}) returning proposal_id as id`;
-  const proposalId = proposal?.id ?? '';
+  const { proposal_id: proposalId } = await trx
+    .insertInto('ops.payment_proposals')
+    .values({
+      ...{ month: sql<Date>`${`${month}-01`}::date`, message_id: messageId },
+      ...{ proposed_by: maskAddresses(by), reason: maskAddresses(reason) },
+    })
+    .returning('proposal_id')
+    .executeTakeFirstOrThrow();
   await execute(trx)`
     with given as (
       select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, "accountMark" text, items jsonb)
@@ -192,9 +196,13 @@ export async function markCancelled(
   trx: DatabaseTransaction,
   { paymentId, by, reason }: { readonly paymentId: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
-  await execute(trx)`
-    update ops.payments set state = 'cancelled', paid_amount = 0, paid_on = null, settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
-    where payment_id = ${paymentId}::bigint and state in ('proposed', 'exported', 'partly_paid')`;
+  await trx
+    .updateTable('ops.payments')
+    .set({ state: 'cancelled', paid_amount: '0', paid_on: null, settled_by: maskAddresses(by) })
+    .set({ settle_reason: maskAddresses(reason) })
+    .where('payment_id', '=', paymentId)
+    .where('state', 'in', ['proposed', 'exported', 'partly_paid'])
+    .execute();
 }
 
 /** Records that a person paid the rest of a partly paid payment on a day, beside what was paid elsewhere before. */

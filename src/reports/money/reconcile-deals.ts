@@ -39,7 +39,7 @@ export async function keepReconciliation(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await execute(trx)`lock table reporting.reconciliation in share row exclusive mode`;
-    await execute(trx)`delete from reporting.reconciliation`;
+    await trx.deleteFrom('reporting.reconciliation').execute();
     await execute(trx)`
       ${comparison(options)}
       insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint from compared`;

@@ -20,7 +20,6 @@ import type { StatementRules } from '../../money/statement.ts';
 import { type Block, column, number, say, section, table, whole } from '../../render/block.ts';
 import { renderTableCsv } from '../../render/csv.ts';
 import { formatCount } from '../../render/text.ts';
-import { beginStep } from '../../rollups/refresh-reporting.ts';
 
 /** What is earned and not paid at the end of a month, of one month, brand and currency. */
 export type Accrual = {
@@ -123,7 +122,7 @@ export async function keepAccruals(
   { rules, payments }: { readonly rules: StatementRules; readonly payments: StatementSettings['payments'] },
 ): Promise<void> {
   const month = monthBefore(new Date(), rules.timeZone);
-  const of = sql`${`${month}-01`}::date`;
+  const of = sql<Date>`${`${month}-01`}::date`;
   if (
     await finds(
       db,
@@ -132,8 +131,8 @@ export async function keepAccruals(
     return;
   const { rows } = await readAccruals(db, { month, rules, payments });
   await inTransaction(db, async (trx) => {
-    await beginStep(trx);
-    await execute(trx)`delete from reporting.accruals where at_end_of = ${of}`;
+    await execute(trx)`lock table reporting.accruals in share row exclusive mode`;
+    await trx.deleteFrom('reporting.accruals').where('at_end_of', '=', of).execute();
     await execute(trx)`
       insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount)
       select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount
