@@ -395,6 +395,9 @@ describe('a row of terms.csv', () => {
   it.each<readonly [wide: Partial<Terms>, narrow: Partial<Terms>, isIncluded: boolean, back: boolean]>([
     [{}, {}, true, true],
     [{}, { customer: 'new' }, true, false],
+    [{}, { firstDays: 30 }, true, false],
+    [{}, { tier: 'all', fromOrders: 5 }, true, false],
+    [{}, { tier: 'month', fromRevenue: '5', currency: 'EUR' }, true, false],
     [{ customer: 'new' }, { customer: 'returning' }, false, false],
     [{ onlySkus: ['a*', 'b'] }, { onlySkus: ['a1', 'b'] }, true, false],
     [{ onlySkus: ['a*'] }, { onlySkus: ['a*', 'b'] }, false, true],
