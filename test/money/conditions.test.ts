@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement, verifyStatements } from '../../src/money/close-statement.ts';
+import { customerHistory } from '../../src/money/customers.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
@@ -102,6 +103,37 @@ describe('a row for new or returning customers', () => {
     const both = { customersSince: { shop: '2025-01-01', web: '2025-01-01' } };
     expect(await earned(db, rules(CUSTOMERS, both))).toEqual(['6: 10 by 2', 'unknown_customer: 4']);
   });
+});
+
+it('since when the customers of a source are known is stated, or estimated from its own first known customer', async () => {
+  const db = await open(
+    { at: '2025-01-01' },
+    { at: '2025-02-01', customer: 1 },
+    { at: '2025-02-02', customer: 2 },
+  );
+  await sql`
+    insert into intake.source_files (source_file_id, source, uri, version, size_bytes, layout, layout_hash, state, run_id, rows_read, sealed_at)
+      overriding system value
+    values (2, 'web', '2.csv', '1', 1, 'generic', '', 'sealed', 1, 0, now())`.execute(db);
+  await sql`
+    insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, placed_at,
+      first_seen_at, line_no, record_no, row_count, customer_key) overriding system value
+    values (91, 'web', '1', 2, true, '', '', 'EUR', '2024-01-01', '2025-01-15', 1, 1, 1, '00000000-0000-0000-0000-000000000001')`.execute(
+    db,
+  );
+  const historyOf = async (customersSince: StatementRules['customersSince'], isEstimated: boolean) => {
+    const { rows } = await sql<{ said: string }>`
+      select concat_ws(' ', source, to_char(since at time zone 'UTC', 'YYYY-MM-DD'), to_char(until at time zone 'UTC', 'YYYY-MM-DD')) as said
+      from (${customerHistory({ customersSince, timeZone: 'UTC' }, { isEstimated })}) h order by 1`.execute(
+      db,
+    );
+    return rows.map(({ said }) => said);
+  };
+  expect(await historyOf({}, false)).toEqual([]);
+  expect(await historyOf({}, true)).toEqual(['shop 2025-05-02', 'web 2024-03-31']);
+  expect(await historyOf({ shop: '2025-02-01' }, true)).toEqual(['shop 2025-02-01', 'web 2024-03-31']);
+  // In January, no order names a customer.
+  expect(await historyOf({ shop: '2025-01-01' }, false)).toEqual(['shop 2025-01-01 2025-01-01']);
 });
 
 describe('a row for the first days of a deal', () => {
