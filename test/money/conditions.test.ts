@@ -167,6 +167,17 @@ describe('a row for the first days of a deal', () => {
       ...['6: 10 by 4', '7: 10 by 4'],
       ...['unknown_start: 1', 'unknown_start: 1'],
     ]);
+    // Kept earnings follow when it is known later that this tool created a deal.
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, deal_id, run_id, state_changed_at)
+        overriding system value
+      values (1001, 'create_deal', 'a', 'd2', 'accepted', 1, '{}', '', 'deals', 'D2', 1, '2025-01-15T10:00:00Z')`.execute(
+      db,
+    );
+    expect(await earned(db, terms)).toEqual([
+      ...['1: 10 by 2', '2: 20 by 3', '3: 10 by 2', '4: 20 by 3', '5: 10 by 4', '6: 10 by 4', '7: 10 by 4'],
+      'unknown_start: 1',
+    ]);
   });
 });
 
