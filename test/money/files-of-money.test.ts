@@ -1,11 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { StatementSettings } from '../../src/config/schema.ts';
 import { KnownError } from '../../src/core/known-error.ts';
 import { parseClaims } from '../../src/money/claims/parse-claims.ts';
 import { includes } from '../../src/money/conditions.ts';
-import { parseRates, parseTerms } from '../../src/money/load-rules.ts';
+import {
+  findBrokenRules,
+  loadExchange,
+  loadStatementRules,
+  parseRates,
+  parseTerms,
+} from '../../src/money/load-rules.ts';
 import { findPayee, loadPayees } from '../../src/money/payments/load-payees.ts';
 import { parseBankFile } from '../../src/money/payments/parse-bank-file.ts';
 import { scheduleTerms } from '../../src/money/schedule-terms.ts';
@@ -507,5 +514,67 @@ describe('a row of fx.csv', () => {
     const of = (...rows: readonly string[]) => parseRates(`day,from,to,rate\n${rows.join('\n')}\n`, 'EUR');
     expect(of(row('01'), row('02'), row('01', 'GBP'))).toMatchObject({ rows: { length: 3 }, problems: [] });
     expect(of(row('01'), row('01')).problems).toMatchObject([{ line: 3, column: 'day' }]);
+  });
+});
+
+describe('the rules of statements', () => {
+  /** What is said of the two files; null: the file is not configured. */
+  const load = (
+    files: Readonly<Record<'terms' | 'fx', string | Buffer | null>>,
+    reportingCurrency: string | null = 'EUR',
+  ) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rules-'));
+    try {
+      const pathOf = (name: 'terms' | 'fx') => {
+        const [path, content] = [join(folder, `${name}.csv`), files[name]];
+        if (content !== null && content !== 'missing') writeFileSync(path, content);
+        return content === null ? null : path;
+      };
+      const settings = { terms: pathOf('terms'), fx: pathOf('fx'), reportingCurrency } as StatementSettings;
+      const broken = findBrokenRules(settings).map(
+        ({ details: { code, exitCode, message, where, problems = [] } }) =>
+          [code, exitCode, message, basename(where ?? ''), ...problems.map((one) => one.where)].join(' | '),
+      );
+      return broken.length > 0 ? broken : [loadStatementRules(settings).terms.length, loadExchange(settings)];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  const TERMS = 'deal_id,rate\n';
+  const NOT_UTF8 = Buffer.from([0x64, 0xe9]);
+
+  it.each<readonly [what: string, of: ReturnType<typeof load>, wanted: unknown]>([
+    ['nothing', load({ terms: null, fx: null }, null), [0, null]],
+    [
+      'a currency without rates',
+      load({ terms: null, fx: null }),
+      [0, { reportingCurrency: 'EUR', rates: [] }],
+    ],
+    ['rates without a currency', load({ terms: `${TERMS}D1,10\n`, fx: 'broken' }, null), [1, null]],
+    [
+      'one bad row',
+      load({ terms: `${TERMS}D1,10\nD2,x\n`, fx: null }),
+      [
+        'statement_rules_invalid | 3 | A row of the terms or exchange rates cannot be used. | terms.csv | terms.csv:3 rate',
+      ],
+    ],
+    [
+      'two bad rows, and a bad row of the other file',
+      load({ terms: `${TERMS}D1,x\nD2,x\n`, fx: 'day,from,to,rate\n2026-01-01,USD,EUR,x\n' }),
+      [
+        'statement_rules_invalid | 3 | 2 rows of the terms or exchange rates cannot be used. | terms.csv | terms.csv:2 rate | terms.csv:3 rate',
+        'statement_rules_invalid | 3 | A row of the terms or exchange rates cannot be used. | fx.csv | fx.csv:2 rate',
+      ],
+    ],
+    [
+      'a missing file, and one that is not UTF-8',
+      load({ terms: 'missing', fx: NOT_UTF8 }),
+      [
+        'statement_rules_unreadable | 2 | The terms or exchange rates cannot be read. | terms.csv',
+        'statement_rules_unreadable | 2 | The terms or exchange rates are not UTF-8. | fx.csv',
+      ],
+    ],
+  ])('with %s', (_, of, wanted) => {
+    expect(of).toEqual(wanted);
   });
 });
