@@ -53,6 +53,8 @@ async function openMarch(): Promise<Database> {
     { at: '2025-03-04', total: 20 },
     { at: '2025-02-18', total: 12, lines: [['shirt', '12']] },
     { at: '2025-03-05', deal: 'D4', total: 10, lines: [['shirt', '10']] },
+    // Nothing is left of it, so it earns nothing, whatever was bought.
+    { at: '2025-03-06', total: 5, refunded: 5 },
   );
   await sql`update ledger.entries set brand_id = 'B1', collab_id = 'C1' where deal_id = 'D1'`.execute(db);
   await sql`update intake.attributions set influencer_handle = 'mia' where target = 'deal:D1'`.execute(db);
