@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { DecimalText } from '../../src/core/order.ts';
+import type { DecimalText } from '../../src/core/money.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';

@@ -1,5 +1,5 @@
 import type { LeakedCode } from '../../src/core/money/leak.ts';
-import type { DecimalText } from '../../src/core/order.ts';
+import type { DecimalText } from '../../src/core/money.ts';
 import type { CodeProblem, DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/core/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { rowsOf } from '../../src/db/statement.ts';

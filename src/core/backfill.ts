@@ -1,4 +1,4 @@
-import type { DecimalText } from './order.ts';
+import type { DecimalText } from './money.ts';
 import type { RunAmount } from './report.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { DecimalText } from './order.ts';
+import type { DecimalText } from './money.ts';
 import type { RejectedRow } from './record.ts';
 
 /** Identifies a customer of a brand without revealing who it is: 32 hexadecimal digits. */

@@ -1,4 +1,5 @@
-import type { DecimalText, InstantText } from './order.ts';
+import type { DecimalText } from './money.ts';
+import type { InstantText } from './order.ts';
 
 /** Effects at the service that must not be repeated. Each has entries in the ledger. */
 export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';

@@ -1,4 +1,8 @@
-import type { DecimalText } from './order.ts';
+/**
+ * An exact decimal such as `1249.00`: an optional minus, digits and an optional fraction, at most 14 + 4
+ * digits. Never a float.
+ */
+export type DecimalText = string;
 
 /** Number of decimals of most currencies, and of those that are not known. */
 const DEFAULT_DIGITS = 2;

@@ -1,11 +1,6 @@
 import type { CustomerHash } from './customer.ts';
+import type { DecimalText } from './money.ts';
 import type { RejectedRow } from './record.ts';
-
-/**
- * An exact decimal such as `1249.00`: an optional minus, digits and an optional fraction, at most 14 + 4
- * digits. Never a float.
- */
-export type DecimalText = string;
 
 /** An instant in UTC, ISO 8601 with `Z`. */
 export type InstantText = string;

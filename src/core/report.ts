@@ -2,7 +2,7 @@ import type { CheckFinding } from './checks/check-result.ts';
 import type { RowProblem } from './known-error.ts';
 import type { ReadFor } from './layout.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
-import type { DecimalText } from './order.ts';
+import type { DecimalText } from './money.ts';
 import type { FooterRow, RejectedRow } from './record.ts';
 
 /** The result of a run: fields that every kind of job reports, and the counts and details of its kind. */

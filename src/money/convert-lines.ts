@@ -1,5 +1,4 @@
-import { fromScaled, minorDigits, roundScaled, toScaled } from '../core/money.ts';
-import type { DecimalText } from '../core/order.ts';
+import { type DecimalText, fromScaled, minorDigits, roundScaled, toScaled } from '../core/money.ts';
 
 /** The value of one unit of a currency on a day, in the reporting currency. */
 export type ExchangeRate = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { DecimalText } from '../core/order.ts';
+import type { DecimalText } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { rowOf, rowsOf } from '../db/statement.ts';
 import { readStatement } from './read-statement.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { EXIT } from '../core/exit-code.ts';
 import { KnownError } from '../core/known-error.ts';
-import type { DecimalText } from '../core/order.ts';
+import type { DecimalText } from '../core/money.ts';
 import { lastDayOf } from '../core/time/month.ts';
 import type { Database } from '../db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../db/in-transaction.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { sumMoney } from '../core/money.ts';
-import type { DecimalText } from '../core/order.ts';
+import { type DecimalText, sumMoney } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { rowsOf } from '../db/statement.ts';

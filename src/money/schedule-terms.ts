@@ -1,4 +1,4 @@
-import type { DecimalText } from '../core/order.ts';
+import type { DecimalText } from '../core/money.ts';
 import { isChosen } from './conditions.ts';
 import type { Terms } from './statement.ts';
 

@@ -1,4 +1,4 @@
-import type { DecimalText } from '../core/order.ts';
+import type { DecimalText } from '../core/money.ts';
 import type { Exchange } from './convert-lines.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Money } from '../core/money.ts';
-import type { DecimalText } from '../core/order.ts';
+import type { DecimalText, Money } from '../core/money.ts';
 import type { Database } from '../db/connect.ts';
 import { rowsOf } from '../db/statement.ts';
 import { changedOrders, type Kept } from './kept-earnings.ts';

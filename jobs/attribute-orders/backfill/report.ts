@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Backfill, type BackfillRunReport, backfillRunName } from '../../../src/core/backfill.ts';
-import { subtractMoney, sumMoney } from '../../../src/core/money.ts';
-import type { DecimalText } from '../../../src/core/order.ts';
+import { type DecimalText, subtractMoney, sumMoney } from '../../../src/core/money.ts';
 import type { RunAmount } from '../../../src/core/report.ts';
 import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';

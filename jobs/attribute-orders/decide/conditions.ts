@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { StatusRules } from '../../../src/core/layout.ts';
-import { isMore, isSameAmount, subtractMoney } from '../../../src/core/money.ts';
-import { type DecimalText, ORDER_COLUMNS, type StagedOrder } from '../../../src/core/order.ts';
+import { type DecimalText, isMore, isSameAmount, subtractMoney } from '../../../src/core/money.ts';
+import { ORDER_COLUMNS, type StagedOrder } from '../../../src/core/order.ts';
 import { LATEST_HOURS, latestTime } from '../../../src/intake/files/exported-at.ts';
 
 /*

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrderReading, StatusRules } from '../../../src/core/layout.ts';
-import type { DecimalText, StagedOrder } from '../../../src/core/order.ts';
+import type { DecimalText } from '../../../src/core/money.ts';
+import type { StagedOrder } from '../../../src/core/order.ts';
 import {
   type Amount,
   and,

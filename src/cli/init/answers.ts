@@ -8,7 +8,7 @@ import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import { refusal, usageError } from '../usage-error.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init.ts';
+import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
 import { isCurrency, withoutListWords } from './recognise/column-names.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';

@@ -13,7 +13,7 @@ import { openSourceClients, type SourceClients } from '../../store/source-client
 import { openConfig } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { openFindings } from '../terminal/show-findings.ts';
-import type { InitOptions } from './init.ts';
+import type { InitOptions } from './init-options.ts';
 import { examineOrders } from './recognise/examine-orders.ts';
 import { type RecognisedFile, recogniseFile, subjectOf } from './recognise/recognise-file.ts';
 

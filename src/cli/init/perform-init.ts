@@ -50,7 +50,7 @@ import {
 } from './compose-files.ts';
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
 import { type CodeOwner, type FoundOwners, findOwners, type ProposedOwner } from './find-owners.ts';
-import type { InitOptions } from './init.ts';
+import type { InitOptions } from './init-options.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
 

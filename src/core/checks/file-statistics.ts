@@ -1,4 +1,4 @@
-import type { DecimalText } from '../order.ts';
+import type { DecimalText } from '../money.ts';
 
 /** Statistics of one file: counts and names of columns, but no cell of a row. */
 export type FileStatistics = {

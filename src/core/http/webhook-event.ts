@@ -1,4 +1,5 @@
-import type { DecimalText, InstantText } from '../order.ts';
+import type { DecimalText } from '../money.ts';
+import type { InstantText } from '../order.ts';
 
 /** A signed event of the service. */
 export type WebhookEvent = {

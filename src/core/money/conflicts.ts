@@ -1,4 +1,4 @@
-import type { DecimalText } from '../order.ts';
+import type { DecimalText } from '../money.ts';
 
 /** Kinds of conflicts between the evidence of an order; see `bi.conflicts`. */
 export const CONFLICT_KINDS = ['named', 'link_and_code', 'codes', 'links'] as const;

@@ -1,5 +1,4 @@
-import { isMore } from '../money.ts';
-import type { DecimalText } from '../order.ts';
+import { type DecimalText, isMore } from '../money.ts';
 
 /**
  * Our figures and the service's figures for one deal. Counts of orders, and amounts in the currency of the

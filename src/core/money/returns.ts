@@ -1,4 +1,4 @@
-import type { DecimalText } from '../order.ts';
+import type { DecimalText } from '../money.ts';
 
 /** Dimensions by which returns are added up. */
 export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] as const;

@@ -1,4 +1,5 @@
-import type { DecimalText, InstantText } from '../order.ts';
+import type { DecimalText } from '../money.ts';
+import type { InstantText } from '../order.ts';
 
 /**
  * All kinds of problems that notices report, as routes and messages name them. `src/monitoring/notify/problems/` defines

@@ -1,5 +1,4 @@
-import { hasFittingDecimals, maxDecimals } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, hasFittingDecimals, maxDecimals } from '../../core/money.ts';
 import { toNfkc } from '../../core/text/normal-form.ts';
 import type { MoneyFormat } from '../layout/to-layout.ts';
 import { type Fault, OTHER_CURRENCY } from '../map/fault.ts';

@@ -1,5 +1,4 @@
-import { sumMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, sumMoney } from '../../core/money.ts';
 import { foldCode, foldHandle, saysNoValue } from '../../core/text/fold.ts';
 import { foldOrderId, withoutGlobalId } from '../../core/text/order-key.ts';
 import { type ReadSheet, readSheet, type Sheet, type SheetRow } from '../../core/text/read-sheet.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { FileKind, PaymentState } from '../../core/money/payments.ts';
-import type { DecimalText } from '../../core/order.ts';
+import type { DecimalText } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { PaymentState } from '../../core/money/payments.ts';
-import { isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, isMore, isSameAmount, subtractMoney, sumMoney } from '../../core/money.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { DecimalText } from '../../core/order.ts';
+import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowOf, rowsOf } from '../../db/statement.ts';
 

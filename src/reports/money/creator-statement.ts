@@ -1,6 +1,5 @@
 import type { PipelineConfig, StatementSettings } from '../../config/schema.ts';
-import { addUp, type Money, minorDigits, subtractMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { addUp, type DecimalText, type Money, minorDigits, subtractMoney } from '../../core/money.ts';
 import { type Language, LOCALES } from '../../core/text/language.ts';
 import type { Database } from '../../db/connect.ts';
 import { type Addressee, findAddressee, loadCreators } from '../../money/load-creators.ts';

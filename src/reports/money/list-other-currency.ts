@@ -1,4 +1,4 @@
-import type { DecimalText } from '../../core/order.ts';
+import type { DecimalText } from '../../core/money.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
 import { heldEntries } from '../../money/read-statement.ts';

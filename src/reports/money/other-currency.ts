@@ -1,5 +1,4 @@
-import { formatMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, formatMoney } from '../../core/money.ts';
 import { type Block, column, more, number, section, table, whole } from '../../render/block.ts';
 import { plural } from '../../render/text.ts';
 import type { OtherCurrency } from './list-other-currency.ts';

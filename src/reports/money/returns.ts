@@ -1,6 +1,5 @@
 import type { CustomersWon, ReturnSum, SelfPurchase } from '../../core/money/returns.ts';
-import { formatMoney, isMore, roundMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, formatMoney, isMore, roundMoney } from '../../core/money.ts';
 import {
   type Block,
   type Commands,

@@ -1,5 +1,11 @@
-import { addUp, formatAmounts, formatMoney, formatNumber, type Money } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import {
+  addUp,
+  type DecimalText,
+  formatAmounts,
+  formatMoney,
+  formatNumber,
+  type Money,
+} from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { ConvertedTotal } from '../../money/convert-lines.ts';
 import type { Statement, StatementLine, UncountedOrders, UnknownFee } from '../../money/statement.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
-import { formatMoney, sumMoney } from '../../core/money.ts';
-import type { DecimalText } from '../../core/order.ts';
+import { type DecimalText, formatMoney, sumMoney } from '../../core/money.ts';
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';

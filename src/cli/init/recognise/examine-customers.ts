@@ -9,8 +9,7 @@ import {
 import { FileHeld } from '../../../core/held/file-held.ts';
 import { mapCustomers } from '../../../intake/customers/map/map-customers.ts';
 import type { Layout } from '../../../intake/layout/to-layout.ts';
-import type { ExamineOptions } from './examine-orders.ts';
-import { openDetected } from './recognise-file.ts';
+import { type ExamineOptions, openDetected } from './recognise-file.ts';
 
 /**
  * What was found in the files of one source of customers. Contains only counts, never an address or a name.

@@ -2,7 +2,6 @@ import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-j
 import type { SourceSettings } from '../../../config/source-fields.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { CsvRecord } from '../../../core/record.ts';
-import type { SourceFile } from '../../../core/source.ts';
 import { layoutFor } from '../../../intake/layout/layout-for.ts';
 import { missingColumns } from '../../../intake/layout/lowering-columns.ts';
 import { type ResolvedHeader, resolveHeader } from '../../../intake/layout/resolve-header.ts';
@@ -19,7 +18,7 @@ import {
 } from './column-values.ts';
 import { type OrdersPreview, previewOrders } from './preview-orders.ts';
 import { footerOf } from './propose-layout.ts';
-import { openDetected, type ReadingMeans } from './recognise-file.ts';
+import { type ExamineOptions, openDetected } from './recognise-file.ts';
 
 /** A change of the layout that is needed to read the files: a key, its value, and the evidence for it. */
 export type LayoutChange = {
@@ -62,16 +61,6 @@ export type OrdersExamined = {
   readonly preview: OrdersPreview;
   /** Reasons why the files cannot be read. */
   readonly problems: readonly string[];
-};
-
-export type ExamineOptions = ReadingMeans & {
-  readonly files: readonly { readonly file: SourceFile; readonly encoding: string | null }[];
-  /** The layout with which the recogniser has read the header. */
-  readonly layout: Layout;
-  /** The layout as its file defines it, before the recogniser changed it. */
-  readonly written: Layout;
-  /** Maximum number of rows that are examined, in all files together. */
-  readonly maxRows: number;
 };
 
 /**

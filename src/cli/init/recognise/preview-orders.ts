@@ -2,14 +2,8 @@ import { type Gate, gateOf, revenueOf } from '../../../../jobs/attribute-orders/
 import type { PreviewedJob } from '../../../../jobs/attribute-orders/previewed-job.ts';
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { StatusRules } from '../../../core/layout.ts';
-import { type Money, sumMoney } from '../../../core/money.ts';
-import {
-  type DecimalText,
-  type InstantText,
-  type MissingRow,
-  namesOwner,
-  type StagedOrder,
-} from '../../../core/order.ts';
+import { type DecimalText, type Money, sumMoney } from '../../../core/money.ts';
+import { type InstantText, type MissingRow, namesOwner, type StagedOrder } from '../../../core/order.ts';
 import type { CsvChunk, FooterRow, RejectedRow } from '../../../core/record.ts';
 import { foldCode, foldHeader } from '../../../core/text/fold.ts';
 import { compareAges, type FileAge, readFileAge } from '../../../core/time/file-age.ts';
@@ -22,8 +16,7 @@ import { createAgeOf } from '../../../intake/read/intake-source.ts';
 import { type DateOrder, watchDates } from '../../../intake/values/date-order.ts';
 import { watchMarks } from '../../../intake/values/decimal-mark.ts';
 import { NO_CURRENCY } from '../../../intake/values/parse-currency.ts';
-import type { ExamineOptions } from './examine-orders.ts';
-import { openDetected } from './recognise-file.ts';
+import { type ExamineOptions, openDetected } from './recognise-file.ts';
 
 /** Orders with the same outcome. The currency of an amount is null if neither the file nor a person has stated it. */
 export type OrderGroup = {

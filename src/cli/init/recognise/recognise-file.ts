@@ -360,6 +360,17 @@ export type ReadingMeans = {
   readonly assumedEncoding?: string | null;
 };
 
+/** Files that are read by one layout, to learn about their values. */
+export type ExamineOptions = ReadingMeans & {
+  readonly files: readonly { readonly file: SourceFile; readonly encoding: string | null }[];
+  /** The layout with which the recogniser has read the header. */
+  readonly layout: Layout;
+  /** The layout as its file defines it, before the recogniser changed it. */
+  readonly written: Layout;
+  /** Maximum number of rows that are examined, in all files together. */
+  readonly maxRows: number;
+};
+
 /** The same once the encoding is detected: null means UTF-8, or the encoding of the byte order mark. */
 export type DetectedMeans = ReadingMeans & { readonly encoding: string | null };
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { LayoutField, SummedField } from '../../../core/layout.ts';
-import type { DecimalText, InstantText, StagedOrder } from '../../../core/order.ts';
+import type { DecimalText } from '../../../core/money.ts';
+import type { InstantText, StagedOrder } from '../../../core/order.ts';
 import type { RejectedRow } from '../../../core/record.ts';
 import { saysNoValue } from '../../../core/text/fold.ts';
 import { statusReader } from '../../layout/status-rules.ts';

@@ -1,7 +1,7 @@
 import { FileHeld } from '../../../core/held/file-held.ts';
 import type { SummedField } from '../../../core/layout.ts';
-import { fromUnits, hasFittingDecimals, toUnits } from '../../../core/money.ts';
-import type { DecimalText, OrderItem } from '../../../core/order.ts';
+import { type DecimalText, fromUnits, hasFittingDecimals, toUnits } from '../../../core/money.ts';
+import type { OrderItem } from '../../../core/order.ts';
 import { plural } from '../../../core/text/plural.ts';
 import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { type Fault, OTHER_CURRENCY } from '../../map/fault.ts';

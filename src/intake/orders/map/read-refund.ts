@@ -1,5 +1,4 @@
-import { fromUnits, isSameAmount, toUnits } from '../../../core/money.ts';
-import type { DecimalText } from '../../../core/order.ts';
+import { type DecimalText, fromUnits, isSameAmount, toUnits } from '../../../core/money.ts';
 import { type LinearPattern, linearPattern } from '../../layout/linear-pattern.ts';
 import type { Layout } from '../../layout/to-layout.ts';
 import { type Fault, missingValue } from '../../map/fault.ts';

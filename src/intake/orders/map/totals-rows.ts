@@ -1,5 +1,6 @@
 import type { LayoutField } from '../../../core/layout.ts';
-import type { DecimalText, StagedOrder } from '../../../core/order.ts';
+import type { DecimalText } from '../../../core/money.ts';
+import type { StagedOrder } from '../../../core/order.ts';
 import type { FooterRow } from '../../../core/record.ts';
 import type { MoneyFormat } from '../../layout/to-layout.ts';
 import { type Fault, footerRow } from '../../map/fault.ts';
