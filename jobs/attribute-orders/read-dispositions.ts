@@ -65,7 +65,8 @@ export async function readDispositions(
       group by s.currency
     ),
     counted as (
-      select case disposition when 'accepted' then 'already' else disposition end as disposition, disposition_reason as reason, currency, orders, amount
+      select case disposition when 'accepted' then 'already' else disposition end as disposition,
+        disposition_reason as reason, currency, orders, amount
       from ${stored.sums} where job = ${job} and source = any(${sources}::text[])
       union all
       select 'accepted', null, currency, orders, amount from accepted
@@ -119,7 +120,8 @@ export function workOutStandings(
     await suitLargeStatements(trx);
     await execute(trx)`drop table if exists pg_temp.dispositions_now`;
     await execute(trx)`
-      create temporary table dispositions_now on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`;
+      create temporary table dispositions_now
+        on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`;
     const sums = sql`(
       select job, source, disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount
       from dispositions_now group by 1, 2, 3, 4, 5) n`;

@@ -243,25 +243,39 @@ async function readCredits(
     ),
     -- From an index, in each currency only as many as are shown.
     ranked as (
-      select t.*, k.total, row_number() over (partition by t.currency order by t.amount desc, t.target) as place,
+      select t.*, k.total,
+        row_number() over (partition by t.currency order by t.amount desc, t.target) as place,
         max(t.amount) over (partition by t.currency) as highest
       from (
-        select currency, sum(count(*)) over () as total from reporting.deal_totals where orders > 0 group by currency) k
+        select currency, sum(count(*)) over () as total
+        from reporting.deal_totals
+        where orders > 0
+        group by currency) k
       cross join lateral (
         select t.* from reporting.deal_totals t where t.currency = k.currency and t.orders > 0
         order by t.amount desc, t.target limit ${options.limit}) t
       order by place, t.currency limit ${options.limit}
     )
-    select coalesce(a.influencer_handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
-      coalesce(r.orders, 0)::float8 as orders, coalesce(r.amount, 0)::text as amount, a.orders::float8 as "ordersSoFar", a.amount::text as "amountSoFar",
+    select coalesce(a.influencer_handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer,
+      a.deal_id as "dealId", a.currency,
+      coalesce(r.orders, 0)::float8 as orders, coalesce(r.amount, 0)::text as amount,
+      a.orders::float8 as "ordersSoFar", a.amount::text as "amountSoFar",
       case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
-        select case when sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) = 0 then sum(m.commission_amount)::text else 'unknown' end
-        from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency having count(*) > 0) end as "earnedSoFar",
+        select case
+          when sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) = 0
+            then sum(m.commission_amount)::text
+          else 'unknown' end
+        from reporting.return_months m
+        where m.deal_id = a.deal_id and m.currency = a.currency
+        having count(*) > 0) end as "earnedSoFar",
       case when row_number() over (partition by a.deal_id, a.currency order by a.place) = 1 then (
-        select jsonb_build_object('amount', sum(m.commission_amount)::text, 'unknownOrders', sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders))
+        select jsonb_build_object('amount', sum(m.commission_amount)::text, 'unknownOrders',
+          sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders))
         from reporting.return_months m where m.deal_id = a.deal_id and m.currency = a.currency
-        having sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) > 0 and sum(m.commission_amount) > 0) end as "earnedAtLeast",
-      case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end::float8 as share, a.total::float8
+        having sum(m.unrated_orders + m.unlined_orders + m.unvalued_orders) > 0
+          and sum(m.commission_amount) > 0) end as "earnedAtLeast",
+      case when a.highest > 0 then greatest(a.amount, 0) / a.highest else 0 end::float8 as share,
+      a.total::float8
     from ranked a left join of_run r on r.target = a.target and r.currency = a.currency
     order by a.place, a.currency`;
   return { credits: rows.map(({ total: _total, ...row }) => row), total: rows[0]?.total ?? 0 };

@@ -125,9 +125,11 @@ export async function reportCustomers(
 async function readConsent(db: Database, runId: string): Promise<readonly SourceConsent[]> {
   const count = (answer: string) => sql`coalesce(sum((consent_counts ->> ${answer})::bigint), 0)::float8`;
   return rowsOf<SourceConsent>(db)`
-    select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
+    select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no,
+      ${count('blank')} as blank
     from intake.source_files
-    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and customer_rows > 0
+    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null
+      and customer_rows > 0
     group by source, consent_columns order by source, consent_columns`;
 }
 
@@ -135,7 +137,8 @@ async function readDisposition(db: Database, { runId, brandId }: { runId: string
   const rows = await rowsOf<NamedCount>(db)`
     select case
       when c.is_waiting then 'waiting'
-      when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
+      when c.state = 'submitted'
+        then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
       else c.state
     end as name, sum(c.customers)::float8 as count
     from intake.customer_counts c
@@ -154,7 +157,8 @@ async function readCalls(db: Database, runId: string) {
 async function readLookups(db: Database, runId: string) {
   return countsOf<'asked' | 'influencers' | 'no_match' | 'refused'>(db)`
     select count(*) as asked, count(*) filter (where outcome = 'influencer') as influencers,
-      count(*) filter (where outcome = 'no_match') as no_match, count(*) filter (where outcome = 'refused') as refused
+      count(*) filter (where outcome = 'no_match') as no_match,
+      count(*) filter (where outcome = 'refused') as refused
     from intake.lookups where run_id = ${runId}::bigint`;
 }
 

@@ -15,21 +15,24 @@ export const CREATORS: RowTable = {
   describes: ['influencer_handle'],
   statedAt: sql`now()`,
   stated: (sourceFileId) => sql`
-    select distinct on (c.handle_folded, c.platform, c.brand_id, c.dealflow_id) c.* from (${statedIn(sourceFileId)}) c
+    select distinct on (c.handle_folded, c.platform, c.brand_id, c.dealflow_id) c.*
+    from (${statedIn(sourceFileId)}) c
     order by c.handle_folded, c.platform, c.brand_id, c.dealflow_id, c.line_no desc`,
 };
 
 /** SQL for the rows of a staged file, with the columns of `intake.creators`. */
 function statedIn(sourceFileId: string): RawBuilder<unknown> {
   return sql`
-    select s."handleFolded" as handle_folded, s.platform, coalesce(s."brandId", '') as brand_id, coalesce(s."dealflowId", '') as dealflow_id,
-      s.handle as influencer_handle, s."dealId" as stated_deal_id, s.stage, s."isActive" as is_active, s.note, s.code,
-      s."codePercent" as code_percent, s."commissionPercent" as commission_percent, s."customLink" as custom_link,
-      s."customLinkTarget" as custom_link_target, r.line_no
+    select s."handleFolded" as handle_folded, s.platform, coalesce(s."brandId", '') as brand_id,
+      coalesce(s."dealflowId", '') as dealflow_id,
+      s.handle as influencer_handle, s."dealId" as stated_deal_id, s.stage, s."isActive" as is_active, s.note,
+      s.code, s."codePercent" as code_percent, s."commissionPercent" as commission_percent,
+      s."customLink" as custom_link, s."customLinkTarget" as custom_link_target, r.line_no
     from intake.staged_rows r
-    cross join lateral jsonb_to_record(r.content) as s("handleFolded" text, platform text, "brandId" text, "dealflowId" text, handle text,
-      "dealId" text, stage integer, "isActive" boolean, note text, code text, "codePercent" numeric, "commissionPercent" numeric,
-      "customLink" text, "customLinkTarget" text)
+    cross join lateral jsonb_to_record(r.content) as s("handleFolded" text, platform text, "brandId" text,
+      "dealflowId" text, handle text,
+      "dealId" text, stage integer, "isActive" boolean, note text, code text, "codePercent" numeric,
+      "commissionPercent" numeric, "customLink" text, "customLinkTarget" text)
     where r.source_file_id = ${sourceFileId}::bigint`;
 }
 
@@ -44,10 +47,12 @@ async function holdConflictingRows(
 ): Promise<HoldReason | null> {
   const stated = sql.join(CREATORS.states.map((column) => sql.ref(`c.${column}`)));
   const first = await rowOf<{ line: string; other: string; all: number }>(trx)`
-    select c.first as line, min(c.line_no) filter (where not c.is_same) as other, (count(*) over ())::float8 as all
+    select c.first as line, min(c.line_no) filter (where not c.is_same) as other,
+      (count(*) over ())::float8 as all
     from (
       select c.*, min(c.line_no) over creator as first,
-        row(${stated}) is not distinct from first_value(row(${stated})) over (creator order by c.line_no) as is_same
+        row(${stated}) is not distinct from first_value(row(${stated})) over (creator
+          order by c.line_no) as is_same
       from (${statedIn(sourceFileId)}) c
       window creator as (partition by c.handle_folded, c.platform, c.brand_id, c.dealflow_id)
     ) c

@@ -51,18 +51,26 @@ function statedCreators({ sources, brandId, dealflowId }: DealRules) {
   const creator = sql`partition by s.handle_folded, s.platform, s.brand_id, s.dealflow_id`;
   return sql`
     select s.*, ${dealKey('s')} as deal_key,
-      row_number() over (${creator} order by s.aged_at desc nulls last, s.stated_at desc, s.source_file_id desc, s.line_no desc) as place,
+      row_number() over (${creator}
+        order by s.aged_at desc nulls last, s.stated_at desc, s.source_file_id desc, s.line_no desc) as place,
       min(s.may_be_newest) over (${creator}) <> max(s.may_be_newest) over (${creator}) as is_disputed
     from (
-      select s.*, case when s.aged_at is null or s.aged_at = max(s.aged_at) over (${creator}) then s.says end as may_be_newest
+      select s.*,
+        case
+          when s.aged_at is null
+            or s.aged_at = max(s.aged_at) over (${creator}) then s.says end as may_be_newest
       from (
-        select c.creator_id, c.source, c.handle_folded, c.platform, coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
-          coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id, nullif(c.dealflow_id, '') as stated_dealflow_id,
-          c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent, c.commission_percent, c.custom_link,
-          c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id, c.deal_id as deal_before,
-          ${isContradicted} as is_contradicted, row(${says})::text as says,
+        select c.creator_id, c.source, c.handle_folded, c.platform,
+          coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
+          coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id,
+          nullif(c.dealflow_id, '') as stated_dealflow_id,
+          c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent,
+          c.commission_percent, c.custom_link,
+          c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id,
+          c.deal_id as deal_before, ${isContradicted} as is_contradicted, row(${says})::text as says,
           -- Of a file that was read before ages were stored, it is known when it was first seen.
-          case when f.age_basis is null then coalesce(f.modified_at, f.first_seen_at) else f.aged_at end as aged_at
+          case when f.age_basis is null then coalesce(f.modified_at, f.first_seen_at)
+            else f.aged_at end as aged_at
         from intake.creators c left join intake.source_files f on f.source_file_id = c.source_file_id
         where c.source = any(${sources}::text[])
       ) s
@@ -81,7 +89,8 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
   return execute(trx)`
     with stated as materialized (${statedCreators(rules)}),
     mirrored as materialized (
-      select deal_id, ledger.fold_handle(influencer_handle) as handle_folded, lower(platform) as platform, brand_id, dealflow_id
+      select deal_id, ledger.fold_handle(influencer_handle) as handle_folded, lower(platform) as platform,
+        brand_id, dealflow_id
       from mirror.deal_versions where is_latest and is_current and influencer_handle is not null
     ),
     -- A deal is in the brand and the dealflow of each of its collaborations, too.
@@ -89,17 +98,20 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
       select * from mirrored
       union
       select m.deal_id, m.handle_folded, m.platform, c.brand_id, c.dealflow_id
-      from mirrored m join mirror.collaboration_versions c on c.deal_id = m.deal_id and c.is_latest and c.is_current
+      from mirrored m
+        join mirror.collaboration_versions c on c.deal_id = m.deal_id and c.is_latest and c.is_current
       union
       select e.deal_id, e.key::json ->> 0, e.key::json ->> 1, e.key::json ->> 2, e.key::json ->> 3
       from ledger.entries e where ${ofAccount} and ${wasSent} and e.state <> 'written_off'
     ),
     fitting as materialized (
-      select s.creator_id, count(distinct d.deal_id) as deals, min(d.deal_id) as deal_id, count(*) filter (where d.deal_id is null) as doubts
+      select s.creator_id, count(distinct d.deal_id) as deals, min(d.deal_id) as deal_id,
+        count(*) filter (where d.deal_id is null) as doubts
       from stated s
       join deals d on d.handle_folded = s.handle_folded and coalesce(d.platform, s.platform) = s.platform
         and coalesce(d.brand_id, s.brand_id) = s.brand_id
-        and (s.stated_dealflow_id is null or coalesce(d.dealflow_id, s.stated_dealflow_id) = s.stated_dealflow_id)
+        and (s.stated_dealflow_id is null
+          or coalesce(d.dealflow_id, s.stated_dealflow_id) = s.stated_dealflow_id)
       where s.place = 1
       group by s.creator_id
     ),
@@ -115,24 +127,32 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
           else 'create'
         end as outcome,
         case when s.is_contradicted then ${CONFLICTING_STATES} when s.is_disputed then 'conflicting_rows'
-          when of_another.creator is not null then 'deal_of_another' when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
+          when of_another.creator is not null then 'deal_of_another' when f.deals > 1 then 'several_deals'
+          when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
           else 'deal_not_mirrored' end as hold_reason
       from stated s
       left join lateral (
-        select e.entry_id, e.deal_id, e.body::json as body from ledger.entries e where ${ofAccount} and e.key = s.deal_key and ${wasSent} limit 1
+        select e.entry_id, e.deal_id, e.body::json as body
+        from ledger.entries e
+        where ${ofAccount} and e.key = s.deal_key and ${wasSent}
+        limit 1
       ) own on true
       left join fitting f on f.creator_id = s.creator_id
       -- The deal that the row names belongs to another handle.
       left join lateral (
         select min(m.handle_folded) as creator from mirrored m where m.deal_id = s.stated_deal_id
-        having not bool_or(m.handle_folded = s.handle_folded and coalesce(m.platform, s.platform) = s.platform)
+        having not bool_or(m.handle_folded = s.handle_folded
+          and coalesce(m.platform, s.platform) = s.platform)
       ) of_another on true
       cross join lateral (
         select s.found_deal_id is not null
-          and not exists (select from mirror.deal_versions v where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
+          and not exists (select from mirror.deal_versions v
+            where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
     ),
     with_deal as (
-      select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id)
+      select d.*,
+        case outcome when 'create' then own_deal_id
+          when 'known' then coalesce(stated_deal_id, fitting_deal_id)
           -- What its deal has taken is not forgotten meanwhile.
           when 'held' then case when is_contradicted or is_disputed then deal_before end end as deal_id,
         case outcome when 'superseded' then 'newer_row' when 'held' then hold_reason end as reason
@@ -140,31 +160,39 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
     ),
     said as (
       select w.*, case when w.note is not null and w.deal_id is not null then ${noteKey('w')} end as note_key,
-        case when w.outcome = 'create' then (w.own_body ->> 'funnel_step')::integer end as created_stage, ${differingTerms} as differing_terms
+        case when w.outcome = 'create' then (w.own_body ->> 'funnel_step')::integer end as created_stage,
+        ${differingTerms} as differing_terms
       from with_deal w
       left join lateral (
         select count(*) as known, array_agg(lower(v.code)) as codes, array_agg(v.code_perc) as code_percents,
-          array_agg(v.commission_perc) as commission_percents, array_agg(v.custom_url) as links, array_agg(v.custom_url_target) as targets
+          array_agg(v.commission_perc) as commission_percents, array_agg(v.custom_url) as links,
+          array_agg(v.custom_url_target) as targets
         from (
-          select c.code, c.code_perc, c.commission_perc, c.custom_url, c.custom_url_target from mirror.collaboration_versions c
-          where w.outcome = 'known' and c.deal_id = w.deal_id and c.is_latest and c.is_current and coalesce(c.brand_id, w.brand_id) = w.brand_id
+          select c.code, c.code_perc, c.commission_perc, c.custom_url, c.custom_url_target
+          from mirror.collaboration_versions c
+          where w.outcome = 'known' and c.deal_id = w.deal_id and c.is_latest and c.is_current
+            and coalesce(c.brand_id, w.brand_id) = w.brand_id
           union all
-          select w.own_body ->> 'code', (w.own_body ->> 'code_perc')::numeric, (w.own_body ->> 'commission_perc')::numeric,
+          select w.own_body ->> 'code', (w.own_body ->> 'code_perc')::numeric,
+            (w.own_body ->> 'commission_perc')::numeric,
             w.own_body ->> 'custom_url', w.own_body ->> 'custom_url_target'
           where w.outcome = 'create' and w.own_body is not null
         ) v
       ) terms on true
     )
     update intake.creators c
-    set job = ${job}, outcome = s.outcome, reason = s.reason, deal_id = s.deal_id, deal_key = s.deal_key, note_key = s.note_key,
+    set job = ${job}, outcome = s.outcome, reason = s.reason, deal_id = s.deal_id, deal_key = s.deal_key,
+      note_key = s.note_key,
         differing_terms = s.differing_terms, decided_at = now(),
-        stage_taken = case when c.deal_id is distinct from s.deal_id then s.created_stage else c.stage_taken end,
+        stage_taken = case when c.deal_id is distinct from s.deal_id then s.created_stage
+          else c.stage_taken end,
         is_active_taken = case when c.deal_id is not distinct from s.deal_id then c.is_active_taken end,
         update_problem = case when c.deal_id is not distinct from s.deal_id then c.update_problem end
     from said s
     where c.creator_id = s.creator_id
       and row(c.job, c.outcome, c.reason, c.deal_id, c.deal_key, c.note_key, c.differing_terms)
-        is distinct from row(${job}::text, s.outcome, s.reason, s.deal_id, s.deal_key, s.note_key, s.differing_terms)`;
+        is distinct from row(${job}::text, s.outcome, s.reason, s.deal_id, s.deal_key, s.note_key,
+          s.differing_terms)`;
 }
 
 /**
@@ -173,10 +201,19 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
  */
 const differingTerms = sql`array_remove(array[
   case when w.code is not null and lower(w.code) <> all (array_remove(terms.codes, null)) then 'code' end,
-  case when w.code_percent is not null and w.code_percent <> all (array_remove(terms.code_percents, null)) then 'code_percent' end,
-  case when w.commission_percent is not null and w.commission_percent <> all (array_remove(terms.commission_percents, null)) then 'commission_percent' end,
-  case when w.custom_link is not null and w.custom_link <> all (array_remove(terms.links, null)) then 'custom_link' end,
-  case when w.custom_link_target is not null and w.custom_link_target <> all (array_remove(terms.targets, null)) then 'custom_link_target' end
+  case
+    when w.code_percent is not null
+      and w.code_percent <> all (array_remove(terms.code_percents, null)) then 'code_percent' end,
+  case
+    when w.commission_percent is not null
+      and w.commission_percent <> all (array_remove(terms.commission_percents, null))
+        then 'commission_percent' end,
+  case
+    when w.custom_link is not null
+      and w.custom_link <> all (array_remove(terms.links, null)) then 'custom_link' end,
+  case
+    when w.custom_link_target is not null
+      and w.custom_link_target <> all (array_remove(terms.targets, null)) then 'custom_link_target' end
 ], null)`;
 
 /**
@@ -188,20 +225,25 @@ export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Prom
   const { job, accountId, runId, createAffiliateDetails, isPlan } = rules;
   await createDesiredEntries(trx);
   await execute(trx)`
-    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as,
+      undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id,
-      jsonb_build_object('handle', b.influencer_handle, 'platform', b.platform, 'dealflow', b.dealflow_id), 'changed', 'no row asks for it now'
+      jsonb_build_object('handle', b.influencer_handle, 'platform', b.platform, 'dealflow', b.dealflow_id),
+      'changed', 'no row asks for it now'
     from (
       select p.*, case when p.is_wanted then ${dealBody('p')} end as body
       from (
-        select coalesce(w.deal_key, o.key) as key, coalesce(o.source, w.source) as source, w.brand_id, w.platform, w.dealflow_id, w.creator_id,
-          w.creator_id is not null as is_wanted, coalesce(o.sent ->> 'influencer_handle', w.influencer_handle) as influencer_handle,
+        select coalesce(w.deal_key, o.key) as key, coalesce(o.source, w.source) as source, w.brand_id,
+          w.platform, w.dealflow_id, w.creator_id, w.creator_id is not null as is_wanted,
+          coalesce(o.sent ->> 'influencer_handle', w.influencer_handle) as influencer_handle,
           case when o.sent is null then w.stage else (o.sent ->> 'funnel_step')::integer end as stage,
-          coalesce(w.code, o.sent ->> 'code') as code, coalesce(w.code_percent, (o.sent ->> 'code_perc')::numeric) as code_percent,
+          coalesce(w.code, o.sent ->> 'code') as code,
+          coalesce(w.code_percent, (o.sent ->> 'code_perc')::numeric) as code_percent,
           coalesce(w.commission_percent, (o.sent ->> 'commission_perc')::numeric) as commission_percent,
           coalesce(w.custom_link, o.sent ->> 'custom_url') as custom_link,
           coalesce(w.custom_link_target, o.sent ->> 'custom_url_target') as custom_link_target,
-          coalesce((o.sent ->> 'create_affiliate_details')::boolean, ${createAffiliateDetails}::boolean) as create_affiliate_details
+          coalesce((o.sent ->> 'create_affiliate_details')::boolean,
+            ${createAffiliateDetails}::boolean) as create_affiliate_details
         from (
           select s.* from (${statedCreators(rules)}) s join intake.creators c on c.creator_id = s.creator_id
           where c.outcome = 'create' and (${isPlan}::boolean or c.looked_up_at is not null)
@@ -227,15 +269,19 @@ export async function proposeNotes(
 ): Promise<void> {
   await createDesiredEntries(trx);
   await execute(trx)`
-    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
-    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, jsonb_build_object('handle', b.handle),
-      'changed', 'the row has another note now'
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as,
+      undesired_because)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id,
+      jsonb_build_object('handle', b.handle), 'changed', 'the row has another note now'
     from (
-      select coalesce(w.note_key, o.key) as key, case when w.note_key is not null then ${noteBody('w')} end as body,
-        coalesce(o.source, w.source) as source, nullif(w.brand_id, '') as brand_id, w.influencer_handle as handle, w.creator_id
+      select coalesce(w.note_key, o.key) as key,
+        case when w.note_key is not null then ${noteBody('w')} end as body,
+        coalesce(o.source, w.source) as source, nullif(w.brand_id, '') as brand_id,
+        w.influencer_handle as handle, w.creator_id
       from (
         select distinct on (c.note_key) c.* from intake.creators c
-        where c.job = ${job} and c.outcome in ('create', 'known') and c.note_key is not null order by c.note_key, c.creator_id
+        where c.job = ${job} and c.outcome in ('create', 'known') and c.note_key is not null
+        order by c.note_key, c.creator_id
       ) w
       full join (
         select e.key, e.source, ${neverSent} as is_open from ledger.entries e

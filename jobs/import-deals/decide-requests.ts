@@ -68,7 +68,8 @@ export const waits = {
  */
 export async function waitingUpdates(db: Database, job: string): Promise<readonly WaitingUpdate[]> {
   return rowsOf<WaitingUpdate>(db)`
-    select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${waits.stage} then c.stage end as stage,
+    select c.creator_id as "creatorId", c.deal_id as "dealId",
+      case when ${waits.stage} then c.stage end as stage,
       case when ${waits.status} then c.is_active end as "isActive"
     from intake.creators c where c.job = ${job} and ${waits.hasDeal} and (${waits.stage} or ${waits.status})
     order by c.creator_id`;

@@ -28,9 +28,10 @@ const SHOWN = 60;
 /** Finds what is known about a creator in a list, by handle or by the id of the deal. */
 export async function explainCreators(db: Database, text: string): Promise<readonly Explained[]> {
   const rows = await rowsOf<Statement>(db)`
-    select c.stated_at as at, c.influencer_handle as handle, c.platform, c.brand_id as "brandId", c.dealflow_id as "dealflowId", f.uri,
-      c.line_no as line, c.source, c.outcome, c.reason, c.deal_id as "dealId", c.differing_terms as differing, c.update_problem as problem,
-      c.deal_key as "dealKey", c.note_key as "noteKey"
+    select c.stated_at as at, c.influencer_handle as handle, c.platform, c.brand_id as "brandId",
+      c.dealflow_id as "dealflowId", f.uri,
+      c.line_no as line, c.source, c.outcome, c.reason, c.deal_id as "dealId", c.differing_terms as differing,
+      c.update_problem as problem, c.deal_key as "dealKey", c.note_key as "noteKey"
     from intake.creators c join intake.source_files f using (source_file_id)
     where c.handle_folded = ${foldHandle(text)} or c.deal_id = ${text}
     order by c.stated_at desc, c.creator_id limit ${SHOWN}`;
@@ -40,7 +41,8 @@ export async function explainCreators(db: Database, text: string): Promise<reado
   const entries = await readEntryLives(
     db,
     sql`e.effect in ('create_deal', 'note')
-      and (e.key = any(${keys}::text[]) or (e.effect = 'note' and e.body::json ->> 'deal_id' = any(${deals}::text[])))`,
+      and (e.key = any(${keys}::text[])
+        or (e.effect = 'note' and e.body::json ->> 'deal_id' = any(${deals}::text[])))`,
   );
   return [
     {

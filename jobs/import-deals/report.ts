@@ -156,21 +156,24 @@ async function readNotes(db: Database, { job, runId }: { readonly job: string; r
 
 async function readUpdates(db: Database, job: string) {
   return countsOf<'updates_waiting' | 'updates_refused'>(db)`
-    select coalesce(sum((${waits.stage})::integer + (${waits.status})::integer) filter (where ${waits.hasDeal}), 0) as updates_waiting,
-      count(*) filter (where c.update_problem is not null) as updates_refused
+    select coalesce(sum((${waits.stage})::integer
+        + (${waits.status})::integer) filter (where ${waits.hasDeal}),
+      0) as updates_waiting, count(*) filter (where c.update_problem is not null) as updates_refused
     from intake.creators c where c.job = ${job} and c.outcome in ('create', 'known')`;
 }
 
 async function listHeld(db: Database, job: string): Promise<readonly WaitingCreator[]> {
   return rowsOf<WaitingCreator>(db)`
-    select c.influencer_handle as handle, c.platform, c.deal_id as "dealId", coalesce(c.reason, e.state_reason, 'held') as why
+    select c.influencer_handle as handle, c.platform, c.deal_id as "dealId",
+      coalesce(c.reason, e.state_reason, 'held') as why
     from ${creators} where c.job = ${job} and (c.outcome = 'held' or e.state = 'held')
     order by c.creator_id limit ${SHOWN_CREATORS}`;
 }
 
 async function listDiffering(db: Database, job: string): Promise<readonly WaitingCreator[]> {
   return rowsOf<WaitingCreator>(db)`
-    select influencer_handle as handle, platform, deal_id as "dealId", array_to_string(differing_terms, ', ') as why
+    select influencer_handle as handle, platform, deal_id as "dealId",
+      array_to_string(differing_terms, ', ') as why
     from intake.creators where job = ${job} and outcome in ('create', 'known') and differing_terms <> '{}'
     order by creator_id limit ${SHOWN_CREATORS}`;
 }
@@ -178,9 +181,12 @@ async function listDiffering(db: Database, job: string): Promise<readonly Waitin
 async function readRefusals(db: Database, job: string) {
   return rowsOf<{ what: string; reason: string; creators: number }>(db)`
     select what, coalesce(reason, 'no reason was given') as reason, count(*)::float8 as creators from (
-      select 'deal' as what, e.state_reason as reason from ${creators} where c.job = ${job} and c.outcome = 'create' and e.state = 'rejected'
+      select 'deal' as what, e.state_reason as reason
+      from ${creators}
+      where c.job = ${job} and c.outcome = 'create' and e.state = 'rejected'
       union all
-      select 'note', n.state_reason from intake.creators c join ledger.entries n on n.effect = 'note' and n.key = c.note_key
+      select 'note', n.state_reason
+      from intake.creators c join ledger.entries n on n.effect = 'note' and n.key = c.note_key
       where c.job = ${job} and c.outcome in ('create', 'known') and n.state = 'rejected'
       union all
       select 'stage or status', c.update_problem from intake.creators c

@@ -172,8 +172,10 @@ async function readDisposition(db: Database, staleAt: Date) {
     select count(*) as known, count(*) filter (where deleted_at is not null) as gone,
       count(*) filter (where deleted_at is null and last_error is not null) as failing,
       count(*) filter (where deleted_at is null and last_error is null and read_at is null) as unread,
-      count(*) filter (where deleted_at is null and last_error is null and read_at > ${at}::timestamptz) as fresh,
-      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${at}::timestamptz) as stale,
+      count(*) filter (where deleted_at is null and last_error is null
+        and read_at > ${at}::timestamptz) as fresh,
+      count(*) filter (where deleted_at is null and last_error is null
+        and read_at <= ${at}::timestamptz) as stale,
       (select count(*) from mirror.staged) as staged
     from mirror.known_deals`;
 }
@@ -206,7 +208,8 @@ async function readFailing(db: Database): Promise<readonly Unread[]> {
 
 async function readCoverage(db: Database): Promise<readonly Coverage[]> {
   const rows = await rowsOf<Omit<Coverage, 'oldestReadAt'> & { oldestReadAt: Date | null }>(db)`
-    select way, known, also_known as "alsoKnown", fresh, stale, unread, failing, deleted, oldest_read_at as "oldestReadAt"
+    select way, known, also_known as "alsoKnown", fresh, stale, unread, failing, deleted,
+      oldest_read_at as "oldestReadAt"
     from mirror.coverage where run_id = (select max(run_id) from mirror.publications)
     order by way <> 'all', known desc, way`;
   return rows.map((row) => ({ ...row, oldestReadAt: row.oldestReadAt?.toISOString() ?? null }));

@@ -33,14 +33,18 @@ export const CLICKS: RowTable = {
   statedAt: sql`case when c.clicks = excluded.clicks then c.stated_at else now() end`,
   stated: (sourceFileId) => sql`
     select s.subject, s.day, s.country, sum(s.clicks)::bigint as clicks, min(s.written) as written,
-      (array_agg(s.refs order by r.line_no))[1]::text[] as references_folded, min(s.handle) as influencer_handle, min(s.deal) as deal_id,
+      (array_agg(s.refs order by r.line_no))[1]::text[] as references_folded,
+      min(s.handle) as influencer_handle, min(s.deal) as deal_id,
       min(s.collab) as collab_id, min(r.line_no) as line_no
     from intake.staged_rows r
     cross join lateral (
-      select r.content ->> 'subject' as subject, r.content ->> 'written' as written, (r.content ->> 'day')::date as day,
-        r.content ->> 'country' as country, (r.content ->> 'clicks')::bigint as clicks, r.content ->> 'influencerHandle' as handle,
+      select r.content ->> 'subject' as subject, r.content ->> 'written' as written,
+        (r.content ->> 'day')::date as day,
+        r.content ->> 'country' as country, (r.content ->> 'clicks')::bigint as clicks,
+        r.content ->> 'influencerHandle' as handle,
         r.content ->> 'dealId' as deal, r.content ->> 'collabId' as collab,
-        (select coalesce(array_agg(t), '{}')::text from jsonb_array_elements_text(r.content -> 'references') t) as refs) s
+        (select coalesce(array_agg(t), '{}')::text
+          from jsonb_array_elements_text(r.content -> 'references') t) as refs) s
     where r.source_file_id = ${sourceFileId}::bigint
     group by s.subject, s.day, s.country`,
 };
@@ -71,7 +75,8 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         case
           when o.brand_id <> ${brandId} then 'code_of_other_brand'
           when (c.day::timestamp at time zone coalesce(s."timeZone", 'UTC')) >= o.valid_to then 'code_expired'
-          when ((c.day + 1)::timestamp at time zone coalesce(s."timeZone", 'UTC')) <= o.valid_from then 'code_not_yet_valid'
+          when ((c.day + 1)::timestamp at time zone coalesce(s."timeZone", 'UTC')) <= o.valid_from
+            then 'code_not_yet_valid'
         end as fault
       from intake.clicks c
       join sources s on s.source = c.source
@@ -94,7 +99,8 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
         case
           when ${isContradicted} then ${CONFLICTING_STATES}
           -- Day and month may be swapped: nobody has counted these clicks yet.
-          when c.day::timestamp at time zone coalesce(s."timeZone", 'UTC') > ${latestTime(EXPORTED_AT)} then 'after_export'
+          when c.day::timestamp at time zone coalesce(s."timeZone", 'UTC') > ${latestTime(EXPORTED_AT)}
+            then 'after_export'
         end as held_as,
         case
           when c.day < ${startDate}::date then 'excluded'
@@ -103,10 +109,12 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
           when b.targets = 1 then 'attributed'
           else 'unattributed'
         end as outcome,
-        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of, b.target, t.fault,
-        k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id,
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.owner_of,
+        b.target, t.fault, k.influencer_handle, k.deal_id, k.collab_id, c.influencer_handle as own_handle,
+        c.deal_id as own_deal_id, c.collab_id as own_collab_id,
         -- It is part of the keys of what was posted, so its fold never changes.
-        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
+        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id,
+          'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target
       from intake.clicks c join sources s on s.source = c.source
       join intake.source_files f on f.source_file_id = c.source_file_id
       left join best b on b.click_id = c.click_id
@@ -115,12 +123,21 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
     ),
     owned as materialized (
       select click_id, source, day, country, held_as, outcome,
-        case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes' when 'unattributed' then coalesce(fault, 'unknown') end as reason,
-        case when outcome = 'attributed' then case when is_explicit then 'explicit' else owner_of end end as matched_by,
+        case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes'
+          when 'unattributed' then coalesce(fault, 'unknown') end as reason,
+        case
+          when outcome = 'attributed'
+            then case when is_explicit then 'explicit' else owner_of end end as matched_by,
         case when outcome = 'attributed' then coalesce(own_target, target) end as target,
-        case when outcome = 'attributed' then case when is_explicit then own_handle else influencer_handle end end as handle,
-        case when outcome = 'attributed' then case when is_explicit then own_deal_id else deal_id end end as deal,
-        case when outcome = 'attributed' then case when is_explicit then own_collab_id else collab_id end end as collab
+        case
+          when outcome = 'attributed'
+            then case when is_explicit then own_handle else influencer_handle end end as handle,
+        case
+          when outcome = 'attributed'
+            then case when is_explicit then own_deal_id else deal_id end end as deal,
+        case
+          when outcome = 'attributed'
+            then case when is_explicit then own_collab_id else collab_id end end as collab
       from decided
     ),
     -- Clicks of one influencer, day and country are posted together, so they wait together.
@@ -135,12 +152,15 @@ export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Pro
       from owned o left join unknown u using (source, target, day, country)
     )
     update intake.clicks c
-    set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target, owner_handle = d.handle,
+    set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target,
+      owner_handle = d.handle,
         owner_deal_id = d.deal, owner_collab_id = d.collab, decided_at = now()
     from said d
     where c.click_id = d.click_id
-      and row(c.job, c.outcome, c.reason, c.matched_by, c.target, c.owner_handle, c.owner_deal_id, c.owner_collab_id)
-        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`;
+      and row(c.job, c.outcome, c.reason, c.matched_by, c.target, c.owner_handle, c.owner_deal_id,
+        c.owner_collab_id)
+        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal,
+          d.collab)`;
 }
 
 /** Proposes the clicks to post to the ledger. Call it after `decideClicks`, in the same transaction. */
@@ -151,9 +171,11 @@ export async function proposeClicks(
   const { job, brandId, runId, accountId, sources } = rules;
   await createDesiredEntries(trx);
   await execute(trx)`
-    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as,
+      undesired_because)
     select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, ${brandId},
-      jsonb_build_object('target', b.target, 'day', b.day, 'country', b.country, 'from', b.start_at, 'clicks', b.clicks),
+      jsonb_build_object('target', b.target, 'day', b.day, 'country', b.country, 'from', b.start_at, 'clicks',
+        b.clicks),
       'changed', 'fewer clicks are stated now'
     from (
       select p.*, ${clickKey('p')} as key,
@@ -174,13 +196,15 @@ export async function proposeClicks(
 function parts({ job, accountId, brandId }: { job: string; accountId: string; brandId: string }) {
   return sql`
     with stated as (
-      select source, target, day, country, sum(clicks)::bigint as clicks, min(owner_handle) as influencer_handle, min(owner_deal_id) as deal_id,
+      select source, target, day, country, sum(clicks)::bigint as clicks,
+        min(owner_handle) as influencer_handle, min(owner_deal_id) as deal_id,
         min(owner_collab_id) as collab_id, bool_or(outcome = 'held') as is_held
       from intake.clicks where job = ${job} and target is not null
       group by source, target, day, country
     ),
     posted as materialized (
-      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,
+      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day,
+        e.details ->> 'country' as country,
         (e.details ->> 'from')::bigint as start_at, (e.details ->> 'clicks')::bigint as clicks, e.body,
         not (${neverSent} or e.state = 'rejected') as is_sent
       from ledger.entries e
@@ -196,20 +220,23 @@ function parts({ job, accountId, brandId }: { job: string; accountId: string; br
     ),
     chains as (
       -- While it is held, nothing is posted, and nothing is said about what was posted.
-      select source, target, day, country, case when s.is_held then coalesce(t.start_at + t.clicks, 0) else coalesce(s.clicks, 0) end as stated,
+      select source, target, day, country,
+        case when s.is_held then coalesce(t.start_at + t.clicks, 0) else coalesce(s.clicks, 0) end as stated,
         s.influencer_handle, s.deal_id, s.collab_id,
-        t.start_at as sent_at, t.clicks as sent, t.body as sent_body, coalesce(t.start_at + t.clicks, 0) as covered, o.start_at as open_at
+        t.start_at as sent_at, t.clicks as sent, t.body as sent_body,
+        coalesce(t.start_at + t.clicks, 0) as covered, o.start_at as open_at
       from stated s
       full join sent t using (source, target, day, country)
       full join open o using (source, target, day, country)
     )
-    select source, target, day, country, sent_at as start_at, influencer_handle, deal_id, collab_id, ${brandId}::text as brand_id,
-      nullif(country, '') as country_code, case when stated < covered then greatest(stated - sent_at, 0) else sent end as clicks,
+    select source, target, day, country, sent_at as start_at, influencer_handle, deal_id, collab_id,
+      ${brandId}::text as brand_id, nullif(country, '') as country_code,
+      case when stated < covered then greatest(stated - sent_at, 0) else sent end as clicks,
       case when stated >= covered then sent_body end as sent_body
     from chains where sent_at is not null
     union all
-    select source, target, day, country, covered, influencer_handle, deal_id, collab_id, ${brandId}, nullif(country, ''),
-      greatest(stated - covered, 0), null
+    select source, target, day, country, covered, influencer_handle, deal_id, collab_id, ${brandId},
+      nullif(country, ''), greatest(stated - covered, 0), null
     from chains where stated > covered or open_at = covered`;
 }
 
@@ -242,7 +269,8 @@ async function refuseRenamedSource(
     from desired_entries d
     join sent_before e on ${same('target')} and ${same('day')} and ${same('country')}
     where d.body is not null and d.details ->> 'from' = '0'
-      and not exists (select from ledger.entries k where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
+      and not exists (select from ledger.entries k
+        where k.account_id = ${accountId} and k.effect = 'click' and k.key = d.key)
     group by 1, 2 order by 1, 2 limit 1`;
   if (renamed !== undefined) throw sourceRenamed(job, renamed);
 }
@@ -280,18 +308,23 @@ export async function excludeRemovedClicks(
       where job = ${job} and source <> all(${[...sources]}::text[]) and outcome <> 'excluded'
     ),
     kept as materialized (
-      select distinct e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country
+      select distinct e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day,
+        e.details ->> 'country' as country
       from ledger.entries e
-      where e.effect is not distinct from 'click' and e.job = ${job} and e.source = any (array(select distinct source from removed))
+      where e.effect is not distinct from 'click' and e.job = ${job}
+        and e.source = any (array(select distinct source from removed))
         and e.state <> 'rejected'
     )
     update intake.clicks c
     set outcome = d.outcome, reason = ${SOURCE_REMOVED}, decided_at = now(),
-        matched_by = case when d.is_kept then c.matched_by end, target = case when d.is_kept then c.target end,
-        owner_handle = case when d.is_kept then c.owner_handle end, owner_deal_id = case when d.is_kept then c.owner_deal_id end,
+        matched_by = case when d.is_kept then c.matched_by end,
+        target = case when d.is_kept then c.target end,
+        owner_handle = case when d.is_kept then c.owner_handle end,
+        owner_deal_id = case when d.is_kept then c.owner_deal_id end,
         owner_collab_id = case when d.is_kept then c.owner_collab_id end
     from (
-      select r.click_id, k.target is not null as is_kept, case when k.target is null then 'excluded' else 'attributed' end as outcome
+      select r.click_id, k.target is not null as is_kept,
+        case when k.target is null then 'excluded' else 'attributed' end as outcome
       from removed r left join kept k using (source, target, day, country)
     ) d
     where c.click_id = d.click_id and (c.outcome <> d.outcome or c.reason is distinct from ${SOURCE_REMOVED})`;

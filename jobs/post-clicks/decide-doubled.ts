@@ -28,7 +28,8 @@ async function findRepeated(
   { sourceFileId }: { readonly sourceFileId: string },
 ): Promise<HoldReason | null> {
   const first = await rowOf<{ line: string; again: string; all: number; isEqual: boolean }>(trx)`
-    select min(r.line_no) as line, max(r.line_no) as again, (count(*) over ())::float8 as all, min(r.clicks) = max(r.clicks) as "isEqual"
+    select min(r.line_no) as line, max(r.line_no) as again, (count(*) over ())::float8 as all,
+      min(r.clicks) = max(r.clicks) as "isEqual"
     from (
       select s.line_no, s.content ->> 'row' as row, (s.content ->> 'clicks')::bigint as clicks
       from intake.staged_rows s where s.source_file_id = ${sourceFileId}::bigint
@@ -65,10 +66,12 @@ async function findBreakdowns(
 ): Promise<HoldReason | null> {
   const rows = await rowsOf<{ day: string; line: string; other: string | null; all: number }>(trx)`
     with stated as materialized (
-      select s.subject, s.day, min(s.line_no) as line, bool_or(s.covers = 'country') as by_country, bool_or(s.covers = 'named') as named,
+      select s.subject, s.day, min(s.line_no) as line, bool_or(s.covers = 'country') as by_country,
+        bool_or(s.covers = 'named') as named,
         bool_or(s.covers = 'unknown') as unknown, bool_or(s.covers = 'whole') as whole
       from (
-        select r.content ->> 'subject' as subject, (r.content ->> 'day')::date as day, r.content ->> 'covers' as covers, r.line_no
+        select r.content ->> 'subject' as subject, (r.content ->> 'day')::date as day,
+          r.content ->> 'covers' as covers, r.line_no
         from intake.staged_rows r where r.source_file_id = ${sourceFileId}::bigint) s
       group by s.subject, s.day
     ),

@@ -29,10 +29,11 @@ export async function explainClicks(db: Database, text: string): Promise<readonl
   const folded = foldCode(text);
   const targets = [`handle:${foldHandle(text)}`, `deal:${text}`, `collab:${text}`];
   const rows = await rowsOf<Statement>(db)`
-    select c.stated_at as at, c.written, c.day::text, c.country, c.clicks::float8, f.uri, c.line_no as line, c.outcome, c.reason,
-      c.matched_by as "matchedBy", c.target, c.source
+    select c.stated_at as at, c.written, c.day::text, c.country, c.clicks::float8, f.uri, c.line_no as line,
+      c.outcome, c.reason, c.matched_by as "matchedBy", c.target, c.source
     from intake.clicks c join intake.source_files f using (source_file_id)
-    where c.references_folded @> array[${folded}]::text[] or c.target = any(${targets}::text[]) or lower(c.written) = lower(${text})
+    where c.references_folded @> array[${folded}]::text[] or c.target = any(${targets}::text[])
+      or lower(c.written) = lower(${text})
     order by c.day desc, c.source, c.click_id limit ${SHOWN}`;
   const owners = [...new Set([...targets, ...rows.flatMap(({ target }) => target ?? [])])];
   const days = rows.map(({ day }) => day);

@@ -113,7 +113,10 @@ export async function reportClicks(
 
 async function readStated(db: Database, job: string) {
   const rows = await rowsOf<NamedCount>(db)`
-    select outcome as name, sum(clicks)::float8 as count from intake.clicks where job = ${job} group by outcome`;
+    select outcome as name, sum(clicks)::float8 as count
+    from intake.clicks
+    where job = ${job}
+    group by outcome`;
   return { clicks: sumOf(rows), ...countsBy(rows, ['attributed', 'unattributed', 'held', 'excluded']) };
 }
 
@@ -125,7 +128,9 @@ async function readEntries(db: Database, { job, runId }: { readonly job: string;
         when 'accepted' then case when ${isOfRun(runId)} then 'posted' else 'already' end
         else e.state end as name,
       sum(${clicksOf})::float8 as count, count(*)::float8 as entries
-    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1`;
+    from ledger.entries e
+    where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone}
+    group by 1`;
   return {
     requests: rows.find(({ name }) => name === 'posted')?.entries ?? 0,
     ...countsBy(rows, ['posted', 'already', 'ready', 'refused', 'in_doubt', 'written_off']),
@@ -139,14 +144,16 @@ async function readEntries(db: Database, { job, runId }: { readonly job: string;
 async function compare(db: Database, job: string) {
   return countsOf<'lost' | 'tooMany'>(db)`
     with stated as (
-      select source, target, day, country, sum(clicks) as clicks, coalesce(sum(clicks) filter (where reason is null), 0) as wanted
+      select source, target, day, country, sum(clicks) as clicks,
+        coalesce(sum(clicks) filter (where reason is null), 0) as wanted
       from intake.clicks where job = ${job} and target is not null group by source, target, day, country
     ),
     posted as (
-      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,
-        sum(${clicksOf}) as clicks
+      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day,
+        e.details ->> 'country' as country, sum(${clicksOf}) as clicks
       from ledger.entries e
-      where e.job = ${job} and e.effect is not distinct from 'click' and not (e.state = 'held' and ${neverSent}) and not ${isRefusedAndGone}
+      where e.job = ${job} and e.effect is not distinct from 'click'
+        and not (e.state = 'held' and ${neverSent}) and not ${isRefusedAndGone}
       group by 1, 2, 3, 4
     )
     select coalesce(sum(greatest(coalesce(s.wanted, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
@@ -157,11 +164,17 @@ async function compare(db: Database, job: string) {
 async function readUnowned(db: Database, job: string): Promise<readonly UnownedClicks[]> {
   return rowsOf<UnownedClicks>(db)`
     select min(written) as written, min(reason) as reason, sum(clicks)::float8 as clicks from intake.clicks
-    where job = ${job} and outcome in ('unattributed', 'held') group by subject order by sum(clicks) desc, subject`;
+    where job = ${job} and outcome in ('unattributed', 'held')
+    group by subject
+    order by sum(clicks) desc, subject`;
 }
 
 async function readRefusals(db: Database, job: string) {
   return rowsOf<{ reason: string; clicks: number }>(db)`
-    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf})::float8 as clicks from ledger.entries e
-    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected' and not ${isRefusedAndGone} group by 1 order by 2 desc, 1`;
+    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf})::float8 as clicks
+    from ledger.entries e
+    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected'
+      and not ${isRefusedAndGone}
+    group by 1
+    order by 2 desc, 1`;
 }

@@ -55,7 +55,8 @@ export async function decideOutreach(
   await proposeBatches(trx, decision);
   await keepDecisions(trx, decision);
   const { candidates, eligible } = await countsOf<'candidates' | 'eligible'>(trx)`
-    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as eligible from outreach_choice`;
+    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as eligible
+    from outreach_choice`;
   const { credits, limit } = decision.allowance;
   return { candidates, eligible: eligible + Math.min(resent, credits, limit) };
 }
@@ -69,10 +70,12 @@ async function listMembers(trx: Transaction<DB>, accountId: string): Promise<voi
   await execute(trx)`drop table if exists pg_temp.outreach_members`;
   await execute(trx)`
     create temporary table outreach_members on commit drop as
-    select e.entry_id, e.job, e.state, e.resends_approved, e.state_changed_at, e.details ->> 'outreach' as outreach_id,
-      e.details ->> 'platform' as platform, m.user_id, m.place, jsonb_array_length(e.details -> 'ids') as size, ${neverSent} as is_unsent,
+    select e.entry_id, e.job, e.state, e.resends_approved, e.state_changed_at,
+      e.details ->> 'outreach' as outreach_id, e.details ->> 'platform' as platform, m.user_id, m.place,
+      jsonb_array_length(e.details -> 'ids') as size, ${neverSent} as is_unsent,
       e.state = 'held' and ${neverSent} as is_gone
-    from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') with ordinality as m(user_id, place)
+    from ledger.entries e
+      cross join lateral jsonb_array_elements_text(e.details -> 'ids') with ordinality as m(user_id, place)
     where e.account_id = ${accountId} and e.effect = 'outreach'`;
   await execute(trx)`analyze outreach_members`;
 }
@@ -93,32 +96,45 @@ async function chooseInfluencers(
   await execute(trx)`
     create temporary table outreach_choice on commit drop as
     with found as (
-      select coalesce(lower(l.platform), '?') || ':' || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
-        lower(l.platform) as platform, l.user_id, l.username, l.profile_url, l.followers, l.is_verified, l.looked_up_at, l.brand_id,
-        c.customer_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.currency, c.bought_with_code
+      select coalesce(lower(l.platform), '?') || ':'
+        || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
+        lower(l.platform) as platform, l.user_id, l.username, l.profile_url, l.followers, l.is_verified,
+        l.looked_up_at, l.brand_id,
+        c.customer_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.currency,
+        c.bought_with_code
       from intake.lookups l left join intake.customers c on c.customer_hash = l.customer_hash
       where l.outcome = 'influencer'
     ),
     -- Who has unsubscribed as a customer of one brand hears of none, by whatever a look-up names the account.
     unsubscribed as materialized (
       select influencer from found where is_unsubscribed
-      union select f.influencer from found f join found u on u.is_unsubscribed and u.user_id = f.user_id and ${isSamePlatform}
-      union select f.influencer from found f join found u on u.is_unsubscribed and ledger.fold_handle(u.username) = ledger.fold_handle(f.username) and ${isSamePlatform}
-      union select f.influencer from found f join found u on u.is_unsubscribed and u.profile_url = f.profile_url
+      union select f.influencer
+      from found f join found u on u.is_unsubscribed and u.user_id = f.user_id and ${isSamePlatform}
+      union select f.influencer
+      from found f
+        join found u on u.is_unsubscribed and ledger.fold_handle(u.username) = ledger.fold_handle(f.username)
+          and ${isSamePlatform}
+      union select f.influencer
+      from found f join found u on u.is_unsubscribed and u.profile_url = f.profile_url
     ),
     -- Amounts of several currencies cannot be compared with one limit.
     units as materialized (
-      select count(distinct coalesce(currency, '')) as currencies from found where brand_id = ${brandId} and spent is not null
+      select count(distinct coalesce(currency, '')) as currencies
+      from found
+      where brand_id = ${brandId} and spent is not null
     ),
-    newest as (select distinct on (influencer) * from found where brand_id = ${brandId} order by influencer, looked_up_at desc),
+    newest as (select distinct on (influencer) * from found where brand_id = ${brandId}
+      order by influencer, looked_up_at desc),
     -- One influencer may be several customers, with an address each.
     bought as (
-      select influencer, bool_and(is_forgotten) as is_forgotten, max(orders_count) as orders, max(spent) as spent, bool_or(bought_with_code) as with_code
+      select influencer, bool_and(is_forgotten) as is_forgotten, max(orders_count) as orders,
+        max(spent) as spent, bool_or(bought_with_code) as with_code
       from found where brand_id = ${brandId} group by influencer
     ),
     batched as (
       select distinct on (platform, user_id) platform, user_id, entry_id from outreach_members
-      where outreach_id = ${outreachId} and not is_gone and not (is_unsent and job = ${job}) and (state <> 'rejected' or size = 1)
+      where outreach_id = ${outreachId} and not is_gone and not (is_unsent and job = ${job})
+        and (state <> 'rejected' or size = 1)
       order by platform, user_id, state = 'rejected', entry_id desc
     ),
     refused as (
@@ -132,26 +148,33 @@ async function chooseInfluencers(
         and state_changed_at > now() - ${rule.notContactedDays}::double precision * interval '1 day'
     ),
     deals as (
-      select distinct ledger.fold_handle(influencer_handle) as handle, lower(platform) as platform from mirror.deal_versions
+      select distinct ledger.fold_handle(influencer_handle) as handle, lower(platform) as platform
+      from mirror.deal_versions
       where is_latest and is_current and influencer_handle is not null
     )
-    select n.influencer, n.platform, n.user_id, n.username, n.followers, b.entry_id, r.entry_id as refused_id, r.place, r.size,
+    select n.influencer, n.platform, n.user_id, n.username, n.followers, b.entry_id, r.entry_id as refused_id,
+      r.place, r.size,
       case
         when b.entry_id is not null then null
         when u.influencer is not null then 'unsubscribed'
         when w.is_forgotten then 'forgotten'
         when n.user_id is null then 'no_user_id'
         when n.platform is null or n.platform <> all (${platforms}::text[]) then 'other_platform'
-        when n.followers < ${minFollowers}::bigint or (n.followers is null and ${minFollowers}::bigint is not null) then 'too_few_followers'
-        when n.followers > ${maxFollowers}::bigint or (n.followers is null and ${maxFollowers}::bigint is not null) then 'too_many_followers'
-        when n.is_verified <> ${isVerified}::boolean then case when n.is_verified then 'verified' else 'not_verified' end
+        when n.followers < ${minFollowers}::bigint
+          or (n.followers is null and ${minFollowers}::bigint is not null) then 'too_few_followers'
+        when n.followers > ${maxFollowers}::bigint
+          or (n.followers is null and ${maxFollowers}::bigint is not null) then 'too_many_followers'
+        when n.is_verified <> ${isVerified}::boolean
+          then case when n.is_verified then 'verified' else 'not_verified' end
         when n.is_verified is null and ${isVerified}::boolean is not null then 'verification_unknown'
         when coalesce(w.orders, 0) < ${minOrders}::integer then 'too_few_orders'
         when coalesce(w.spent, 0) <= 0 and ${minSpent}::numeric > 0 then 'spent_too_little'
         when ${minSpent}::numeric is not null and m.currencies > 1 then 'spent_in_several_currencies'
         when w.spent < ${minSpent}::numeric then 'spent_too_little'
         when ${withCode}::boolean and w.with_code is not true then 'no_code_used'
-        when exists (select from deals d where d.handle = ledger.fold_handle(n.username) and (d.platform is null or d.platform = n.platform)) then 'has_deal'
+        when exists (select from deals d
+          where d.handle = ledger.fold_handle(n.username) and (d.platform is null or d.platform = n.platform))
+          then 'has_deal'
         when c.user_id is not null then 'contacted_recently'
       end as reason,
       false as is_chosen
@@ -172,7 +195,8 @@ async function chooseInfluencers(
 async function countResent(trx: Transaction<DB>, { settings: { name } }: OutreachDecision): Promise<number> {
   return countOf(trx)`
     select coalesce(sum(jsonb_array_length(e.details -> 'ids')), 0) as people from ledger.entries e
-    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready' and not ${neverSent}`;
+    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready'
+      and not ${neverSent}`;
 }
 
 /**
@@ -188,7 +212,9 @@ async function allow(
     update outreach_choice o
     set reason = w.reason, is_chosen = w.reason is null
     from (
-      select influencer, case when place > ${credits - resent}::bigint then 'credits' when place > ${limit - resent}::bigint then 'limit'
+      select influencer,
+        case when place > ${credits - resent}::bigint then 'credits'
+          when place > ${limit - resent}::bigint then 'limit'
         when place > ${approved - resent}::bigint then 'approval' end as reason
       from (
         select influencer, row_number() over (order by followers desc nulls last, influencer) as place
@@ -210,12 +236,14 @@ async function proposeBatches(
     from (
       select b.*, ${outreachKey('b')} as key, ${outreachBody('b')} as body
       from (
-        select ${outreachId}::text as outreach_id, platform, array_agg(user_id order by user_id collate "C") as ids, max(followers) as followers
+        select ${outreachId}::text as outreach_id, platform,
+          array_agg(user_id order by user_id collate "C") as ids, max(followers) as followers
         from (
           select o.platform, o.user_id, o.followers, o.refused_id,
             case
               when o.refused_id is null
-                then (row_number() over (partition by o.platform, o.refused_id order by o.followers desc nulls last, o.influencer) - 1) / ${batchSize}::bigint
+                then (row_number() over (partition by o.platform, o.refused_id
+                    order by o.followers desc nulls last, o.influencer) - 1) / ${batchSize}::bigint
               else (o.place - 1) / least(${batchSize}::bigint, ceil(o.size / ${PARTS}::numeric)::bigint)
             end as batch
           from outreach_choice o where o.is_chosen) c
@@ -226,7 +254,8 @@ async function proposeBatches(
   await execute(trx)`
     insert into desired_entries (key, details)
     select e.key, e.details from ledger.entries e
-    where e.account_id = ${accountId} and e.effect = 'outreach' and e.job = ${name} and e.state = 'ready' and ${neverSent}
+    where e.account_id = ${accountId} and e.effect = 'outreach' and e.job = ${name} and e.state = 'ready'
+      and ${neverSent}
       and e.key not in (select key from desired_entries)`;
   await execute(trx)`analyze desired_entries`;
   await propose(trx, { effect: 'outreach', job: name, runId, accountId });
@@ -234,7 +263,8 @@ async function proposeBatches(
   await execute(trx)`
     update outreach_choice o set entry_id = m.entry_id
     from outreach_members m
-    where o.is_chosen and m.job = ${name} and m.outreach_id = ${outreachId} and m.state = 'ready' and m.is_unsent
+    where o.is_chosen and m.job = ${name} and m.outreach_id = ${outreachId} and m.state = 'ready'
+      and m.is_unsent
       and m.platform = o.platform and m.user_id = o.user_id`;
 }
 
@@ -249,17 +279,21 @@ async function keepDecisions(
     delete from intake.outreach_candidates k
     where k.job = ${name} and not exists (select from outreach_choice o where o.influencer = k.influencer)`;
   await execute(trx)`
-    insert into intake.outreach_candidates as k (job, influencer, outreach_id, platform, user_id, username, followers, outcome, reason, entry_id, run_id)
+    insert into intake.outreach_candidates as k (job, influencer, outreach_id, platform, user_id, username,
+      followers, outcome, reason, entry_id, run_id)
     select ${name}, influencer, ${outreachId}, platform, user_id, username, followers,
-      case when entry_id is not null then 'in_batch' when reason in ('credits', 'limit', 'approval') then 'waiting' else 'excluded' end,
+      case when entry_id is not null then 'in_batch'
+        when reason in ('credits', 'limit', 'approval') then 'waiting' else 'excluded' end,
       case when entry_id is null then coalesce(reason, 'not_proposed') end, entry_id, ${runId}::bigint
     from outreach_choice
     on conflict (job, influencer) do update
-    set outreach_id = excluded.outreach_id, platform = excluded.platform, user_id = excluded.user_id, username = excluded.username,
-      followers = excluded.followers, outcome = excluded.outcome, reason = excluded.reason, entry_id = excluded.entry_id,
-      run_id = excluded.run_id, decided_at = now()
+    set outreach_id = excluded.outreach_id, platform = excluded.platform, user_id = excluded.user_id,
+      username = excluded.username,
+      followers = excluded.followers, outcome = excluded.outcome, reason = excluded.reason,
+      entry_id = excluded.entry_id, run_id = excluded.run_id, decided_at = now()
     where row(k.outreach_id, k.platform, k.user_id, k.username, k.followers, k.outcome, k.reason, k.entry_id)
-      is distinct from row(excluded.outreach_id, excluded.platform, excluded.user_id, excluded.username, excluded.followers,
+      is distinct from row(excluded.outreach_id, excluded.platform, excluded.user_id, excluded.username,
+        excluded.followers,
         excluded.outcome, excluded.reason, excluded.entry_id)`;
 }
 
@@ -271,7 +305,8 @@ export async function countWithin(
   return countOf(db)`
     select count(*) filter (where people <= ${influencers}::bigint) as requests
     from (
-      select sum(jsonb_array_length(e.details -> 'ids')) over (order by e.entry_id) as people from ledger.entries e
+      select sum(jsonb_array_length(e.details -> 'ids')) over (order by e.entry_id) as people
+      from ledger.entries e
       where e.job = ${job} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready'
         and (e.not_before is null or e.not_before <= clock_timestamp())) ready`;
 }

@@ -23,8 +23,8 @@ type Decision = {
  */
 export async function explainInfluencers(db: Database, text: string): Promise<readonly Explained[]> {
   const rows = await rowsOf<Decision>(db)`
-    select decided_at as at, job, outreach_id as "outreachId", platform, user_id as "userId", username, followers, outcome, reason,
-      entry_id as "entryId"
+    select decided_at as at, job, outreach_id as "outreachId", platform, user_id as "userId", username,
+      followers, outcome, reason, entry_id as "entryId"
     from intake.outreach_candidates
     where user_id = ${text} or ledger.fold_handle(username) = ${foldHandle(text)}
     order by platform, user_id, job`;
@@ -32,7 +32,8 @@ export async function explainInfluencers(db: Database, text: string): Promise<re
   const entries = await readEntryLives(
     db,
     sql`e.effect = 'outreach' and exists (
-      select from jsonb_array_elements_text(e.details -> 'ids') as m(user_id) where m.user_id = any(${ids}::text[]))`,
+      select from jsonb_array_elements_text(e.details -> 'ids') as m(user_id)
+      where m.user_id = any(${ids}::text[]))`,
   );
   if (rows.length + entries.length === 0) return [];
   return [

@@ -160,11 +160,15 @@ async function readGroups(
 async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
   return countsOf<'requests' | 'added' | 'doubtful' | 'ready'>(db)`
     select count(*) filter (where is_of_run and state = 'accepted') as requests,
-      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0) as added,
+      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint,
+            people)) filter (where is_of_run
+          and state = 'accepted'),
+        0) as added,
       coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0) as doubtful,
       count(*) filter (where state = 'ready') as ready
     from (
-      select e.state, e.state_reason, jsonb_array_length(e.details -> 'ids') as people, ${isOfRun(runId)} as is_of_run
+      select e.state, e.state_reason, jsonb_array_length(e.details -> 'ids') as people,
+        ${isOfRun(runId)} as is_of_run
       from ledger.entries e where e.job = ${job} and e.effect = 'outreach') e`;
 }
 
@@ -203,7 +207,8 @@ function isWhole({
 async function isAnybodyTwice(db: Database, outreachId: string): Promise<boolean> {
   return finds(db)`
     select from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') as m(user_id)
-    where e.effect = 'outreach' and e.details ->> 'outreach' = ${outreachId} and e.state not in ('held', 'rejected') and e.resends_approved = 0
+    where e.effect = 'outreach' and e.details ->> 'outreach' = ${outreachId}
+      and e.state not in ('held', 'rejected') and e.resends_approved = 0
     group by e.account_id, e.details ->> 'platform', m.user_id having count(*) > 1 limit 1`;
 }
 

@@ -30,18 +30,26 @@ export function correctionsOf(
 ): RawBuilder<unknown> {
   return sql`(
     with latest as (
-      select distinct on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind, d.old_amount,
-        case when d.kind = 'refunded' and d.new_body_hash is null then 0 when d.kind in ('changed', 'refunded', 'held') then d.new_amount
-          when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount) else 0 end as new_amount, d.currency
+      select distinct
+        on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind,
+        d.old_amount,
+        case when d.kind = 'refunded' and d.new_body_hash is null then 0
+          when d.kind in ('changed', 'refunded', 'held') then d.new_amount
+          when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount) else 0 end as new_amount,
+          d.currency
       from ledger.adjustments d join ledger.entries e using (entry_id)
-      where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 and ${isOwnAdjustment('d')}
+      where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted'
+        and e.attempt > 0 and ${isOwnAdjustment('d')}
         and d.noted_at >= (${fromDay}::date::timestamp at time zone ${timeZone}::text)
       order by d.entry_id, d.adjustment_id desc
     ),
     told as materialized (
-      select c.entry_id, c.adjustment_id, case when e.state = 'sending' then 'in_doubt' when e.state <> 'accepted' then e.state
+      select c.entry_id, c.adjustment_id,
+        case when e.state = 'sending' then 'in_doubt' when e.state <> 'accepted' then e.state
           when ${isOfRun(runId)} then 'told' else 'told_before' end as standing
-      from ledger.entries e cross join lateral jsonb_to_recordset(e.details -> 'corrections') as c (entry_id bigint, adjustment_id bigint)
+      from ledger.entries e
+        cross join lateral jsonb_to_recordset(e.details -> 'corrections') as c (entry_id bigint,
+          adjustment_id bigint)
       where e.effect in ('note', 'task') and e.details ? 'corrections'
     )
     select l.*, coalesce(t.standing, case
@@ -50,7 +58,8 @@ export function correctionsOf(
         else 'waiting' end) as standing
     from latest l
     left join told t on t.entry_id = l.entry_id and t.adjustment_id = l.adjustment_id
-    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is null or l.new_amount is distinct from l.old_amount
+    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is null
+      or l.new_amount is distinct from l.old_amount
       or exists (select from told o where o.entry_id = l.entry_id and o.standing <> 'rejected'))`;
 }
 
@@ -69,11 +78,13 @@ export async function proposeNotes(
   await createDesiredEntries(trx);
   await execute(trx)`
     insert into desired_entries (key, body, body_hash, details)
-    select n.key, ${body}, encode(sha256(convert_to(${body}, 'UTF8')), 'hex'), jsonb_build_object('deal', n.deal_id, 'corrections', n.corrections)
+    select n.key, ${body}, encode(sha256(convert_to(${body}, 'UTF8')), 'hex'),
+      jsonb_build_object('deal', n.deal_id, 'corrections', n.corrections)
     from (
-      select deal_id, ${noteKeyOfDay('deal_id', today)} as key, jsonb_agg(jsonb_build_object('entry_id', entry_id, 'adjustment_id', adjustment_id)) as corrections,
-        to_char(${today} + ${dueInDays}::integer, 'DD-MM-YYYY') as deadline, ${assignedTo}::text as assigned_to,
-        'Orders changed after they were credited: ' || count(*) as title,
+      select deal_id, ${noteKeyOfDay('deal_id', today)} as key,
+        jsonb_agg(jsonb_build_object('entry_id', entry_id, 'adjustment_id', adjustment_id)) as corrections,
+        to_char(${today} + ${dueInDays}::integer, 'DD-MM-YYYY') as deadline,
+        ${assignedTo}::text as assigned_to, 'Orders changed after they were credited: ' || count(*) as title,
         'Orders changed after they were credited. Their amounts in this service stay as they are; commissions are paid of the new ones.'
           || string_agg(${LINE}, '' order by place) || ${TOTALS} as note
       from (
@@ -83,7 +94,8 @@ export async function proposeNotes(
       group by deal_id
     ) n
     where not exists (
-      select from ledger.entries e where e.account_id = ${accountId} and e.effect in ('note', 'task') and e.key = n.key)`;
+      select from ledger.entries e
+      where e.account_id = ${accountId} and e.effect in ('note', 'task') and e.key = n.key)`;
   await propose(trx, { effect: told, job: job.name, runId, accountId });
 }
 
@@ -94,14 +106,20 @@ const LINE = sql`
     when 'refunded' then 'refunded'
     when 'excluded' then 'does not count any more'
     else case when new_amount = old_amount then 'counts as it was credited, again' else 'changed' end end
-  || ', ' || ${moneyText(sql`old_amount`, sql`currency`)} || ' to ' || ${moneyText(sql`new_amount`, sql`currency`)}`;
+  || ', ' || ${moneyText(sql`old_amount`, sql`currency`)} || ' to '
+    || ${moneyText(sql`new_amount`, sql`currency`)}`;
 
 /** SQL for the sum of the differences, one for each currency; of orders whose earlier correction was told, it is the new one. */
 const TOTALS = sql`(
-  select string_agg(E'\nIn all: ' || ${moneyText(sql`s.old`, sql`s.currency`)} || ' to ' || ${moneyText(sql`s.new`, sql`s.currency`)}, '' order by s.currency)
+  select string_agg(E'\nIn all: ' || ${moneyText(sql`s.old`, sql`s.currency`)} || ' to '
+    || ${moneyText(sql`s.new`, sql`s.currency`)},
+    ''
+    order by s.currency)
   from (
-    select x ->> 'currency' as currency, sum((x ->> 'old')::numeric) as old, sum((x ->> 'new')::numeric) as new
-    from jsonb_array_elements(jsonb_agg(jsonb_build_object('currency', currency, 'old', old_amount, 'new', new_amount))) x
+    select x ->> 'currency' as currency, sum((x ->> 'old')::numeric) as old,
+      sum((x ->> 'new')::numeric) as new
+    from jsonb_array_elements(jsonb_agg(jsonb_build_object('currency', currency, 'old', old_amount, 'new',
+          new_amount))) x
     group by 1) s)`;
 
 /** SQL for the idempotency key: a deal has one note about corrections a day. */

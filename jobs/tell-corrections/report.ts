@@ -53,8 +53,12 @@ export async function reportCorrections(
     select count(*) as notes from ledger.entries e
     where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'accepted' and ${isOfRun(runId)}`;
   const refusals = await rowsOf<{ reason: string; orders: number }>(db)`
-    select coalesce(e.state_reason, 'no reason was given') as reason, sum(jsonb_array_length(e.details -> 'corrections'))::integer as orders
-    from ledger.entries e where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected' group by 1 order by 2 desc, 1`;
+    select coalesce(e.state_reason, 'no reason was given') as reason,
+      sum(jsonb_array_length(e.details -> 'corrections'))::integer as orders
+    from ledger.entries e
+    where e.job = ${job.name} and e.effect in ('note', 'task') and e.state = 'rejected'
+    group by 1
+    order by 2 desc, 1`;
   const doubts = await readRunDoubts(db, { job: job.name });
   const counts: CorrectionCounts = {
     corrections: sumOf(rows),

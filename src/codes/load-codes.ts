@@ -93,17 +93,20 @@ async function replace(
   if (!isChanged) return;
   await trx.deleteFrom('intake.codes').where('job', '=', job).execute();
   await execute(trx)`
-    insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle, handle_folded, deal_id,
-      collab_id, target, valid_from, valid_to)
-    select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
-      ${instantOf('from')}, ${instantOf('to')}
+    insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle,
+      handle_folded, deal_id, collab_id, target, valid_from, valid_to)
+    select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded",
+      g."dealId", g."collabId", g.target, ${instantOf('from')}, ${instantOf('to')}
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
-      line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
+      line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text,
+      "handleFolded" text, "dealId" text, "collabId" text,
       target text, "from" jsonb, "to" jsonb)`;
 
   function instantOf(limit: string) {
     const written = sql.ref(`g.${limit}`);
-    return sql`case when (${written} ->> 'isLocal')::boolean then (${written} ->> 'text')::timestamp at time zone ${zone}
+    return sql`
+      case
+        when (${written} ->> 'isLocal')::boolean then (${written} ->> 'text')::timestamp at time zone ${zone}
       else (${written} ->> 'text')::timestamptz end`;
   }
 }
@@ -157,13 +160,16 @@ async function findAmbiguousCodes(
     other: string;
   }>(db)`
     with owners as (
-      select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded, c.code is null as is_link
+      select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded,
+        c.code is null as is_link
       from intake.codes c where c.job = ${job}
     ),
     -- Only what has several owners is compared: a nested loop over all codes would take minutes.
     shared as materialized (
       select * from (
-        select o.*, min(target) over same <> max(target) over same as is_shared from owners o window same as (partition by folded, is_link)
+        select o.*, min(target) over same <> max(target) over same as is_shared
+        from owners o
+        window same as (partition by folded, is_link)
       ) o where is_shared
     )
     select a.line_no, a.code, a.link, min(b.line_no) as other_line, min(b.target) as other

@@ -11,7 +11,8 @@ export function ownersOf(job: string): RawBuilder<unknown> {
         c.line_no, c.target, c.brand_id, c.valid_from, c.valid_to
       from intake.codes c
       cross join lateral (
-        values ('code', c.code_folded), ('handle', nullif(c.handle_folded, '')), ('link', c.link_folded[1])) o(owner_of, folded)
+        values ('code', c.code_folded), ('handle', nullif(c.handle_folded, '')),
+          ('link', c.link_folded[1])) o(owner_of, folded)
       where c.job = ${job} and o.folded is not null
     )`;
 }

@@ -40,9 +40,12 @@ export async function readCodeChanges(db: Database): Promise<readonly OwnershipC
         select deal_id, brand_id from deals join mirror.collaboration_versions using (deal_id)) known
       where brand_id is not null group by deal_id
     )
-    select c.kind, c.deal_id as "dealId", c.collab_id as "collabId", c.old_value as "oldValue", c.new_value as "newValue",
-      l.link ->> 'old_custom_link_target' as "oldTarget", l.link ->> 'new_custom_link_target' as "newTarget", c.received_at as at,
-      case when m.brand_id is not null then array[m.brand_id] else coalesce(b.brand_ids, '{}') end as "brandIds"
+    select c.kind, c.deal_id as "dealId", c.collab_id as "collabId", c.old_value as "oldValue",
+      c.new_value as "newValue",
+      l.link ->> 'old_custom_link_target' as "oldTarget", l.link ->> 'new_custom_link_target' as "newTarget",
+      c.received_at as at,
+      case when m.brand_id is not null then array[m.brand_id]
+        else coalesce(b.brand_ids, '{}') end as "brandIds"
     from changes c
     left join ops.webhook_events e on c.kind = 'custom_link' and e.event_id = c.event_id
     cross join lateral (select e.body -> 'custom_link_information' as link) l

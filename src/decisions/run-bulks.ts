@@ -186,7 +186,8 @@ function settleItem(
   return inTransaction(db, async (trx) => {
     const isOpen = await finds(trx)`
       select 1 from ops.bulk_actions b join ops.bulk_items i using (bulk_id)
-      where b.bulk_id = ${bulkId}::bigint and b.state = 'running' and i.subject_id = ${subjectId}::bigint and i.outcome is null
+      where b.bulk_id = ${bulkId}::bigint and b.state = 'running' and i.subject_id = ${subjectId}::bigint
+        and i.outcome is null
       for share of b for update of i`;
     if (!isOpen) return false;
     await trx
@@ -254,10 +255,12 @@ async function endBulk(db: Database, bulkId: string): Promise<void> {
     set state = case b.state when 'running' then 'finished' else b.state end, ended_at = clock_timestamp(),
         settled = c.settled, changed = c.changed, failed = c.failed
     from (
-      select count(*) filter (where outcome = 'settled') as settled, count(*) filter (where outcome = 'changed') as changed,
+      select count(*) filter (where outcome = 'settled') as settled,
+        count(*) filter (where outcome = 'changed') as changed,
         count(*) filter (where outcome = 'failed') as failed, count(*) filter (where outcome is null) as open
       from ops.bulk_items where bulk_id = ${bulkId}::bigint) c
-    where b.bulk_id = ${bulkId}::bigint and b.ended_at is null and (b.state = 'aborted' or (b.state = 'running' and c.open = 0))`;
+    where b.bulk_id = ${bulkId}::bigint and b.ended_at is null
+      and (b.state = 'aborted' or (b.state = 'running' and c.open = 0))`;
 }
 
 /**

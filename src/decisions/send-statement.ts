@@ -189,9 +189,11 @@ export async function settleInterrupted(db: Database): Promise<void> {
   const before = (ms: number) => sql`clock_timestamp() - ${ms} * interval '1 millisecond'`;
   await execute(db)`
     update ops.statement_mails
-    set state = 'unclear', failure = case state when 'sending' then 'interrupted' else 'no process sent it in time' end,
+    set state = 'unclear',
+      failure = case state when 'sending' then 'interrupted' else 'no process sent it in time' end,
       recipient = null, message = null, settled_at = clock_timestamp()
-    where (state = 'sending' and claimed_at < ${before(LEASE_MS)}) or (state = 'waiting' and requested_at < ${before(MAX_WAIT_MS)})`;
+    where (state = 'sending' and claimed_at < ${before(LEASE_MS)})
+      or (state = 'waiting' and requested_at < ${before(MAX_WAIT_MS)})`;
 }
 
 /**

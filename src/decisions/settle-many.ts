@@ -247,8 +247,10 @@ async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Fro
   const sums = await rowOf<Frozen>(trx)`
     with items as (
       insert into ops.bulk_items
-        (bulk_id, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, is_eligible, outcome)
-      select ${bulkId}::bigint, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, exclusion_reason is null, exclusion_reason
+        (bulk_id, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, is_eligible,
+          outcome)
+      select ${bulkId}::bigint, subject_id, job, state, attempt, credits, amount, currency, deal_id,
+        collab_id, exclusion_reason is null, exclusion_reason
       from (${judged}) judged
       returning is_eligible, currency, amount
     )
@@ -256,8 +258,11 @@ async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Fro
     set entries = (select count(*) from items where is_eligible),
         ineligible = (select count(*) from items where not is_eligible),
         amounts = coalesce((
-          select jsonb_agg(jsonb_build_object('currency', s.currency, 'amount', s.amount::text) order by s.currency)
-          from (select currency, sum(amount) as amount from items where is_eligible and amount is not null group by currency) s), '[]')
+          select jsonb_agg(jsonb_build_object('currency', s.currency, 'amount', s.amount::text)
+            order by s.currency)
+          from (select currency, sum(amount) as amount from items where is_eligible and amount is not null
+            group by currency) s),
+            '[]')
     where b.bulk_id = ${bulkId}::bigint
     returning b.bulk_id as "bulkId", b.entries, b.ineligible, b.amounts`;
   if (sums === undefined) throw new Error('a bulk action was not stored');
@@ -290,20 +295,25 @@ function judgeDoubts({
     // If there is evidence that an order was credited, a person must review it separately before writing it
     // off or sending it again.
     return sql`
-      select c.entry_id as subject_id, c.job, c.state, c.attempt, null::integer as credits, c.amount, c.currency, null::text as deal_id,
-        null::text as collab_id,
-        case when c.state <> 'in_doubt' then 'not_in_doubt' when c.has_evidence then 'has_evidence' end as exclusion_reason
+      select c.entry_id as subject_id, c.job, c.state, c.attempt, null::integer as credits, c.amount,
+        c.currency, null::text as deal_id, null::text as collab_id,
+        case when c.state <> 'in_doubt' then 'not_in_doubt'
+          when c.has_evidence then 'has_evidence' end as exclusion_reason
       from (${chosen}) c`;
   return sql`
-    select n.entry_id as subject_id, n.job, n.state, n.attempt, null::integer as credits, n.amount, n.currency, n.deal_id, n.collab_id,
-      case when n.state <> 'in_doubt' then 'not_in_doubt' when n.lacks_deal and n.deal_id is null and n.collab_id is null then 'deal_unknown' end as exclusion_reason
+    select n.entry_id as subject_id, n.job, n.state, n.attempt, null::integer as credits, n.amount,
+      n.currency, n.deal_id, n.collab_id,
+      case when n.state <> 'in_doubt' then 'not_in_doubt'
+        when n.lacks_deal and n.deal_id is null
+          and n.collab_id is null then 'deal_unknown' end as exclusion_reason
     from (
       select c.entry_id, c.job, c.state, c.attempt, c.amount, c.currency, l.lacks_deal,
         case when l.lacks_deal then ${dealId}::text else c.deal_id end as deal_id,
         case when l.lacks_deal then ${collabId}::text else c.collab_id end as collab_id
       from (${chosen}) c
       cross join lateral (
-        select c.deal_id is null and c.collab_id is null and c.effect = any(${[...effectsThatNameDeals]}::text[]) as lacks_deal) l) n`;
+        select c.deal_id is null and c.collab_id is null
+          and c.effect = any(${[...effectsThatNameDeals]}::text[]) as lacks_deal) l) n`;
 }
 
 /**
@@ -312,8 +322,9 @@ function judgeDoubts({
  */
 function judgeDoubleCredits(chosen: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select c.entry_id as subject_id, c.job, c.state, c.attempt, c.credits, c.amount * (c.credits - 1) as amount, c.currency,
-      null::text as deal_id, null::text as collab_id, case when c.credits is null then 'not_credited_twice' end as exclusion_reason
+    select c.entry_id as subject_id, c.job, c.state, c.attempt, c.credits,
+      c.amount * (c.credits - 1) as amount, c.currency, null::text as deal_id, null::text as collab_id,
+      case when c.credits is null then 'not_credited_twice' end as exclusion_reason
     from (${chosen}) c`;
 }
 
@@ -327,7 +338,9 @@ function judgeFiles(decision: FileDecision, chosen: RawBuilder<unknown>): RawBui
       ? sql`case when c.state <> 'held' or not c.is_last then 'not_held' end`
       : sql`case when c.state = 'reading' or not c.is_last then 'being_read' end`;
   return sql`
-    select c.source_file_id as subject_id, null::text as job, c.state, null::integer as attempt, null::integer as credits,
-      null::numeric as amount, null::text as currency, null::text as deal_id, null::text as collab_id, ${exclusionReason} as exclusion_reason
+    select c.source_file_id as subject_id, null::text as job, c.state, null::integer as attempt,
+      null::integer as credits,
+      null::numeric as amount, null::text as currency, null::text as deal_id, null::text as collab_id,
+      ${exclusionReason} as exclusion_reason
     from (${chosen}) c`;
 }

@@ -18,25 +18,29 @@ export async function takeForBackfill(
 ): Promise<void> {
   const missing = await countOf(trx)`
     with made as (
-      insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
-        amount, currency, details, run_id, backfill_id)
-      select ${effect}, ${accountId}, p.key, 'ready', p.body, p.body_hash, ${job}, p.source, p.order_platform, p.order_id, p.brand_id,
-        p.amount, p.currency, p.details, ${runId}::bigint, ${backfillId}::bigint
+      insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source,
+        order_platform, order_id, brand_id, amount, currency, details, run_id, backfill_id)
+      select ${effect}, ${accountId}, p.key, 'ready', p.body, p.body_hash, ${job}, p.source, p.order_platform,
+        p.order_id, p.brand_id, p.amount, p.currency, p.details, ${runId}::bigint, ${backfillId}::bigint
       from desired_entries p where p.linked_id is null
       order by p.version_id
       returning 1
     ),
     taken as (
       update ledger.entries e
-      set state = 'ready', state_reason = null, body = p.body, body_hash = p.body_hash, job = ${job}, source = p.source,
-          brand_id = p.brand_id, amount = p.amount, currency = p.currency, details = p.details, run_id = ${runId}::bigint,
+      set state = 'ready', state_reason = null, body = p.body, body_hash = p.body_hash, job = ${job},
+        source = p.source,
+          brand_id = p.brand_id, amount = p.amount, currency = p.currency, details = p.details,
+          run_id = ${runId}::bigint,
           backfill_id = ${backfillId}::bigint, not_before = null, state_changed_at = clock_timestamp()
       from desired_entries p
       where e.entry_id = p.linked_id
-        and e.entry_id = any (array(select linked_id from desired_entries)) and e.state = 'held' and ${neverSent}
+        and e.entry_id = any (array(select linked_id from desired_entries)) and e.state = 'held'
+        and ${neverSent}
       returning 1
     )
-    select (select count(*) from desired_entries) - (select count(*) from made) - (select count(*) from taken) as missing`;
+    select (select count(*) from desired_entries) - (select count(*) from made)
+      - (select count(*) from taken) as missing`;
   if (missing !== 0) throw new Error(`${missing} entries of the plan could not be made`);
 }
 

@@ -150,8 +150,8 @@ async function claimAndRecord(
         ];
   return rowsOf<Row>(db)`
     with ${durable}, ${claimSteps(entryIds, claiming)}${steps}
-    select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount, n.currency,
-      ledger.key_hash(n.account_id, n.effect, n.key) as key_hash, null as state
+    select c.is_continuous, n.entry_id, n.attempt, n.effect, n.body, n.body_hash, n.claim_no, n.amount,
+      n.currency, ledger.key_hash(n.account_id, n.effect, n.key) as key_hash, null as state
     from continuous c left join numbered n on true${results}
     order by claim_no ${keepsPlan}`;
 }

@@ -62,8 +62,10 @@ export function claimSteps(
       select not exists (
         select from jsonb_to_recordset(${JSON.stringify(heads.map(toHead))}::jsonb) as h(entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
         where not exists (
-            select from ledger.attempts a where a.entry_id = h.entry_id and a.attempt = h.attempt and a.claim_id = h.claim_id)
-          and not exists (select from ledger.lost_claims l where l.claim_id = h.claim_id and l.claim_no = h.claim_no)
+            select from ledger.attempts a
+            where a.entry_id = h.entry_id and a.attempt = h.attempt and a.claim_id = h.claim_id)
+          and not exists (select from ledger.lost_claims l
+            where l.claim_id = h.claim_id and l.claim_no = h.claim_no)
       ) and (${place}::text is null or ledger.place() = ${place}::text) as is_continuous
     ),
     alive as materialized (
@@ -72,20 +74,25 @@ export function claimSteps(
     ),
     taken as (
       update ledger.entries e
-      set state = 'sending', owner = ${owner}::uuid, attempt = e.attempt + 1, not_before = null, state_reason = null,
+      set state = 'sending', owner = ${owner}::uuid, attempt = e.attempt + 1, not_before = null,
+        state_reason = null,
           state_changed_at = clock_timestamp()
       from alive
       where e.entry_id = any(string_to_array(${entryIds.join(',')}::text, ',')::bigint[])
-        and e.state = 'ready' and e.account_id is not distinct from ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
+        and e.state = 'ready' and e.account_id is not distinct from ${accountId}
+        and e.backfill_id is not distinct from ${backfillId}::bigint
         and (e.not_before is null or e.not_before <= clock_timestamp())
       returning e.entry_id, e.attempt, e.effect, ${body} as body, e.account_id, e.key, e.amount, e.currency
     ),
     numbered as materialized (
-      select t.*, encode(sha256(convert_to(body, 'UTF8')), 'hex') as body_hash, nextval('ledger.claim_numbers') as claim_no from taken t
+      select t.*, encode(sha256(convert_to(body, 'UTF8')), 'hex') as body_hash,
+        nextval('ledger.claim_numbers') as claim_no
+      from taken t
     ),
     claimed as (
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claim_no)
-      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash, claim_no from numbered
+      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash, claim_no
+      from numbered
     )`;
 }
 

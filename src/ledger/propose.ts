@@ -109,7 +109,8 @@ export async function adoptKeys(
         select e.* from ${respelled} = w.key
         order by (e.order_platform = w.order_platform) desc nulls last, e.entry_id limit 1) e
       where e.order_platform is not distinct from w.order_platform or not exists (
-        select from ledger.entries k where k.account_id = ${accountId} and k.effect = ${effect} and k.key = w.key)
+        select from ledger.entries k
+        where k.account_id = ${accountId} and k.effect = ${effect} and k.key = w.key)
     )
     update ${sql.table(table)} w
     set key = k.key, body = k.body, body_hash = encode(sha256(convert_to(k.body, 'UTF8')), 'hex')
@@ -125,13 +126,16 @@ async function createEntries(
   { effect, job, runId, accountId }: ProposeOptions,
 ): Promise<number> {
   return execute(trx)`
-    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
-      amount, currency, details, run_id)
-    select ${effect}, ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform, w.order_id, w.brand_id,
-      w.amount, w.currency, w.details, ${runId}::bigint
+    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform,
+      order_id, brand_id, amount, currency, details, run_id)
+    select ${effect}, ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform,
+      w.order_id, w.brand_id, w.amount, w.currency, w.details, ${runId}::bigint
     from desired_entries w
     where w.body is not null and (
-      select true from ledger.entries e where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) is null
+      select true
+      from ledger.entries e
+      where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key
+      limit 1) is null
     order by w.version_id
     on conflict (account_id, effect, key) do nothing`;
 }
@@ -141,14 +145,15 @@ async function compare(
   { effect, job, accountId, sourcesOfJob = [] }: ProposeOptions,
 ): Promise<void> {
   await execute(trx)`
-    create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean,
-      is_successor boolean)
+    create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean,
+      is_withdrawn boolean, is_successor boolean)
     on commit drop`;
   const isSuccessor = sql`e.job = ${job} and ${sourcesOfJob.length > 0} and coalesce(e.source <> all(${[...sourcesOfJob]}::text[]), false)`;
   await execute(trx)`
     insert into compared_entries
     select w.*, e.entry_id,
-      e.job = ${job} and (e.source is not distinct from w.source or (e.state = 'rejected' and ${isSuccessor})),
+      e.job = ${job}
+        and (e.source is not distinct from w.source or (e.state = 'rejected' and ${isSuccessor})),
       e.job = ${job},
       e.state = 'held' and e.state_reason = 'no_longer_attributed',
       ${isSuccessor}
@@ -156,7 +161,8 @@ async function compare(
     cross join lateral (
       select e.entry_id, e.body_hash, e.state, e.state_reason, e.job, e.source from ledger.entries e
       where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) e
-    where e.body_hash is distinct from w.body_hash or e.state = 'held' or e.job <> ${job} or e.source is distinct from w.source
+    where e.body_hash is distinct from w.body_hash or e.state = 'held' or e.job <> ${job}
+      or e.source is distinct from w.source
       or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`;
   await execute(trx)`analyze compared_entries`;
 }
@@ -168,24 +174,31 @@ async function compare(
 async function replaceUnsent(trx: Transaction<DB>, { job, runId }: ProposeOptions): Promise<number> {
   return execute(trx)`
     update ledger.entries e
-    set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id, amount = c.amount,
+    set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id,
+      amount = c.amount,
         currency = c.currency, details = c.details, run_id = ${runId}::bigint, not_before = null,
         -- A backfill posts what its plan says: another body waits for another plan.
-        state = case when (e.backfill_id is not null and e.body_hash <> c.body_hash) or (e.state = 'held' and not c.is_withdrawn)
+        state = case
+          when (e.backfill_id is not null and e.body_hash <> c.body_hash)
+            or (e.state = 'held' and not c.is_withdrawn)
           then 'held' else 'ready' end,
-        state_reason = case when e.backfill_id is not null and e.body_hash <> c.body_hash then 'changed_since_the_plan'
+        state_reason = case
+          when e.backfill_id is not null and e.body_hash <> c.body_hash then 'changed_since_the_plan'
           when e.state = 'held' and not c.is_withdrawn then e.state_reason end,
         -- What was refused was not processed, so the next attempt needs no approval.
         not_sent = e.not_sent + (e.state = 'rejected')::integer,
         state_changed_at = clock_timestamp()
     from compared_entries c
-    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.body is not null
-      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`;
+    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
+      and c.body is not null
+      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected'))
+        or c.is_withdrawn)`;
 }
 
 async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
-    update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
+    update ledger.entries e
+    set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
     from compared_entries c
     where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
       and (c.is_own or c.is_successor) and c.body is null and e.state = 'ready' and ${neverSent}`;
@@ -198,7 +211,8 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
 export function isOwnAdjustment(row: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
   return sql<boolean>`(not ${column('is_elsewhere')} and (${column('detail')} is null
-    or ${column('detail')} not like 'Source % states the order otherwise.' or ${column('new_amount')} < ${column('old_amount')}))`;
+    or ${column('detail')} not like 'Source % states the order otherwise.'
+    or ${column('new_amount')} < ${column('old_amount')}))`;
 }
 
 /**
@@ -210,7 +224,8 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
   const isResponsible = sql<boolean>`(c.is_own or c.is_successor)`;
   return execute(trx)`
     insert into ledger.adjustments
-      (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, is_elsewhere, run_id)
+      (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash,
+        detail, is_elsewhere, run_id)
     select c.entry_id, c.version_id, ${kind}, e.amount, ${newAmount}, e.currency,
       e.body_hash, c.body_hash, ${detailOf(isResponsible)}, not ${isResponsible}, ${runId}::bigint
     from compared_entries c
@@ -218,17 +233,21 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
     -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
       select d.new_body_hash, d.kind, d.new_amount, true as is_noted from ledger.adjustments d
-      where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible} order by d.adjustment_id + 0 desc limit 1
+      where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible}
+      order by d.adjustment_id + 0 desc
+      limit 1
     ) last on true
     where not c.is_withdrawn
       and case
         when c.is_own or (c.is_successor and c.body is null) then not ${neverSent} and e.state <> 'rejected'
         else c.body is not null
       end
-      and (coalesce(c.body_hash, '') <> (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)
+      and (coalesce(c.body_hash,
+          '') <> (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)
         -- Held and withdrawn have no body both, but one keeps what was earned, up to its amount, and the other does not.
         or (c.body is null and last.is_noted
-          and row(last.kind = 'held', last.new_amount) is distinct from row(c.undesired_as = 'held', ${newAmount})))
+          and row(last.kind = 'held', last.new_amount) is distinct from row(c.undesired_as = 'held',
+            ${newAmount})))
     -- Where two sources succeed the one of an entry, the least counts.
     order by c.body is null, c.amount desc`;
 }
@@ -255,7 +274,9 @@ const kind = sql`
 const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
   case
     when c.body is null then 'No longer credited: ' || c.undesired_because || '.'
-    when ${isOtherCurrency} then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)} || '; it was sent in ' || e.currency || '.'
+    when ${isOtherCurrency}
+      then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
+        || '; it was sent in ' || e.currency || '.'
     when not ${isResponsible} then 'Source ' || c.source || ' states the order otherwise.'
     when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'

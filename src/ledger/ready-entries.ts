@@ -57,7 +57,8 @@ export async function readyRanges(
   return rowsOf<EntryRange & { readonly entries: number }>(db)`
     select min(entry_id) as "from", max(entry_id) as "to", count(*)::float8 as entries
     from (
-      select entry_id, (row_number() over (order by entry_id) - 1) / ${options.size}::bigint as share from ledger.entries
+      select entry_id, (row_number() over (order by entry_id) - 1) / ${options.size}::bigint as share
+      from ledger.entries
       where ${isIn(options, 'ready')} and (not_before is null or not_before <= clock_timestamp())
       order by entry_id limit ${options.limit}
     ) numbered
@@ -80,7 +81,8 @@ export async function countReady(db: Database, backlog: Backlog): Promise<Waitin
     select (count(*) filter (where not_before is null or not_before <= clock_timestamp()))::float8 as ready,
       (count(*) filter (where not_before > clock_timestamp()))::float8 as resting,
       min(state_reason) filter (where not_before > clock_timestamp()) as why,
-      ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000)::float8 as "nextInMs"
+      ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp())
+          - clock_timestamp()) * 1000)::float8 as "nextInMs"
     from ledger.entries where ${isIn(backlog, 'ready')}`;
   const { ready = 0, resting = 0, why = null, nextInMs = null } = waiting ?? {};
   return { ready, resting, why, nextInMs: nextInMs === null ? null : Math.max(0, nextInMs) };

@@ -54,7 +54,8 @@ export async function recordAnswers(
 ): Promise<readonly Recorded[]> {
   const rows = await rowsOf<AnsweredRow>(db)`
     with ${durable}, ${answerSteps(answers, via)}
-    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`;
+    select g.entry_id, g.attempt, c.state
+    from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt ${keepsPlan}`;
   return statesOf(answers, rows);
 }
 
@@ -83,14 +84,17 @@ export function answerSteps(
         deal_id text, collab_id text, retry_after_ms bigint, backoff_ms bigint), durable
       -- With "exists", each group would hash all claims of a ledger that has less than some ten thousand.
       where a.claim_id is null or (
-        select t.claim_id = a.claim_id from ledger.attempts t where t.entry_id = a.entry_id and t.attempt = a.attempt)
+        select t.claim_id = a.claim_id
+        from ledger.attempts t
+        where t.entry_id = a.entry_id and t.attempt = a.attempt)
     ),
     changed as (
       update ledger.entries e
       set state = case
             when g.kind = 'accepted' then 'accepted'
             when g.kind in ('not_written', 'throttled') then 'ready'
-            when g.kind = 'rejected' and (e.doubtful_attempt is null or e.doubtful_attempt = g.attempt) then 'rejected'
+            when g.kind = 'rejected'
+              and (e.doubtful_attempt is null or e.doubtful_attempt = g.attempt) then 'rejected'
             else 'in_doubt' end,
           doubtful_attempt = case
             when g.kind = 'in_doubt' then coalesce(e.doubtful_attempt, g.attempt)
@@ -114,8 +118,10 @@ export function answerSteps(
       returning e.entry_id, e.attempt, e.state
     ),
     answered as (
-      insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, retry_after_ms, via, applied)
-      select g.entry_id, g.attempt, g.kind, g.http_status, g.message, g.deal_id, g.collab_id, g.retry_after_ms, ${via},
+      insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id,
+        retry_after_ms, via, applied)
+      select g.entry_id, g.attempt, g.kind, g.http_status, g.message, g.deal_id, g.collab_id,
+        g.retry_after_ms, ${via},
              c.entry_id is not null
       from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt
     )`;

@@ -61,7 +61,8 @@ export async function acknowledgeDoubleCredit(
 ): Promise<Resolved> {
   const { entryId, credits = null, decidedBy, reason } = resolution;
   const rows = await rowsOf<Resolved>(db)`
-    select done, state from ledger.acknowledge_double_credit(${entryId}::bigint, ${credits}::bigint, ${decidedBy}, ${reason})`;
+    select done, state
+    from ledger.acknowledge_double_credit(${entryId}::bigint, ${credits}::bigint, ${decidedBy}, ${reason})`;
   return rows[0] ?? { done: false, state: null };
 }
 
@@ -76,7 +77,9 @@ async function decide(
 ): Promise<Resolved> {
   const { entryId, shown, decidedBy, reason, dealId = null, collabId = null } = resolution;
   const rows = await rowsOf<Resolved>(db)`
-    select done, state from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null}, ${shown?.attempt ?? null}::integer,
+    select done, state
+    from ledger.decide(${entryId}::bigint, ${decision}, ${shown?.state ?? null},
+      ${shown?.attempt ?? null}::integer,
       ${decidedBy}, ${reason}, ${dealId}, ${collabId})`;
   return rows[0] ?? { done: false, state: null };
 }
@@ -109,7 +112,9 @@ export async function resendUnauthorised(db: Database, options: { job: string })
   return requeue(db, {
     where: sql`e.job = ${options.job} and e.state = 'rejected' and (
       select true from ledger.answers a
-      where a.entry_id = e.entry_id and a.attempt = e.attempt and a.kind = 'rejected' and a.http_status in (401, 403) limit 1)`,
+      where a.entry_id = e.entry_id and a.attempt = e.attempt and a.kind = 'rejected'
+        and a.http_status in (401, 403)
+      limit 1)`,
     decidedBy: 'key accepted again',
     reason: 'the service had refused the key, not the order',
   });
@@ -124,7 +129,11 @@ type Requeue = {
 async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Promise<number> {
   return countOf(db)`
     with chosen as materialized (
-      select e.entry_id, e.attempt from ledger.entries e where ${where} order by e.entry_id for update of e skip locked
+      select e.entry_id, e.attempt
+      from ledger.entries e
+      where ${where}
+      order by e.entry_id
+      for update of e skip locked
     ),
     logged as (
       insert into ledger.decisions (entry_id, decision, attempt, decided_by, reason)
@@ -132,8 +141,11 @@ async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Pro
     ),
     requeued as (
       update ledger.entries e
-      set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1, state_changed_at = clock_timestamp()
-      from chosen where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen)) returning 1
+      set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1,
+        state_changed_at = clock_timestamp()
+      from chosen
+      where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen))
+      returning 1
     )
     select count(*) as requeued from requeued`;
 }

@@ -34,7 +34,8 @@ const BATCH_ROWS = 5_000;
 const SHOWN = 3;
 
 /** True if entry `e` belongs to an order that seed `v` names. */
-const isNamed = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+const isNamed = sql`
+  e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
   and ledger.is_platform(v.order_platform, e.order_platform)`;
 
 /**
@@ -69,7 +70,8 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded> {
     for (let from = 0; from < rows.length; from += BATCH_ROWS)
       await storeRows(trx, seedId, rows.slice(from, from + BATCH_ROWS));
     const heldBack = await execute(trx)`
-      update ledger.entries e set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
+      update ledger.entries e
+      set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
       from ledger.evidence v
       where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`;
     return {
@@ -129,7 +131,8 @@ export function undoSeed(
 /** Lists all seeds, newest first. */
 export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
   return rowsOf<ListedSeed>(db)`
-    select s.seed_id as "seedId", s.file_name as "fileName", s.orders::float8, s.reason, s.seeded_by as "seededBy", s.seeded_at as "seededAt",
+    select s.seed_id as "seedId", s.file_name as "fileName", s.orders::float8, s.reason,
+      s.seeded_by as "seededBy", s.seeded_at as "seededAt",
       u.undone_by as "undoneBy", u.undone_at as "undoneAt"
     from ledger.seeds s left join ledger.seed_undos u using (seed_id) order by s.seed_id desc`;
 }
@@ -140,22 +143,28 @@ export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
  */
 async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly SeedRow[]): Promise<void> {
   await execute(trx)`
-    insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, reason, body_sha256)
+    insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id,
+      amount, currency, reason, body_sha256)
     select 'seeded', ${seedId}::bigint, v.order_platform, v.order_id,
       (select e.entry_id from ledger.entries e where ${isNamed} order by e.entry_id limit 1),
       v.deal_id, v.collab_id, v.amount::numeric, v.currency, v.reason,
-      encode(sha256(convert_to(jsonb_build_array('seed', ${seedId}::bigint, v.order_platform, v.order_id)::text, 'UTF8')), 'hex')
+      encode(sha256(convert_to(jsonb_build_array('seed', ${seedId}::bigint, v.order_platform,
+              v.order_id)::text,
+            'UTF8')),
+        'hex')
     from (
-      select s."orderPlatform" as order_platform, s."orderId" as order_id, s."dealId" as deal_id, s."collabId" as collab_id,
-        s.amount, s.currency, s.reason
+      select s."orderPlatform" as order_platform, s."orderId" as order_id, s."dealId" as deal_id,
+        s."collabId" as collab_id, s.amount, s.currency, s.reason
       from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as s(
-        "orderPlatform" text, "orderId" text, amount text, currency text, "dealId" text, "collabId" text, reason text)
+        "orderPlatform" text, "orderId" text, amount text, currency text, "dealId" text, "collabId" text,
+        reason text)
     ) v`;
 }
 
 async function readUntouched(trx: Transaction<DB>, seedId: string): Promise<Seeded['untouched']> {
   return rowsOf<Seeded['untouched'][number]>(trx)`
-    select e.state, count(*)::float8 as orders, (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
+    select e.state, count(*)::float8 as orders,
+      (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
     from ledger.evidence v join ledger.entries e on ${isNamed}
     where v.seed_id = ${seedId}::bigint and not ${neverSent}
     group by e.state order by e.state`;

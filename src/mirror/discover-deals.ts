@@ -16,7 +16,8 @@ export type Discovery = { readonly dealId: string; readonly way: string };
  */
 const idOf = (column: string) => sql`
   case when position('/' in ${sql.ref(column)}) = 0 then trim(${sql.ref(column)})
-       when ${sql.ref(column)} ~* '^https?://' then regexp_replace(${sql.ref(column)}, '^.*/deal/([^/?#]+).*$', '\\1')
+       when ${sql.ref(column)} ~* '^https?://'
+         then regexp_replace(${sql.ref(column)}, '^.*/deal/([^/?#]+).*$', '\\1')
        else trim(${sql.ref(column)}) end`;
 
 /**
@@ -27,7 +28,9 @@ const idOf = (column: string) => sql`
 export async function meetNamedDeals(db: Database): Promise<number> {
   const rows = await rowsOf<{ is_new: boolean }>(db)`
     ${remember(sql`
-      select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank from ledger.entries where deal_id is not null
+      select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank
+      from ledger.entries
+      where deal_id is not null
       union all
       select ${idOf('a.deal_id')}, e.effect, 1 from ledger.answers a join ledger.entries e using (entry_id)
       where a.deal_id is not null and not a.applied
@@ -66,7 +69,8 @@ function remember(named: ReturnType<typeof sql>) {
     with news as (
       select deal_id, way, min(rank) as rank from (${named}) n
       where length(deal_id) between 1 and 200
-        and not exists (select from mirror.known_deals known where known.deal_id = n.deal_id and n.way = any (known.ways))
+        and not exists (select from mirror.known_deals known
+          where known.deal_id = n.deal_id and n.way = any (known.ways))
       group by deal_id, way)
     insert into mirror.known_deals as k (deal_id, first_way, ways)
     select deal_id, (array_agg(way order by rank, way))[1], array_agg(way order by rank, way)

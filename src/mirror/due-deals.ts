@@ -52,7 +52,8 @@ async function readPage(
 ): Promise<{ readonly deals: readonly DueDeal[]; readonly next: ReadCursor | null }> {
   const rows = await rowsOf<{ deal_id: string; answer_hash: string | null; read_at: string }>(db)`
     select deal_id, answer_hash, read_at from (
-      select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
+      select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at,
+        coalesce(read_at, '-infinity') as order_at
       from mirror.known_deals where ${isDue(options)}) d
     where (order_at, deal_id) > (${after.readAt}::timestamptz, ${after.dealId})
     order by order_at, deal_id limit ${PAGE_SIZE}`;
@@ -74,10 +75,13 @@ export async function dueRanges(
   options: DueOptions & { readonly limit: number; readonly size: number },
 ): Promise<readonly (DueRange & { readonly deals: number })[]> {
   const rows = await rowsOf<{ read_at: string; deal_id: string; deals: number }>(db)`
-    select distinct on (share) order_at::text as read_at, deal_id, (count(*) over (partition by share))::float8 as deals
+    select distinct
+      on (share) order_at::text as read_at, deal_id, (count(*) over (partition by share))::float8 as deals
     from (
-      select order_at, deal_id, (row_number() over (order by order_at, deal_id) - 1) / ${options.size}::bigint as share
-      from (select coalesce(read_at, '-infinity') as order_at, deal_id from mirror.known_deals where ${isDue(options)}) d
+      select order_at, deal_id,
+        (row_number() over (order by order_at, deal_id) - 1) / ${options.size}::bigint as share
+      from (select coalesce(read_at, '-infinity') as order_at, deal_id from mirror.known_deals
+        where ${isDue(options)}) d
       order by order_at, deal_id limit ${options.limit}) numbered
     order by share, order_at desc, deal_id desc`;
   const ends = rows.map((row): ReadCursor => ({ readAt: row.read_at, dealId: row.deal_id }));

@@ -50,14 +50,17 @@ export async function findUnknownOwners(
     unknown as (
       select line, 'brand_id' as column, brand_id as value from named
       where brand_id is not null and exists (select from mirror.brand_versions)
-        and not exists (select from mirror.brand_versions b where b.brand_id = named.brand_id and b.is_current)
+        and not exists (select from mirror.brand_versions b
+          where b.brand_id = named.brand_id and b.is_current)
       union all
       select line, 'deal_id', deal_id from named
-      where exists (select from mirror.known_deals k where k.deal_id = named.deal_id and k.not_found_at is not null)
+      where exists (select from mirror.known_deals k
+        where k.deal_id = named.deal_id and k.not_found_at is not null)
       union all
       select line, 'collab_id', collab_id from named
       where deal_id is null and collab_id is not null and exists (select from mirror.collaboration_versions)
-        and not exists (select from mirror.collaboration_versions c where c.collab_id = named.collab_id and c.is_current)
+        and not exists (select from mirror.collaboration_versions c
+          where c.collab_id = named.collab_id and c.is_current)
 )
     select min(line) as line, "column", value from unknown group by "column", value order by 1, 2`;
   const ofHandles = await unknownHandles(db, owners);

@@ -21,7 +21,9 @@ export type AskedHandle = {
  */
 export async function meetNamedHandles(db: Database): Promise<number> {
   const rows = await rowsOf<NamedHandle>(db)`
-    select distinct influencer_handle as handle, 'codes' as way from intake.codes where influencer_handle is not null
+    select distinct influencer_handle as handle, 'codes' as way
+    from intake.codes
+    where influencer_handle is not null
     union all
     select distinct influencer_handle, 'order' from intake.orders where influencer_handle is not null`;
   return remember(db, rows);
@@ -56,7 +58,9 @@ async function remember(db: Database, named: readonly NamedHandle[]): Promise<nu
   return execute(db)`
     insert into mirror.known_handles as k (handle_folded, handle, first_way, ways)
     select handle_folded, min(handle), min(way), array_agg(distinct way order by way)
-    from jsonb_to_recordset(${toJsonParameter(handles)}::jsonb) as m(handle_folded text, handle text, way text) group by handle_folded
+    from jsonb_to_recordset(${toJsonParameter(handles)}::jsonb) as m(handle_folded text, handle text,
+      way text)
+    group by handle_folded
     on conflict (handle_folded) do update
     set ways = k.ways || array(select way from unnest(excluded.ways) way where way <> all (k.ways))
     where not excluded.ways <@ k.ways`;

@@ -66,10 +66,12 @@ export async function savePrefixAnswers(db: Database, answers: readonly PrefixAn
   }));
   await execute(db)`
     update mirror.prefixes p
-    set asked_at = a.asked_at, results = coalesce(a.results, p.results), answer_hash = coalesce(a.answer_hash, p.answer_hash),
+    set asked_at = a.asked_at, results = coalesce(a.results, p.results),
+      answer_hash = coalesce(a.answer_hash, p.answer_hash),
         says_more = coalesce(a.says_more, p.says_more), last_error = a.problem
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
-      as a(prefix text, asked_at timestamptz, results integer, answer_hash text, says_more boolean, problem text)
+      as a(prefix text, asked_at timestamptz, results integer, answer_hash text, says_more boolean,
+        problem text)
     where p.prefix = a.prefix`;
 }
 
@@ -96,7 +98,8 @@ export async function growPrefixes(
   await inTransaction(db, async (trx) => {
     await execute(trx)`
       insert into mirror.prefixes (prefix)
-      select prefix from jsonb_array_elements_text(${toJsonParameter([...split.values()].flat())}::jsonb) prefix
+      select prefix
+      from jsonb_array_elements_text(${toJsonParameter([...split.values()].flat())}::jsonb) prefix
       on conflict do nothing`;
     await execute(trx)`
       update mirror.prefixes set is_split = true

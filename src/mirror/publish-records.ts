@@ -18,7 +18,9 @@ export type Incoming = RawBuilder<unknown>;
 export function stagedRecords(kind: RecordShape['kind']): Incoming {
   if (kind === 'collaboration') {
     return sql`(
-      select collab_id as id, row_hash, fields, raw, drift, fetched_at from mirror.staged_collaborations where is_newest)`;
+      select collab_id as id, row_hash, fields, raw, drift, fetched_at
+      from mirror.staged_collaborations
+      where is_newest)`;
   }
   return sql`(
     select record_id as id, row_hash, fields, raw, drift, fetched_at from mirror.staged
@@ -53,12 +55,15 @@ export async function publishVersions(
       returning v.${key} as id, v.first_seen_at),
     added as (
       insert into ${table} (${key}, ${names}, raw, row_hash, valid_from, first_seen_at, run_id${seenColumn})
-      select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(e.first_seen_at, i.fetched_at), ${runId}::bigint${seenValue}
+      select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(e.first_seen_at, i.fetched_at),
+        ${runId}::bigint${seenValue}
       from ${incoming} i left join ended e on e.id = i.id cross join (select count(*) from ended) all_ended
       where not exists (
-        select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash and v.valid_to is null)
+        select from ${table} v
+        where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash and v.valid_to is null)
       returning first_seen_at = valid_from as is_new)
-    select count(*) as added, count(*) filter (where is_new) as fresh, (select count(*) from ${incoming} i) as read
+    select count(*) as added, count(*) filter (where is_new) as fresh,
+      (select count(*) from ${incoming} i) as read
     from added`;
   return { new: fresh, changed: added - fresh, unchanged: read - added };
 }
@@ -95,5 +100,6 @@ export async function settleListing(trx: Transaction<DB>, shape: RecordShape): P
     update ${table} v set valid_to = l.fetched_at from mirror.staged_listings l
     where l.record_kind = ${shape.kind} and l.is_complete and v.is_current and v.seen_at < l.fetched_at
       and exists (select from mirror.staged s where s.record_kind = ${shape.kind})
-      and not exists (select from mirror.staged s where s.record_kind = ${shape.kind} and s.record_id = v.${key})`;
+      and not exists (select from mirror.staged s
+        where s.record_kind = ${shape.kind} and s.record_id = v.${key})`;
 }

@@ -47,7 +47,8 @@ export function publish(db: Database, options: PublishOptions): Promise<Publishe
     // Keeps other processes from staging or publishing in the meantime. The tables are locked in the same
     // order as staging uses them, to avoid a deadlock.
     await execute(trx)`
-      lock table mirror.staged_listings, mirror.staged, mirror.staged_collaborations in share row exclusive mode`;
+      lock table mirror.staged_listings, mirror.staged,
+      mirror.staged_collaborations in share row exclusive mode`;
     await suitPlans(trx);
     await dropOutdated(trx);
     const shapes = [brandShape, dealflowShape, dealShape, collaborationShape] as const;
@@ -97,7 +98,8 @@ const FEW_ROWS = 1_000;
 async function suitPlans(trx: Transaction<DB>): Promise<void> {
   await execute(trx)`
     select set_config('jit', 'off', true), set_config('work_mem', '64MB', true),
-      set_config('enable_nestloop', case when records + collaborations > ${FEW_ROWS}::int then 'off' else 'on' end, true)
+      set_config('enable_nestloop',
+        case when records + collaborations > ${FEW_ROWS}::int then 'off' else 'on' end, true)
     from (select count(*) as records from mirror.staged) r,
       (select count(*) as collaborations from mirror.staged_collaborations) c`;
 }
@@ -131,21 +133,29 @@ async function countCoverage(
         case when deleted_at is not null then 'deleted'
              when last_error is not null then 'failing'
              when read_at is null then 'unread'
-             when read_at > ${now.toISOString()}::timestamptz - ${refreshAfterHours}::float8 * interval '1 hour' then 'fresh'
+             when read_at > ${now.toISOString()}::timestamptz - ${refreshAfterHours}::float8
+               * interval '1 hour'
+               then 'fresh'
              else 'stale' end as freshness
       from mirror.known_deals),
     counted as (
       select coalesce(first_way, 'all') as way, count(*) as known,
-        count(*) filter (where freshness = 'fresh') as fresh, count(*) filter (where freshness = 'stale') as stale,
-        count(*) filter (where freshness = 'unread') as unread, count(*) filter (where freshness = 'failing') as failing,
+        count(*) filter (where freshness = 'fresh') as fresh,
+        count(*) filter (where freshness = 'stale') as stale,
+        count(*) filter (where freshness = 'unread') as unread,
+        count(*) filter (where freshness = 'failing') as failing,
         count(*) filter (where freshness = 'deleted') as deleted,
         min(read_at) filter (where freshness <> 'deleted') as oldest_read_at, max(read_at) as newest_read_at
       from deals group by grouping sets ((first_way), ())),
     also as (
-      select way, count(*) as deals from deals cross join lateral unnest(ways[2:]) way where cardinality(ways) > 1 group by way)
+      select way, count(*) as deals
+      from deals cross join lateral unnest(ways[2:]) way
+      where cardinality(ways) > 1
+      group by way)
     insert into mirror.coverage
       (run_id, way, known, also_known, fresh, stale, unread, failing, deleted, oldest_read_at, newest_read_at)
-    select ${runId}::bigint, way, coalesce(known, 0), coalesce(deals, 0), coalesce(fresh, 0), coalesce(stale, 0), coalesce(unread, 0),
+    select ${runId}::bigint, way, coalesce(known, 0), coalesce(deals, 0), coalesce(fresh, 0),
+      coalesce(stale, 0), coalesce(unread, 0),
       coalesce(failing, 0), coalesce(deleted, 0), oldest_read_at, newest_read_at
     from counted full join also using (way)`;
 }
@@ -168,9 +178,12 @@ async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string
     select ${runId}::bigint, ${kind}, left(field, 200), d.kind, expected, found, count(*), min(id)`;
   await execute(trx)`
     ${enter} from (
-      select p.id, o.key as field, 'type_changed' as kind, jsonb_typeof(o.value) as expected, jsonb_typeof(n.value) as found
-      from (${pairs}) p cross join lateral jsonb_each(p.old) o join lateral jsonb_each(p.new) n on n.key = o.key
-      where jsonb_typeof(o.value) <> jsonb_typeof(n.value) and 'null' not in (jsonb_typeof(o.value), jsonb_typeof(n.value))) d
+      select p.id, o.key as field, 'type_changed' as kind, jsonb_typeof(o.value) as expected,
+        jsonb_typeof(n.value) as found
+      from (${pairs}) p cross join lateral jsonb_each(p.old) o
+        join lateral jsonb_each(p.new) n on n.key = o.key
+      where jsonb_typeof(o.value) <> jsonb_typeof(n.value)
+        and 'null' not in (jsonb_typeof(o.value), jsonb_typeof(n.value))) d
     group by field, d.kind, expected, found`;
   // If one deal lacks a field, that deal has changed. Only a field that no deal has any more has vanished.
   await execute(trx)`
@@ -185,9 +198,11 @@ async function noteDrift(trx: Transaction<DB>, shape: RecordShape, runId: string
   await execute(trx)`
     ${enter} from (
       select i.id, m.field, m.kind, m.expected, m.found
-      from ${incoming} i cross join lateral jsonb_to_recordset(i.drift) as m(field text, kind text, expected text, found text)
+      from ${incoming} i
+        cross join lateral jsonb_to_recordset(i.drift) as m(field text, kind text, expected text, found text)
       where i.drift is not null
-        and not exists (select from ${table} v where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash)) d
+        and not exists (select from ${table} v
+          where v.${key} = i.id and v.is_latest and v.row_hash = i.row_hash)) d
     group by field, d.kind, expected, found`;
 }
 
@@ -232,7 +247,8 @@ async function dropReplacedCollaborations(trx: Transaction<DB>): Promise<void> {
     delete from mirror.staged_collaborations c
     where not exists (
       select from mirror.staged s
-      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id and s.fetched_at = c.fetched_at)`;
+      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id
+        and s.fetched_at = c.fetched_at)`;
   await execute(trx)`
     update mirror.staged_collaborations c set is_newest = false
     from (
@@ -259,18 +275,22 @@ async function endGoneDeals(
 ): Promise<{ readonly gone: number; readonly still: number }> {
   const rows = await rowsOf<{ is_new: boolean }>(trx)`
     update mirror.known_deals k
-    set deleted_at = coalesce(k.deleted_at, s.fetched_at), answer_hash = null, failures = 0, last_error = null,
+    set deleted_at = coalesce(k.deleted_at, s.fetched_at), answer_hash = null, failures = 0,
+      last_error = null,
         not_before = s.fetched_at + ${GONE_REST}::interval
     from mirror.staged s
-    where s.record_kind = 'deal' and s.outcome = 'not_found' and s.record_id = k.deal_id and k.not_found_at is not null
+    where s.record_kind = 'deal' and s.outcome = 'not_found' and s.record_id = k.deal_id
+      and k.not_found_at is not null
       and (k.deleted_at is not null
-        or exists (select from mirror.staged r where r.record_kind = 'deal' and r.outcome in ('read', 'unchanged')))
+        or exists (select from mirror.staged r
+          where r.record_kind = 'deal' and r.outcome in ('read', 'unchanged')))
     returning k.deleted_at = s.fetched_at as is_new`;
   for (const table of ['mirror.deal_versions', 'mirror.collaboration_versions']) {
     await execute(trx)`
       update ${sql.table(table)} v set valid_to = k.not_found_at
       from mirror.known_deals k
-      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current and v.valid_from < k.not_found_at`;
+      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current
+        and v.valid_from < k.not_found_at`;
   }
   const gone = rows.filter((row) => row.is_new).length;
   return { gone, still: rows.length - gone };
@@ -286,9 +306,11 @@ async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
   return execute(trx)`
     update mirror.collaboration_versions v set valid_to = s.fetched_at
     from mirror.staged s
-    where s.record_kind = 'deal' and s.outcome = 'read' and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
+    where s.record_kind = 'deal' and s.outcome = 'read' and v.deal_id = s.record_id and v.is_current
+      and v.valid_from < s.fetched_at
       and exists (select from mirror.staged_collaborations c where c.deal_id = v.deal_id)
-      and not exists (select from mirror.staged_collaborations c where c.collab_id = v.collab_id and c.deal_id = v.deal_id)`;
+      and not exists (select from mirror.staged_collaborations c
+        where c.collab_id = v.collab_id and c.deal_id = v.deal_id)`;
 }
 
 /**
@@ -301,7 +323,8 @@ async function stampDeals(
   const unchanged = await countOf(trx)`
     with seen as (
       update mirror.known_deals k
-      set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
+      set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null,
+        failures = 0, last_error = null,
           not_before = null
       from mirror.staged s
       where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
@@ -310,9 +333,11 @@ async function stampDeals(
   const failed = await execute(trx)`
     update mirror.known_deals k
     set failures = k.failures + 1, last_error = s.problem,
-        not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at) else k.not_found_at end,
+        not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at)
+          else k.not_found_at end,
         not_before = case when s.outcome = 'failed' or k.not_found_at is not null
-          then s.fetched_at + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
+          then s.fetched_at
+            + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
     from mirror.staged s
     where s.record_kind = 'deal' and s.outcome in ('not_found', 'failed') and s.record_id = k.deal_id
       and (k.deleted_at is null or s.outcome = 'failed')`;

@@ -56,9 +56,11 @@ export async function stageListing(
   await inTransaction(db, async (trx) => {
     const rows = await rowsOf(trx)`
       insert into mirror.staged_listings as l (record_kind, fetched_at, run_id, is_complete, problem)
-      values (${kind}, ${fetchedAt}::timestamptz, ${runId}::bigint, ${listing.problem === null}, ${listing.problem})
+      values (${kind}, ${fetchedAt}::timestamptz, ${runId}::bigint, ${listing.problem === null},
+        ${listing.problem})
       on conflict (record_kind) do update
-      set fetched_at = excluded.fetched_at, run_id = excluded.run_id, is_complete = excluded.is_complete, problem = excluded.problem
+      set fetched_at = excluded.fetched_at, run_id = excluded.run_id, is_complete = excluded.is_complete,
+        problem = excluded.problem
       where l.fetched_at <= excluded.fetched_at
       returning 1`;
     if (rows.length === 0) return;
@@ -143,23 +145,28 @@ async function insertStaged(
   await execute(db)`
     with records as (
       insert into mirror.staged as s
-        (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, problem, row_hash, fields, raw, drift)
-      select record_kind, record_id, outcome, to_timestamp(fetched_ms / 1000), ${runId}::bigint, answer_hash, problem, row_hash, fields, raw, drift
+        (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, problem, row_hash, fields, raw,
+          drift)
+      select record_kind, record_id, outcome, to_timestamp(fetched_ms / 1000), ${runId}::bigint, answer_hash,
+        problem, row_hash, fields, raw, drift
       from unnest(
         ${texts(records, ({ kind }) => kind)}::text[], ${texts(records, ({ id }) => id)}::text[],
         ${texts(records, ({ outcome }) => outcome)}::text[], ${times(records)}::float8[],
-        ${texts(records, ({ answerHash }) => answerHash)}::text[], ${texts(records, ({ problem }) => problem)}::text[],
-        ${content(records)}
+        ${texts(records, ({ answerHash }) => answerHash)}::text[],
+        ${texts(records, ({ problem }) => problem)}::text[], ${content(records)}
       ) as r(record_kind, record_id, outcome, fetched_ms, answer_hash, problem, row_hash, fields, raw, drift)
       order by record_kind, record_id
       on conflict (record_kind, record_id) do update
-      set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id, answer_hash = excluded.answer_hash,
-          row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, drift = excluded.drift, problem = excluded.problem
+      set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id,
+        answer_hash = excluded.answer_hash,
+          row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, drift = excluded.drift,
+          problem = excluded.problem
       where s.fetched_at <= excluded.fetched_at)
     insert into mirror.staged_collaborations (collab_id, deal_id, fetched_at, row_hash, fields, raw, drift)
     select collab_id, deal_id, to_timestamp(fetched_ms / 1000), row_hash, fields, raw, drift
     from unnest(
-      ${texts(collaborations, ({ record }) => record.id)}::text[], ${texts(collaborations, ({ dealId }) => dealId)}::text[],
+      ${texts(collaborations, ({ record }) => record.id)}::text[],
+      ${texts(collaborations, ({ dealId }) => dealId)}::text[],
       ${times(collaborations)}::float8[], ${content(collaborations)}
     ) as c(collab_id, deal_id, fetched_ms, row_hash, fields, raw, drift)
     on conflict do nothing`;
@@ -183,8 +190,8 @@ function content(rows: readonly { readonly record: ReadRecord | null }[]) {
   const json = (read: (record: ReadRecord) => string | null) =>
     toJsonArrayParameter(rows.map(({ record }) => record && read(record)));
   return sql`
-    ${texts(rows, ({ record }) => record?.rowHash ?? null)}::text[], ${json(({ fields }) => toJsonParameter(fields))}::jsonb[],
-    ${json(({ raw }) => raw)}::jsonb[],
+    ${texts(rows, ({ record }) => record?.rowHash ?? null)}::text[],
+    ${json(({ fields }) => toJsonParameter(fields))}::jsonb[], ${json(({ raw }) => raw)}::jsonb[],
     ${json(({ misfits }) => (misfits.length === 0 ? null : toJsonParameter(misfits)))}::jsonb[]`;
 }
 

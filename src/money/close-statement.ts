@@ -45,7 +45,8 @@ export async function closeStatement(
       | { by: null; at: null }
     )
   >(trx)`
-    select (clock_timestamp() at time zone ${rules.timeZone})::date >= (${first} + interval '1 month')::date as is_over,
+    select (clock_timestamp() at time zone ${rules.timeZone})::date >= (${first}
+      + interval '1 month')::date as is_over,
       (select closed_by from ops.statements where month = ${first}) as by,
       (select closed_at from ops.statements where month = ${first}) as at,
       (select to_char(max(month), 'YYYY-MM') from ops.statements where month > ${first}) as later,
@@ -62,34 +63,43 @@ export async function closeStatement(
   const left = await rowOf<{ carried: string | null }>(trx)`
     ${linesOf(rules, { month })},
     written as (
-    insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on,
-      deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
-      terms_lines, terms_text, earned_amount, closed_before, amount, exchange_rate)
-    select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source, order_platform, order_id, ordered_on,
-      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount, rate_percent, rate_from,
-      terms_lines, terms_text, earned_amount,
-      closed_before, earned_amount - closed_before, case when currency = ${reportingCurrency} then 1 else x.rate end
+    insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform,
+      order_id, ordered_on, due_on,
+      deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount, excluded_amount,
+      rate_percent, rate_from, terms_lines, terms_text, earned_amount, closed_before, amount, exchange_rate)
+    select ${statementId}::bigint, row_number() over (${inOrder}), kind, subject, entry_id, source,
+      order_platform, order_id, ordered_on,
+      due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount,
+      excluded_amount, rate_percent, rate_from, terms_lines, terms_text, earned_amount,
+      closed_before, earned_amount - closed_before,
+      case when currency = ${reportingCurrency} then 1 else x.rate end
     from lines
     left join (
       select currency as rated, day, rate
-      from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day date, rate numeric)
+      from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day date,
+        rate numeric)
     ) x on x.rated = currency and x.day = due_on
     where earned_amount <> closed_before)
-    select jsonb_agg(to_jsonb(c) order by "dealId", currency)::text as carried from (select ${carriedColumns} from carried) c`;
+    select jsonb_agg(to_jsonb(c) order by "dealId", currency)::text as carried
+    from (select ${carriedColumns} from carried) c`;
   const carried = left?.carried ?? null;
   await execute(trx)`
     insert into ops.statement_headings (statement_id, deal_id, influencer_handle, brand_id, brand_name)
-    select distinct s.statement_id, s.deal_id, nullif(coalesce(d.influencer_handle, c.handle), ''), nullif(d.brand_id, ''), b.name
+    select distinct s.statement_id, s.deal_id, nullif(coalesce(d.influencer_handle, c.handle), ''),
+      nullif(d.brand_id, ''), b.name
     from reporting.statement_deals s
     left join mirror.deals d using (deal_id) left join mirror.brands b on b.brand_id = d.brand_id
     left join (${handlesOfCodes}) c using (deal_id)
     where s.statement_id = ${statementId}::bigint and s.deal_id <> ''`;
   const written = await rowOf<{ lines: number; hash: string }>(trx)`
-    insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency, carried, lines, closed_by, reason, previous_hash, hash)
+    insert into ops.statements (statement_id, month, time_zone, return_window_days, reporting_currency,
+      carried, lines, closed_by, reason, previous_hash, hash)
     overriding system value
-    select ${statementId}::bigint, ${first}, ${rules.timeZone}, ${rules.returnWindowDays}, ${reportingCurrency}, ${carried}::jsonb,
-      (select count(*) from ops.statement_lines where statement_id = ${statementId}::bigint), ${maskAddresses(closedBy)}, ${maskAddresses(reason)},
-      ${state.previous_hash}, ${hashOf(sql`${statementId}::bigint`, { month: first, previousHash: sql`${state.previous_hash}`, reportingCurrency: sql`${reportingCurrency}::text`, carried: sql`${carried}::jsonb` })}
+    select ${statementId}::bigint, ${first}, ${rules.timeZone}, ${rules.returnWindowDays},
+      ${reportingCurrency}, ${carried}::jsonb,
+      (select count(*) from ops.statement_lines where statement_id = ${statementId}::bigint),
+      ${maskAddresses(closedBy)}, ${maskAddresses(reason)}, ${state.previous_hash},
+      ${hashOf(sql`${statementId}::bigint`, { month: first, previousHash: sql`${state.previous_hash}`, reportingCurrency: sql`${reportingCurrency}::text`, carried: sql`${carried}::jsonb` })}
     returning lines::integer as lines, hash`;
   if (written === undefined) throw new Error('the statement was not written');
   return { kind: 'closed', statementId, ...written };
@@ -108,9 +118,11 @@ export async function verifyStatements(
 ): Promise<{ readonly statements: number; readonly broken: readonly BrokenStatement[] }> {
   const rows = await rowsOf<BrokenStatement & { isSound: boolean }>(db)`
     select to_char(s.month, 'YYYY-MM') as month, s.statement_id as "statementId",
-      s.hash = ${hashOf(sql`s.statement_id`, { month: sql`s.month`, previousHash: sql`s.previous_hash`, reportingCurrency: sql`s.reporting_currency`, carried: sql`s.carried` })}
+      s.hash =
+        ${hashOf(sql`s.statement_id`, { month: sql`s.month`, previousHash: sql`s.previous_hash`, reportingCurrency: sql`s.reporting_currency`, carried: sql`s.carried` })}
         and s.previous_hash = lag(s.hash, 1, '') over (order by s.statement_id)
-        and s.lines = (select count(*) from ops.statement_lines l where l.statement_id = s.statement_id) as "isSound"
+        and s.lines = (select count(*) from ops.statement_lines l
+          where l.statement_id = s.statement_id) as "isSound"
     from ops.statements s order by s.statement_id`;
   return {
     statements: rows.length,
@@ -133,13 +145,20 @@ function hashOf(
   }: Readonly<Record<'month' | 'previousHash' | 'reportingCurrency' | 'carried', RawBuilder<unknown>>>,
 ): RawBuilder<string> {
   return sql`encode(sha256(convert_to(
-    to_char(${month}, 'YYYY-MM') || E'\n' || ${previousHash} || E'\n' || coalesce('in ' || ${reportingCurrency} || E'\n', '')
+    to_char(${month}, 'YYYY-MM') || E'\n' || ${previousHash} || E'\n'
+      || coalesce('in ' || ${reportingCurrency} || E'\n', '')
       || coalesce('carried ' || ${carried}::text || E'\n', '') || coalesce((
-      select string_agg((jsonb_build_array(l.line_no, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id,
-        to_char(l.ordered_on, 'YYYY-MM-DD'), to_char(l.due_on, 'YYYY-MM-DD'), l.deal_id, l.collab_id, l.brand_id, l.influencer_handle, l.currency,
+      select string_agg((jsonb_build_array(l.line_no, l.kind, l.subject, l.entry_id, l.source,
+            l.order_platform, l.order_id,
+        to_char(l.ordered_on, 'YYYY-MM-DD'), to_char(l.due_on, 'YYYY-MM-DD'), l.deal_id, l.collab_id,
+        l.brand_id, l.influencer_handle, l.currency,
         l.sent_amount, l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before, l.amount)
         || case when l.excluded_amount is null then '[]' else jsonb_build_array(l.excluded_amount) end
-        || case when l.terms_lines is null then '[]' else jsonb_build_array('terms', l.terms_lines, l.terms_text) end
-        || case when l.exchange_rate is null then '[]' else jsonb_build_array('exchange_rate', l.exchange_rate) end)::text, E'\n' order by l.line_no)
+        || case when l.terms_lines is null then '[]'
+          else jsonb_build_array('terms', l.terms_lines, l.terms_text) end
+        || case when l.exchange_rate is null then '[]'
+          else jsonb_build_array('exchange_rate', l.exchange_rate) end)::text,
+        E'\n'
+        order by l.line_no)
       from ops.statement_lines l where l.statement_id = ${statementId}), ''), 'UTF8')), 'hex')`;
 }

@@ -91,11 +91,15 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
   }));
   return sql`
     conditional as materialized (
-      select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r (line integer, deal_id text, code text, rate numeric, flat numeric,
-        currency text, customer text, first_days integer, from_orders integer, from_revenue numeric, tier text, valid_from date, valid_to date)
+      select *
+      from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r (line integer, deal_id text, code text,
+        rate numeric, flat numeric,
+        currency text, customer text, first_days integer, from_orders integer, from_revenue numeric,
+        tier text, valid_from date, valid_to date)
     ),
     candidates as materialized (
-      select a.entry_id, true as by_code, r.* from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
+      select a.entry_id, true as by_code, r.*
+      from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
       join conditional r on r.code = a.code and a.ordered_on between r.valid_from and r.valid_to
       union all
       select a.entry_id, false, r.* from accepted a
@@ -108,15 +112,19 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
       from (select distinct entry_id from candidates where customer is not null) c
       join accepted a using (entry_id)
       cross join lateral (
-        select ${customerOf('o', 'h')} as customer from intake.orders o left join customers_known h using (source)
+        select ${customerOf('o', 'h')} as customer
+        from intake.orders o left join customers_known h using (source)
         where o.order_version_id = a.order_version_id limit 1) v
     ),
     starts as (${dealStarts(rules)}),
     ranked as (${ordersBefore(rules)}),
     chosen_terms as (
       select distinct on (c.entry_id) c.entry_id, c.line, c.rate, c.flat, c.by_code,
-        case when w.applies then case when c.flat is not null and c.currency <> a.currency then 'unknown_currency' end
-          when w.customer is null then 'unknown_customer' when w.first_days is null then 'unknown_start' else 'unknown_tier' end as why
+        case
+          when w.applies
+            then case when c.flat is not null and c.currency <> a.currency then 'unknown_currency' end
+          when w.customer is null then 'unknown_customer' when w.first_days is null then 'unknown_start'
+          else 'unknown_tier' end as why
       from candidates c
       join accepted a using (entry_id)
       left join customers k using (entry_id)
@@ -126,7 +134,8 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
         select c.customer is null or k.customer = c.customer as customer,
           c.first_days is null or case
             when not a.is_timed then null
-            when s.began_on is not null then a.ordered_on >= s.began_on and a.ordered_on < s.began_on + c.first_days
+            when s.began_on is not null then a.ordered_on >= s.began_on
+              and a.ordered_on < s.began_on + c.first_days
             when a.ordered_on >= s.read_on + c.first_days then false end as first_days,
           c.from_orders is null or case
             when not a.is_timed then null
@@ -137,12 +146,14 @@ export function chosenRows(rules: StatementRules): RawBuilder<unknown> {
             when r.revenue >= c.from_revenue then true
             when r.uncertain = 0 then false end as from_revenue
       ) f
-      cross join lateral (select f.*, f.customer and f.first_days and f.from_orders and f.from_revenue as applies) w
+      cross join lateral (select f.*, f.customer and f.first_days and f.from_orders
+        and f.from_revenue as applies) w
       where w.applies is distinct from false
         -- With the same conditions, there is an amount in the currency of the order.
         and not (c.flat is not null and c.currency <> a.currency and exists (
           select from candidates o
-          where o.entry_id = c.entry_id and o.by_code = c.by_code and o.flat is not null and o.currency = a.currency
+          where o.entry_id = c.entry_id and o.by_code = c.by_code and o.flat is not null
+            and o.currency = a.currency
             and (o.customer, o.first_days, o.from_orders, o.from_revenue, o.tier)
               is not distinct from (c.customer, c.first_days, c.from_orders, c.from_revenue, c.tier)))
       order by c.entry_id, c.by_code desc, c.line desc
@@ -158,12 +169,18 @@ function dealStarts({ timeZone }: StatementRules): RawBuilder<unknown> {
   return sql`
     select c.deal_id, ${dayOf(sql`b.at`)} as began_on, ${dayOf(sql`m.at`)} as read_on
     from (
-      select distinct a.deal_id from candidates x join accepted a using (entry_id) where x.first_days is not null and a.deal_id is not null) c
+      select distinct a.deal_id
+      from candidates x join accepted a using (entry_id)
+      where x.first_days is not null and a.deal_id is not null) c
     left join lateral (
       -- The time of an answer that came later, when a doubt was settled, is not that of the deal.
       select min(e.state_changed_at) as at from ledger.entries e
-      where e.effect = 'create_deal' and e.state = 'accepted' and e.doubtful_attempt is null and e.deal_id = c.deal_id) b on true
-    left join lateral (select min(d.first_seen_at) as at from mirror.deal_versions d where d.deal_id = c.deal_id) m on true`;
+      where e.effect = 'create_deal' and e.state = 'accepted' and e.doubtful_attempt is null
+        and e.deal_id = c.deal_id) b
+        on true
+    left join lateral (select min(d.first_seen_at) as at from mirror.deal_versions d
+      where d.deal_id = c.deal_id) m
+      on true`;
 }
 
 /**
@@ -188,10 +205,13 @@ function ordersBefore({ returnWindowDays }: StatementRules): RawBuilder<unknown>
   const counted = (tier: 'month' | 'all') => {
     const of = tier === 'month' ? sql`partition by deal_id, month` : sql`partition by deal_id`;
     return sql`
-      select entry_id, ${tier} as tier, count(*) filter (where net_amount > 0 and is_timed) over (${of} order by ${IN_TURN}) as orders,
-        coalesce(sum(net_amount) filter (where is_timed) over (${of}, currency order by ${IN_TURN}), 0) as revenue,
+      select entry_id, ${tier} as tier,
+        count(*) filter (where net_amount > 0 and is_timed) over (${of} order by ${IN_TURN}) as orders,
+        coalesce(sum(net_amount) filter (where is_timed) over (${of}, currency order by ${IN_TURN}),
+          0) as revenue,
         count(*) filter (where net_amount is null and is_timed) over (${of} order by ${IN_TURN})
-          + count(*) filter (where not is_timed and net_amount is distinct from 0) over (partition by deal_id) + seeded as uncertain
+          + count(*) filter (where not is_timed and net_amount is distinct from 0) over (partition by deal_id)
+            + seeded as uncertain
       from of_deals`;
   };
   return sql`
@@ -199,8 +219,12 @@ function ordersBefore({ returnWindowDays }: StatementRules): RawBuilder<unknown>
       select a.*, date_trunc('month', a.ordered_on + ${returnWindowDays}::integer) as month, d.seeded
       from (
         select t.deal_id, (
-          select count(*) from ledger.entries e where e.deal_id = t.deal_id and e.effect = 'referral' and e.state = 'accepted' and e.attempt = 0) as seeded
-        from (select distinct a.deal_id from candidates c join accepted a using (entry_id) where c.tier is not null) t) d
+          select count(*)
+          from ledger.entries e
+          where e.deal_id = t.deal_id and e.effect = 'referral' and e.state = 'accepted'
+            and e.attempt = 0) as seeded
+        from (select distinct a.deal_id from candidates c join accepted a using (entry_id)
+          where c.tier is not null) t) d
       join accepted a using (deal_id)
     )
     ${counted('month')} union all ${counted('all')}`;

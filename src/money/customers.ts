@@ -36,8 +36,8 @@ export function customerHistory(
       from jsonb_each_text(${toJsonParameter(customersSince)}::jsonb) as d
     ),
     known as (
-      select o.source, date_trunc('month', ${orderedAt('o')} at time zone ${timeZone}) as month, count(*) as orders,
-        count(o.customer_key) as keyed
+      select o.source, date_trunc('month', ${orderedAt('o')} at time zone ${timeZone}) as month,
+        count(*) as orders, count(o.customer_key) as keyed
       from intake.orders o join declared d on d.source = o.source and ${orderedAt('o')} >= d.since
       where o.is_current group by 1, 2
     ),
@@ -46,7 +46,8 @@ export function customerHistory(
       from declared d
       left join (select source, max(month) as month from known group by 1) l on l.source = d.source
       cross join lateral generate_series(
-        date_trunc('month', d.since at time zone ${timeZone}), coalesce(l.month, date_trunc('month', d.since at time zone ${timeZone})),
+        date_trunc('month', d.since at time zone ${timeZone}),
+        coalesce(l.month, date_trunc('month', d.since at time zone ${timeZone})),
         interval '1 month') as m(month)
       left join known k on k.source = d.source and k.month = m.month
       where coalesce(k.keyed, 0) * 2 <= coalesce(k.orders, 0)
@@ -66,17 +67,23 @@ export function customerHistory(
 export function customerOf(o: string, h: string): RawBuilder<unknown> {
   const earlier = sql`
         select from intake.orders p
-        where p.customer_key = ${sql.ref(`${o}.customer_key`)} and p.is_current and ${isSealed('p')} and not ${isNoOrder('p')}`;
+        where p.customer_key = ${sql.ref(`${o}.customer_key`)} and p.is_current and ${isSealed('p')}
+          and not ${isNoOrder('p')}`;
   const isSameId = sql`ledger.fold_order_id(p.order_id) = ledger.fold_order_id(${sql.ref(`${o}.order_id`)})`;
   return sql`
-    case when ${sql.ref(`${o}.customer_key`)} is null or coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}) is null then null
+    case
+      when ${sql.ref(`${o}.customer_key`)} is null
+        or coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}) is null then null
       when exists (${earlier}
-          and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt(o)}, ${sql.ref(`${o}.source`)}, ${sql.ref(`${o}.order_id`)})
+          and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt(o)}, ${sql.ref(`${o}.source`)},
+            ${sql.ref(`${o}.order_id`)})
           and not ${isSameId})
         then 'returning'
       when exists (${earlier}
-          and ${orderedAt('p')} < ${orderedAt(o)} and p.source <> ${sql.ref(`${o}.source`)} and ${isSameId}) then null
-      when ${orderedAt(o)} >= ${sql.ref(`${h}.since`)} and ${orderedAt(o)} < coalesce(${sql.ref(`${h}.until`)}, 'infinity') then 'new' end`;
+          and ${orderedAt('p')} < ${orderedAt(o)} and p.source <> ${sql.ref(`${o}.source`)} and ${isSameId})
+            then null
+      when ${orderedAt(o)} >= ${sql.ref(`${h}.since`)}
+        and ${orderedAt(o)} < coalesce(${sql.ref(`${h}.until`)}, 'infinity') then 'new' end`;
 }
 
 /** Condition: the file of version `o` was read to its end. */

@@ -57,7 +57,8 @@ export async function findKept(
   { month, rules }: { readonly month: string; readonly rules: StatementRules },
 ): Promise<Kept | null> {
   const state = await rowOf<{ is_usable: boolean; changes: number }>(trx)`
-    select r.rules_hash = ${hashRules(rules)} and not exists (select from ops.statements s where s.month >= ${`${month}-01`}::date) as is_usable,
+    select r.rules_hash = ${hashRules(rules)}
+      and not exists (select from ops.statements s where s.month >= ${`${month}-01`}::date) as is_usable,
       (select count(*)::integer from (${changedEntries} limit ${MAX_CHANGES + 1}::integer) c) as changes
     from reporting.earning_rules r`;
   if (state?.is_usable !== true || state.changes > MAX_CHANGES) return null;
@@ -70,7 +71,8 @@ const changedEntries = sql`
   union all
   select e.entry_id
   from (select distinct collab_id from reporting.changed_earnings where collab_id is not null) c
-  cross join lateral (select e.entry_id from reporting.order_earnings e where e.collab_id = c.collab_id offset 0) e`;
+  cross join lateral (select e.entry_id from reporting.order_earnings e
+    where e.collab_id = c.collab_id offset 0) e`;
 
 /**
  * SQL: common table expressions, the last of which, `orders`, has what each order has earned, in the columns of
@@ -92,7 +94,8 @@ export function keptOrders(
     ${changedOrders(rules)},
     orders as not materialized (
       ${stored} and k.entry_id not in (select entry_id from changed)
-      union all select ${keptColumns('l')}, l.closed_amount, l.standing from live l where l.standing <> 'settled' ${ofDeal}
+      union all select ${keptColumns('l')}, l.closed_amount, l.standing from live l
+      where l.standing <> 'settled' ${ofDeal}
     )`;
 }
 
@@ -105,7 +108,11 @@ export function changedOrders(rules: StatementRules): RawBuilder<unknown> {
       select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
       from earnings e
       left join lateral (
-        select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true
+        select sum(l.amount) as amount
+        from ops.statement_lines l
+        where l.subject = e.subject
+        having count(*) > 0) c
+          on true
     )`;
 }
 
@@ -235,7 +242,11 @@ async function keepStep(trx: DatabaseTransaction, rules: StatementRules): Promis
     select ${keptColumns('e')}, c.amount as closed_amount, ${standingOf(sql`e`, sql`c.amount`)} as standing
     from earnings e
     left join lateral (
-      select sum(l.amount) as amount from ops.statement_lines l where l.subject = e.subject having count(*) > 0) c on true`;
+      select sum(l.amount) as amount
+      from ops.statement_lines l
+      where l.subject = e.subject
+      having count(*) > 0) c
+        on true`;
   await moveOrders(trx);
   await addToSums(trx);
   await noteReturns(trx);
@@ -247,12 +258,14 @@ async function takeChanges(trx: DatabaseTransaction): Promise<number> {
   await execute(trx)`
     with taken as (
       delete from reporting.changed_earnings
-      where change_no = any (array(select change_no from reporting.changed_earnings where collab_id is not null))
+      where change_no = any (array(select change_no from reporting.changed_earnings
+          where collab_id is not null))
       returning collab_id
     )
     insert into reporting.changed_earnings (entry_id)
     select e.entry_id from (select distinct collab_id from taken) t
-    cross join lateral (select e.entry_id from reporting.order_earnings e where e.collab_id = t.collab_id offset 0) e`;
+    cross join lateral (select e.entry_id from reporting.order_earnings e
+      where e.collab_id = t.collab_id offset 0) e`;
   await execute(trx)`create temporary table taken_earnings (entry_id bigint) on commit drop`;
   return countOf(trx)`
     with taken as (
@@ -295,7 +308,10 @@ async function moveOrders(trx: DatabaseTransaction): Promise<void> {
     where entry_id = any (array(select entry_id from pg_temp.moved_earnings where sign = -1))`;
   await execute(trx)`
     insert into reporting.order_earnings (${keptColumns()}, closed_amount, standing)
-    select ${keptColumns('m')}, closed_amount, standing from pg_temp.moved_earnings m where sign = 1 order by entry_id`;
+    select ${keptColumns('m')}, closed_amount, standing
+    from pg_temp.moved_earnings m
+    where sign = 1
+    order by entry_id`;
 }
 
 /**
@@ -309,13 +325,15 @@ async function noteReturns(trx: DatabaseTransaction): Promise<void> {
     select distinct s.deal_id, date_trunc('month', s.day_utc)::date
     from (
       select entry_id from pg_temp.moved_earnings
-      group by entry_id, ordered_on, currency, brand_id, influencer_handle, sent_amount, net_amount, rate_percent, earned_amount
+      group by entry_id, ordered_on, currency, brand_id, influencer_handle, sent_amount, net_amount,
+        rate_percent, earned_amount
       having sum(sign) <> 0) m
     cross join lateral (
       select t.job, t.source, t.order_id from intake.attributions t where t.entry_id = m.entry_id offset 0) t
     cross join lateral (
       select s.deal_id, s.day_utc from reporting.order_dispositions s
-      where s.job = t.job and s.source = t.source and s.order_id = t.order_id and s.disposition = 'accepted' offset 0) s
+      where s.job = t.job and s.source = t.source and s.order_id = t.order_id
+        and s.disposition = 'accepted' offset 0) s
     where s.deal_id is not null`,
   );
 }
@@ -323,24 +341,28 @@ async function noteReturns(trx: DatabaseTransaction): Promise<void> {
 /** Adds the differences to the sums. They are exact, so sums do not drift away from their parts. */
 async function addToSums(trx: DatabaseTransaction): Promise<void> {
   const sums = sql`
-    sum(sign) as orders, sum(sign * coalesce(net_amount, 0)) as net, sum(sign * coalesce(earned_amount, 0)) as earned,
-    sum(sign * coalesce(closed_amount, 0)) as closed
+    sum(sign) as orders, sum(sign * coalesce(net_amount, 0)) as net,
+    sum(sign * coalesce(earned_amount, 0)) as earned, sum(sign * coalesce(closed_amount, 0)) as closed
     from pg_temp.moved_earnings where standing <> 'settled'`;
   const added = sql`
     orders = s.orders + excluded.orders, net_amount = s.net_amount + excluded.net_amount,
-    earned_amount = s.earned_amount + excluded.earned_amount, closed_amount = s.closed_amount + excluded.closed_amount`;
-  const differs = sql`sum(sign) <> 0 or sum(sign * coalesce(net_amount, 0)) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
+    earned_amount = s.earned_amount + excluded.earned_amount,
+    closed_amount = s.closed_amount + excluded.closed_amount`;
+  const differs = sql`
+    sum(sign) <> 0 or sum(sign * coalesce(net_amount, 0)) <> 0 or sum(sign * coalesce(earned_amount, 0)) <> 0
     or sum(sign * coalesce(closed_amount, 0)) <> 0`;
   await execute(trx)`
-    insert into reporting.deal_earnings as s (deal_id, currency, standing, ordered_month, due_month, influencer_handle, orders, net_amount,
-      earned_amount, closed_amount)
-    select coalesce(deal_id, ''), currency, standing, date_trunc('month', ordered_on)::date, date_trunc('month', due_on)::date,
-      coalesce(influencer_handle, ''), ${sums}
+    insert into reporting.deal_earnings as s (deal_id, currency, standing, ordered_month, due_month,
+      influencer_handle, orders, net_amount, earned_amount, closed_amount)
+    select coalesce(deal_id, ''), currency, standing, date_trunc('month', ordered_on)::date,
+      date_trunc('month', due_on)::date, coalesce(influencer_handle, ''), ${sums}
     group by 1, 2, 3, 4, 5, 6 having ${differs}
-    on conflict (deal_id, currency, standing, ordered_month, due_month, influencer_handle) do update set ${added}`;
+    on conflict (deal_id, currency, standing, ordered_month, due_month,
+      influencer_handle) do update set ${added}`;
   await trx.deleteFrom('reporting.deal_earnings').where('orders', '=', '0').execute();
   await execute(trx)`
-    insert into reporting.earning_days as s (currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount)
+    insert into reporting.earning_days as s (currency, standing, ordered_on, due_on, orders, net_amount,
+      earned_amount, closed_amount)
     select currency, standing, ordered_on, due_on, ${sums}
     group by 1, 2, 3, 4 having ${differs}
     on conflict (currency, standing, ordered_on, due_on) do update set ${added}`;

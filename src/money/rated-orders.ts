@@ -47,21 +47,31 @@ export function ratedOrders(
     ),
     changes as (
       select d.*, v.currency as stated_in from ledger.adjustments d
-      left join lateral (select v.currency from intake.orders v where v.order_version_id = d.order_version_id limit 1) v on true
+      left join lateral (select v.currency from intake.orders v where v.order_version_id = d.order_version_id
+        limit 1) v
+        on true
       where ${isOwnAdjustment('d')} ${only(sql`d.entry_id`)}
     ),
     accepted as materialized (
-      select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
-        e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount, ${NET_AMOUNT} as net_amount,
+      select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed,
+        (o.ordered_at at time zone ${timeZone})::date as ordered_on,
+        e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount,
+        ${NET_AMOUNT} as net_amount,
         -- Of a decision that names no winner any more, and of a code that was not sent, the rate of a code is unknown.
-        case when o.winner is not null then o.codes_folded[o.winner:o.winner] when o.outcome = 'held' then o.codes_folded end as codes,
+        case when o.winner is not null then o.codes_folded[o.winner:o.winner]
+          when o.outcome = 'held' then o.codes_folded end as codes,
         case when o.matched_by = 'code' and o.winner is null then 'lost' when o.outcome = 'held' then 'held'
           when a.kind = 'reattributed' and o.matched_by = 'code'
-            and not o.matched_value = any (string_to_array(coalesce(e.body::json ->> 'order_discount_codes_used', ''), ', ')) then 'lost'
+            and not o.matched_value = any (string_to_array(coalesce(e.body::json
+                  ->> 'order_discount_codes_used',
+                  ''),
+                ', '))
+              then 'lost'
           else 'known' end as code_is
       from ledger.entries e
       join (
-        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by, t.matched_value, u.revenue, v.ordered_at, v.is_timed, v.currency,
+        select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by,
+          t.matched_value, u.revenue, v.ordered_at, v.is_timed, v.currency,
           v.total, v.refunded, v.cancelled_at, v.replaces, v.codes_folded,
           case when t.matched_by = 'code' then array_position(v.codes, t.matched_value) end as winner
         from intake.attributions t
@@ -73,17 +83,23 @@ export function ratedOrders(
         select distinct on (entry_id) entry_id, adjustment_id, kind, old_amount, new_amount
         from changes join ledger.entries s using (entry_id)
         -- What is credited no longer, or was returned, comes to nothing in each currency.
-        where kind <> 'held' and (coalesce(stated_in, s.currency) = s.currency or new_amount = 0 or coalesce(new_amount::text, new_body_hash) is null)
+        where kind <> 'held'
+          and (coalesce(stated_in, s.currency) = s.currency or new_amount = 0
+            or coalesce(new_amount::text, new_body_hash) is null)
         order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
       left join (
-        select distinct on (entry_id) entry_id, adjustment_id, new_amount from changes where kind = 'held' order by entry_id, adjustment_id desc
+        select distinct on (entry_id) entry_id, adjustment_id, new_amount
+        from changes
+        where kind = 'held'
+        order by entry_id, adjustment_id desc
       ) h on h.entry_id = e.entry_id and h.adjustment_id > coalesce(a.adjustment_id, 0)
       -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
       where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0 ${only(sql`e.entry_id`)}
     ),
     coded as (
-      select a.entry_id, (array_agg(s.rates[p.part] order by s.lines[p.part]))[1] as rate, min(s.lines[p.part]) as line
+      select a.entry_id, (array_agg(s.rates[p.part] order by s.lines[p.part]))[1] as rate,
+        min(s.lines[p.part]) as line
       from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
       join schedules s on s.code = a.code
       cross join lateral (select width_bucket(a.ordered_on, s.since) as part) p
@@ -94,7 +110,8 @@ export function ratedOrders(
     ${servedRates({ areAll: entries === null })},
     rated as (
       select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on, w.why,
-        case when w.why is null then r.rate end as order_rate, case when w.why is null then x.flat end as flat,
+        case when w.why is null then r.rate end as order_rate,
+        case when w.why is null then x.flat end as flat,
         case when w.why is null then r.rate_from end as rate_from,
         case when w.why is null and r.line is not null then array[r.line] end as order_lines
       from accepted a
@@ -104,24 +121,32 @@ export function ratedOrders(
       left join ${hasChosen ? sql`chosen_terms` : NOTHING_CHOSEN} x on x.entry_id = a.entry_id
       cross join lateral (
         select width_bucket(a.ordered_on, d.since) as part, s.rates[v.part] as by_service,
-          true = any (s.unsure[v.first_part:v.last_part]) or true = any (s.told[v.first_part + 1:v.last_part]) as is_unsure
+          true = any (s.unsure[v.first_part:v.last_part])
+            or true = any (s.told[v.first_part + 1:v.last_part]) as is_unsure
         from (
           select b.part, case when a.is_timed then b.part else 1 end as first_part,
             case when not a.is_timed then cardinality(s.since)
               -- A day alone: the order was placed before or after a change of that day.
-              when (a.ordered_at at time zone ${timeZone})::time = '00:00' then width_bucket(a.ordered_at + interval '1 day', s.since)
+              when (a.ordered_at at time zone ${timeZone})::time = '00:00'
+                then width_bucket(a.ordered_at + interval '1 day', s.since)
               else b.part end as last_part
           from (select width_bucket(a.ordered_at, s.since) as part) b) v) p
       cross join lateral (
-        select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service) else x.rate end as rate,
+        select case when x.entry_id is null then coalesce(c.rate, d.rates[p.part], p.by_service)
+          else x.rate end as rate,
           case when x.by_code or x.entry_id is null and c.rate is not null then 'code'
-            when x.entry_id is not null or d.rates[p.part] is not null then 'deal' when p.by_service is not null then 'service' end as rate_from,
+            when x.entry_id is not null or d.rates[p.part] is not null then 'deal'
+            when p.by_service is not null then 'service' end as rate_from,
           coalesce(x.line, c.line, d.lines[p.part]) as line) r
       cross join lateral (
         select case
-          when a.code_is = 'lost' and ${terms.some((row) => row.codeFolded !== null && statesRate(row))} then 'unknown_rate'
-          when a.code_is = 'held' and (c.rate is not null or x.by_code or a.codes && ${codesOfProducts}::text[]) then 'unknown_rate'
-          when p.is_unsure and x.entry_id is null and c.rate is null and d.rates[p.part] is null then 'unknown_change' else x.why end as why) w
+          when a.code_is = 'lost'
+            and ${terms.some((row) => row.codeFolded !== null && statesRate(row))} then 'unknown_rate'
+          when a.code_is = 'held'
+            and (c.rate is not null or x.by_code or a.codes && ${codesOfProducts}::text[]) then 'unknown_rate'
+          when p.is_unsure and x.entry_id is null and c.rate is null
+            and d.rates[p.part] is null then 'unknown_change'
+          else x.why end as why) w
     ),
     ${products.length > 0 || terms.some(({ excludedSkus }) => excludedSkus.length > 0) ? linedOrders(products) : NOTHING_LINED},
     uncapped as (
@@ -130,12 +155,15 @@ export function ratedOrders(
         case when r.net_amount = r.excluded_amount then 0
           when r.excluded_amount is null then null
           when r.flat is not null then r.flat
-          else round((coalesce(r.rest_amount, r.net_amount - r.excluded_amount) * r.order_rate + r.product_rates) / 100, ${DIGITS_OF_ORDER}) end as uncapped_amount
+          else round((coalesce(r.rest_amount, r.net_amount - r.excluded_amount) * r.order_rate
+              + r.product_rates) / 100,
+            ${DIGITS_OF_ORDER}) end as uncapped_amount
       from lined r
     ),
     ${caps.length > 0 ? sql`${cappedOrders(caps)},` : sql``}
     earnings as (
-      select 'order:' || entry_id as subject, r.*, ${caps.length > 0 ? sql`` : sql`uncapped_amount as earned_amount, rate_lines as terms_lines,`}
+      select 'order:' || entry_id as subject, r.*,
+        ${caps.length > 0 ? sql`` : sql`uncapped_amount as earned_amount, rate_lines as terms_lines,`}
         coalesce(why, case when coalesce(order_rate, flat) is null then 'unknown_rate'
           when excluded_amount is null then 'unknown_lines' else 'unknown_currency' end) as unknown_why
       from ${caps.length > 0 ? sql`capped` : sql`uncapped`} r
@@ -153,27 +181,37 @@ function cappedOrders(rows: readonly Terms[]): RawBuilder<unknown> {
   }));
   return sql`
     caps as materialized (
-      select * from jsonb_to_recordset(${toJsonParameter(caps)}::jsonb) as c (line integer, deal_id text, currency text, cap numeric,
-        valid_from date, valid_to date)
+      select *
+      from jsonb_to_recordset(${toJsonParameter(caps)}::jsonb) as c (line integer, deal_id text,
+        currency text, cap numeric, valid_from date, valid_to date)
     ),
     capped as (
-      select u.*, e.earned_amount, case when e.earned_amount < u.uncapped_amount and c.line <> all (coalesce(u.rate_lines, '{}')) then u.rate_lines || c.line else u.rate_lines end as terms_lines
+      select u.*, e.earned_amount,
+        case
+          when e.earned_amount < u.uncapped_amount
+            and c.line <> all (coalesce(u.rate_lines, '{}')) then u.rate_lines || c.line
+          else u.rate_lines end as terms_lines
       from (
         select u.*, coalesce(sum(uncapped_amount) over (
-          partition by deal_id, currency, date_trunc('month', due_on) order by ${IN_TURN}), 0) as earned_before
+          partition by deal_id, currency, date_trunc('month', due_on) order by ${IN_TURN}),
+          0) as earned_before
         from uncapped u) u
-      left join caps c on c.deal_id = u.deal_id and c.currency = u.currency and u.due_on between c.valid_from and c.valid_to
+      left join caps c on c.deal_id = u.deal_id and c.currency = u.currency
+        and u.due_on between c.valid_from and c.valid_to
       cross join lateral (
         -- least() passes over a null: what is unknown stays unknown.
         select case when u.uncapped_amount is null then null
-          when u.uncapped_amount = 0 or c.line is not null then least(u.uncapped_amount, greatest(0, c.cap - u.earned_before))
+          when u.uncapped_amount = 0
+            or c.line is not null then least(u.uncapped_amount, greatest(0, c.cap - u.earned_before))
           when not exists (
-            select from caps o where o.deal_id = u.deal_id and u.due_on between o.valid_from and o.valid_to) then u.uncapped_amount end as earned_amount) e
+            select from caps o where o.deal_id = u.deal_id and u.due_on between o.valid_from and o.valid_to)
+              then u.uncapped_amount end as earned_amount) e
     )`;
 }
 
 const NOTHING_CHOSEN = sql`(
-  select null::bigint as entry_id, null::integer as line, null::numeric as rate, null::numeric as flat, null::boolean as by_code, null::text as why
+  select null::bigint as entry_id, null::integer as line, null::numeric as rate, null::numeric as flat,
+    null::boolean as by_code, null::text as why
   where false)`;
 
 /** Number of decimals, for currencies that do not have two. */
@@ -187,7 +225,8 @@ const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.cu
 
 /** The amount that was sent, or that of the last adjustment. While an order is held, it comes to no more than before. */
 const AMOUNT = sql`least(
-  case when a.entry_id is null then e.amount when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
+  case when a.entry_id is null then e.amount
+    when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
     else coalesce(a.new_amount, 0) end,
   case when h.new_amount > 0 then h.new_amount end)`;
 
@@ -197,7 +236,8 @@ const REFUNDED = sql`
     with recursive earlier as (
       select v.currency, v.refunded, v.replaces from intake.orders v where v.order_version_id = o.replaces
       union all
-      select v.currency, v.refunded, v.replaces from earlier x join intake.orders v on v.order_version_id = x.replaces
+      select v.currency, v.refunded, v.replaces
+      from earlier x join intake.orders v on v.order_version_id = x.replaces
       where x.currency <> e.currency
     )
     select coalesce(refunded, 0) from earlier where currency = e.currency limit 1) end`;
@@ -214,11 +254,15 @@ const NET_AMOUNT = sql`
     when ${AMOUNT} > ${REFUNDED} then ${AMOUNT} - ${REFUNDED}
     when ${AMOUNT} <= ${REFUNDED} then 0 end`;
 
-const VERSION = sql`coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, coalesce(v.placed_at, v.paid_at) is not null as is_timed, v.currency, v.total, v.refunded, v.cancelled_at,
+const VERSION = sql`
+  coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at,
+  coalesce(v.placed_at, v.paid_at) is not null as is_timed, v.currency, v.total, v.refunded, v.cancelled_at,
   v.replaces, v.codes, v.codes_folded`;
 
 /** The version `v` of each order. A join reads them all in a third of the time of as many look-ups. */
-const EVERY_VERSION = sql`join (select v.order_version_id, ${VERSION} from intake.orders v) v on v.order_version_id = t.order_version_id`;
+const EVERY_VERSION = sql`
+  join (select v.order_version_id, ${VERSION} from intake.orders v) v
+    on v.order_version_id = t.order_version_id`;
 
 /** The same for a few of the orders. */
 const VERSION_BY_KEY = sql`cross join lateral (
@@ -226,7 +270,8 @@ const VERSION_BY_KEY = sql`cross join lateral (
 
 const NOTHING_LINED = sql`
   lined as (
-    select r.*, 0::numeric as excluded_amount, null::numeric as rest_amount, 0::numeric as product_rates, order_rate as rate_percent,
+    select r.*, 0::numeric as excluded_amount, null::numeric as rest_amount, 0::numeric as product_rates,
+      order_rate as rate_percent,
       order_lines as rate_lines from rated r)`;
 
 /** Condition: a SKU of the terms stands for the one of an order line. */
@@ -259,19 +304,22 @@ function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
   }));
   return sql`
   products as materialized (
-    select * from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as p (line integer, deal_id text, code text, rate numeric, skus text[],
-      valid_from date, valid_to date)
+    select *
+    from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as p (line integer, deal_id text, code text,
+      rate numeric, skus text[], valid_from date, valid_to date)
   ),
   product_rows as (
     select entry_id, jsonb_agg(jsonb_build_array(line, rate, skus) order by by_code desc, line desc) as rows
     from (
-      select r.entry_id, true as by_code, p.line, p.rate, p.skus from (select r.*, unnest(codes) as code from rated r) r
+      select r.entry_id, true as by_code, p.line, p.rate, p.skus
+      from (select r.*, unnest(codes) as code from rated r) r
       join products p on p.code = r.code and r.ordered_on between p.valid_from and p.valid_to
       where r.flat is null and (r.rate_from is distinct from 'code' or p.line > r.order_lines[1])
       union all
       select r.entry_id, false, p.line, p.rate, p.skus from rated r
       join products p on p.deal_id = r.deal_id and r.ordered_on between p.valid_from and p.valid_to
-      where r.flat is null and r.rate_from is distinct from 'code' and p.line > coalesce(r.order_lines[1], 0)) p
+      where r.flat is null and r.rate_from is distinct from 'code'
+        and p.line > coalesce(r.order_lines[1], 0)) p
     group by entry_id
   ),
   excluded as (
@@ -279,11 +327,14 @@ function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
     from (
       select a.entry_id, a.ordered_on, s.* from accepted a join schedules s on s.deal_id = a.deal_id
       union all
-      select a.entry_id, a.ordered_on, s.* from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
+      select a.entry_id, a.ordered_on, s.*
+      from (select entry_id, ordered_on, unnest(codes) as code from accepted) a
       join schedules s on s.code = a.code
       union all
       -- At most one row, for everybody.
-      select a.entry_id, a.ordered_on, s.* from accepted a cross join schedules s where s.deal_id is null and s.code is null
+      select a.entry_id, a.ordered_on, s.*
+      from accepted a cross join schedules s
+      where s.deal_id is null and s.code is null
     ) s
     cross join lateral jsonb_array_elements_text(s.skus -> (width_bucket(s.ordered_on, s.since) - 1)) as sku
     group by entry_id
@@ -295,24 +346,33 @@ function linedOrders(products: readonly Terms[]): RawBuilder<unknown> {
         when l.all_lines is null or p.rows is not null and l.has_unnamed then null
         when l.has_only_excluded then r.net_amount
         when l.all_lines = 0 then 0
-        else least(r.net_amount, round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines, ${DIGITS_OF_ORDER})) end as excluded_amount,
-      case when l.product_rows is not null then r.net_amount * coalesce(l.rest_lines, 0) / nullif(l.all_lines, 0) end as rest_amount,
+        else least(r.net_amount,
+          round(r.net_amount * coalesce(l.excluded_lines, 0) / l.all_lines,
+            ${DIGITS_OF_ORDER})) end as excluded_amount,
+      case
+        when l.product_rows is not null
+          then r.net_amount * coalesce(l.rest_lines, 0) / nullif(l.all_lines, 0) end as rest_amount,
       coalesce(r.net_amount * l.product_rates / nullif(l.all_lines, 0), 0) as product_rates,
-      case when l.product_rows is null then r.order_rate end as rate_percent, r.order_lines || l.product_rows as rate_lines
+      case when l.product_rows is null then r.order_rate end as rate_percent,
+      r.order_lines || l.product_rows as rate_lines
     from rated r
     left join excluded x on x.entry_id = r.entry_id
     left join product_rows p on p.entry_id = r.entry_id
     left join lateral (
       select o.lines from intake.orders o
-      where (x.skus is not null or p.rows is not null) and o.order_version_id = r.order_version_id limit 1) v on true
+      where (x.skus is not null or p.rows is not null) and o.order_version_id = r.order_version_id limit 1) v
+        on true
     left join lateral (
-      select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines, bool_and(is_excluded) as has_only_excluded,
-        bool_or(coalesce(sku, '') = '') as has_unnamed, sum(amount) filter (where product is null and not is_excluded) as rest_lines,
-        sum(amount * (product ->> 1)::numeric) as product_rates, array_agg(distinct (product ->> 0)::integer) filter (where product is not null) as product_rows
+      select sum(amount) as all_lines, sum(amount) filter (where is_excluded) as excluded_lines,
+        bool_and(is_excluded) as has_only_excluded, bool_or(coalesce(sku, '') = '') as has_unnamed,
+        sum(amount) filter (where product is null and not is_excluded) as rest_lines,
+        sum(amount * (product ->> 1)::numeric) as product_rates,
+        array_agg(distinct (product ->> 0)::integer) filter (where product is not null) as product_rows
       from (
         select e.*, case when not is_excluded then (
             select p.product from jsonb_array_elements(p.rows) with ordinality as p(product, place)
-            where exists (select from jsonb_array_elements_text(p.product -> 2) as s(sku) where ${isSku(sql`s.sku`)})
+            where exists (select from jsonb_array_elements_text(p.product -> 2) as s(sku)
+              where ${isSku(sql`s.sku`)})
             order by p.place limit 1) end as product
         from (
           select line, line ->> 0 as sku, (line ->> 1)::numeric as amount,

@@ -69,11 +69,14 @@ export async function readCreatorStatement(
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);
   const names = await rowsOf<{ entryId: string; name: string }>(db)`
     select e.entry_id as "entryId", max(o.order_name) as name
-    from ledger.entries e join intake.orders o on o.source = e.source and o.order_id = e.order_id and o.is_current
+    from ledger.entries e
+      join intake.orders o on o.source = e.source and o.order_id = e.order_id and o.is_current
     where e.entry_id = any(${entryIds}::bigint[]) and o.order_name is not null group by 1`;
   const corrected = lines.flatMap(({ kind, subject }) => (kind === 'correction' ? subject : []));
   const earlier = await rowsOf<Earlier>(db)`
-    select distinct on (l.subject) l.subject, l.net_amount::numeric(18,4)::text as "netAmount", trim_scale(l.rate_percent)::text as "ratePercent"
+    select distinct
+      on (l.subject) l.subject, l.net_amount::numeric(18,4)::text as "netAmount",
+      trim_scale(l.rate_percent)::text as "ratePercent"
     from ops.statement_lines l join ops.statements s using (statement_id)
     where l.subject = any(${corrected}::text[]) and s.month < ${`${month}-01`}::date
     order by l.subject, s.month desc`;

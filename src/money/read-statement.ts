@@ -44,19 +44,25 @@ export function linesOf(
     with ${kept === null ? computedOrders(rules, { month, dealId }) : keptOrders(rules, { kept, dealId })},
     ${feesOf(rules, { month, dealId })},
     texts as materialized (
-      select t.line, concat('line ', t.line, ': ', t.text) as said from jsonb_to_recordset(${toJsonParameter(texts)}::jsonb) as t (line integer, text text)
+      select t.line, concat('line ', t.line, ': ', t.text) as said
+      from jsonb_to_recordset(${toJsonParameter(texts)}::jsonb) as t (line integer, text text)
     ),
     found as (
       select l.*, case when cardinality(l.terms_lines) > 1 then (
-          select string_agg(t.said, '; ' order by t.line) from texts t where t.line = any (l.terms_lines)) else t.said end as terms_text
+          select string_agg(t.said, '; ' order by t.line) from texts t where t.line = any (l.terms_lines))
+            else t.said end as terms_text
       from (
-        select case standing when 'new' then 'order' else 'correction' end as kind, 'order:' || entry_id as subject, entry_id, source,
-          order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle, currency, sent_amount, net_amount,
-          nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, terms_lines, earned_amount, coalesce(closed_amount, 0) as closed_before
+        select case standing when 'new' then 'order' else 'correction' end as kind,
+          'order:' || entry_id as subject, entry_id, source,
+          order_platform, order_id, ordered_on, due_on, deal_id, collab_id, brand_id, influencer_handle,
+          currency, sent_amount, net_amount,
+          nullif(excluded_amount, 0) as excluded_amount, rate_percent, rate_from, terms_lines, earned_amount,
+          coalesce(closed_amount, 0) as closed_before
         from orders
         where standing in ('new', 'correction') and (due_on <= ${lastDay(month)} or standing = 'correction')
         union all
-        select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id, influencer_handle, currency, null, null, null, null, null,
+        select kind, subject, null, null, null, null, null, due_on, deal_id, null, brand_id,
+          influencer_handle, currency, null, null, null, null, null,
           case when line is not null then array[line] end, earned_amount, closed_before
         from fee_lines) l
       left join texts t on t.line = l.terms_lines[1]
@@ -89,17 +95,23 @@ export function minimumsOf({ terms }: StatementRules, month: string): readonly M
 function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
   if (minimums.length === 0)
     return sql`
-      carried as (select null as deal_id, null as currency, null as influencer_handle, null::numeric as amount, null::numeric as minimum where false),
+      carried as (select null as deal_id, null as currency, null as influencer_handle,
+        null::numeric as amount, null::numeric as minimum
+        where false),
       lines as (select * from found)`;
   return sql`
     minimums as materialized (
-      select * from jsonb_to_recordset(${toJsonParameter(minimums)}::jsonb) as m (deal_id text, currency text, minimum numeric)
+      select *
+      from jsonb_to_recordset(${toJsonParameter(minimums)}::jsonb) as m (deal_id text, currency text,
+        minimum numeric)
     ),
     carried as materialized (
       select f.*, coalesce(own.minimum, every.minimum) as minimum
       from (
         select deal_id, currency,
-          case when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1 then min(nullif(influencer_handle, '')) end as influencer_handle,
+          case
+            when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1
+              then min(nullif(influencer_handle, '')) end as influencer_handle,
           sum(earned_amount - closed_before) as amount from found
         where deal_id is not null and earned_amount <> closed_before group by 1, 2) f
       left join minimums own on own.deal_id = f.deal_id and own.currency = f.currency
@@ -107,13 +119,16 @@ function carriedLines(minimums: readonly Minimum[]): RawBuilder<unknown> {
       where f.amount >= 0 and f.amount < coalesce(own.minimum, every.minimum)
     ),
     lines as (
-      select f.* from found f where not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)
+      select f.*
+      from found f
+      where not exists (select from carried c where c.deal_id = f.deal_id and c.currency = f.currency)
     )`;
 }
 
 /** The columns of `Carried`, of `carried`. */
 export const carriedColumns = sql`
-  deal_id as "dealId", influencer_handle as "influencerHandle", currency, amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum`;
+  deal_id as "dealId", influencer_handle as "influencerHandle", currency,
+  amount::numeric(18,4)::text as amount, minimum::numeric(18,4)::text as minimum`;
 
 /** Reads what is carried forward. @param lines `linesOf` of the month. */
 export function readCarried(db: Database, lines: RawBuilder<unknown>): Promise<readonly Carried[]> {
@@ -131,13 +146,16 @@ function computedOrders(
   { month, dealId }: { readonly month: string; readonly dealId: string | null },
 ): RawBuilder<unknown> {
   const ofDeal = sql`
-    wanted as materialized (select entry_id from ledger.entries where deal_id = ${dealId} and effect = 'referral' and state = 'accepted'),
+    wanted as materialized (select entry_id from ledger.entries
+      where deal_id = ${dealId} and effect = 'referral' and state = 'accepted'),
     ${ratedOrders(rules, sql`select entry_id from wanted`)}`;
   return sql`
     ${dealId === null ? ratedOrders(rules) : ofDeal},
     closed_orders as (
-      select l.entry_id, sum(l.amount) as amount from ops.statement_lines l join ops.statements s using (statement_id)
-      where s.month < ${`${month}-01`}::date and l.entry_id is not null and (${dealId}::text is null or l.deal_id = ${dealId})
+      select l.entry_id, sum(l.amount) as amount
+      from ops.statement_lines l join ops.statements s using (statement_id)
+      where s.month < ${`${month}-01`}::date and l.entry_id is not null
+        and (${dealId}::text is null or l.deal_id = ${dealId})
       group by l.entry_id
     ),
     orders as (
@@ -160,42 +178,54 @@ export function feesOf(rules: StatementRules, { month, dealId = null }: Wanted):
   );
   return sql`
     fees as (
-      select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':', "validFrom") as subject, "validFrom" as due_on,
+      select concat('fee:', coalesce('deal ' || "dealId", 'code ' || "codeFolded"), ':',
+        "validFrom") as subject,
+        "validFrom" as due_on,
         "dealId" as deal_id, "codeFolded" as code, currency, "fixedFee" as earned_amount, line
       from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb)
-        as f (line integer, "dealId" text, "codeFolded" text, "validFrom" date, currency text, "fixedFee" numeric)
+        as f (line integer, "dealId" text, "codeFolded" text, "validFrom" date, currency text,
+          "fixedFee" numeric)
     ),
     closed_lines as materialized (
       select l.* from ops.statement_lines l join ops.statements s using (statement_id)
-      where s.month < ${`${month}-01`}::date and l.entry_id is null and (${dealId}::text is null or l.deal_id = ${dealId})
+      where s.month < ${`${month}-01`}::date and l.entry_id is null
+        and (${dealId}::text is null or l.deal_id = ${dealId})
     ),
     closed_fees as (
-      select subject, currency, sum(amount) as amount, min(due_on) as due_on, min(deal_id) as deal_id from closed_lines group by 1, 2
+      select subject, currency, sum(amount) as amount, min(due_on) as due_on, min(deal_id) as deal_id
+      from closed_lines
+      group by 1, 2
     ),
     closed_owners as (
-      select subject, case when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1 then min(nullif(influencer_handle, '')) end as handle,
+      select subject,
+        case
+          when count(distinct ledger.fold_handle(nullif(influencer_handle, ''))) = 1
+            then min(nullif(influencer_handle, '')) end as handle,
         case when count(distinct coalesce(brand_id, '')) = 1 then nullif(min(brand_id), '') end as brand_id
       from closed_lines group by 1
     ),
     owed_fees as (
-      select f.*, case when f.subject in (select subject from closed_fees) then true else ${isKnown} end as is_known
+      select f.*,
+        case when f.subject in (select subject from closed_fees) then true else ${isKnown} end as is_known
       from fees f where f.due_on <= ${lastDay(month)} or f.subject in (select subject from closed_fees)
     ),
     unknown_fees as (select deal_id, code, due_on, currency, earned_amount from owed_fees where not is_known),
     due_fees as (
-      select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on, f.deal_id,
-        f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before, f.line
+      select case when c.subject is null then 'fixed_fee' else 'correction' end as kind, f.subject, f.due_on,
+        f.deal_id, f.currency, f.earned_amount, coalesce(c.amount, 0) as closed_before, f.line
       from owed_fees f left join closed_fees c on c.subject = f.subject and c.currency = f.currency
       where f.is_known and (f.due_on <= ${lastDay(month)} or c.subject is not null)
       union all
       -- A fee that the terms no longer contain.
       select 'correction', c.subject, c.due_on, c.deal_id, c.currency, 0, c.amount, null
-      from closed_fees c where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
+      from closed_fees c
+      where not exists (select from fees f where f.subject = c.subject and f.currency = c.currency)
     ),
     fee_lines as (
       select f.*, case when c.subject is null then o.brand_id else c.brand_id end as brand_id,
         case when c.subject is null or f.deal_id is not null then o.handle
-          else coalesce(c.handle, case when ${isOnlyOwner(sql`f.subject`)} then o.handle end) end as influencer_handle
+          else coalesce(c.handle,
+            case when ${isOnlyOwner(sql`f.subject`)} then o.handle end) end as influencer_handle
       from due_fees f
       left join closed_owners c on c.subject = f.subject
       cross join lateral (${ownerOfFee({ subject: sql`f.subject`, dealId: sql`f.deal_id` })}) o
@@ -218,12 +248,15 @@ export function ownerOfFee({
   readonly dealId: RawBuilder<unknown>;
 }): RawBuilder<unknown> {
   return sql`
-    select d.deal_id, coalesce(nullif(m.influencer_handle, ''), k.handle) as handle, nullif(m.brand_id, '') as brand_id
+    select d.deal_id, coalesce(nullif(m.influencer_handle, ''), k.handle) as handle,
+      nullif(m.brand_id, '') as brand_id
     from (select 1) one
     left join lateral (
-      select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id from intake.codes c
+      select min(nullif(influencer_handle, '')) as handle, min(nullif(deal_id, '')) as deal_id
+      from intake.codes c
       where c.deal_id = ${dealId} or ${dealId} is null and c.code_folded = ${codeOf(subject)}
-      having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k on true
+      having count(distinct coalesce(handle_folded, '')) = 1 and count(distinct coalesce(deal_id, '')) = 1) k
+        on true
     cross join lateral (select coalesce(${dealId}, k.deal_id) as deal_id) d
     left join mirror.deals m on m.deal_id = d.deal_id`;
 }
@@ -235,13 +268,19 @@ export function ownerOfFee({
 export function isOnlyOwner(subject: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`not exists (
     select from (
-      select deal_id, influencer_handle as handle from intake.code_assignments where code_folded = ${codeOf(subject)}
+      select deal_id, influencer_handle as handle
+      from intake.code_assignments
+      where code_folded = ${codeOf(subject)}
       union all
       select e.deal_id, t.influencer_handle from intake.attributions t join ledger.entries e using (entry_id)
       where t.matched_by = 'code' and ledger.fold_handle(t.matched_value) = ltrim(${codeOf(subject)}, '@')
       union all
-      select null, influencer_handle from ops.statement_lines x where x.subject = ${subject} and influencer_handle <> '') x
-    where (case when x.handle <> '' and o.handle is not null then ledger.fold_handle(x.handle) = ledger.fold_handle(o.handle)
+      select null, influencer_handle
+      from ops.statement_lines x
+      where x.subject = ${subject} and influencer_handle <> '') x
+    where (case
+        when x.handle <> ''
+          and o.handle is not null then ledger.fold_handle(x.handle) = ledger.fold_handle(o.handle)
       else reporting.deal_id_of(x.deal_id) = reporting.deal_id_of(o.deal_id) end) is not true)`;
 }
 
@@ -256,7 +295,8 @@ const isKnown = sql`(
   or exists (select from intake.codes c where c.deal_id = f.deal_id or c.code_folded = f.code)
   or f.deal_id is not null and exists (select from ledger.entries e where e.deal_id = f.deal_id)
   or f.code is not null and exists (
-    select from intake.attributions t where t.matched_by = 'code' and t.entry_id is not null and lower(t.matched_value) = f.code))`;
+    select from intake.attributions t
+    where t.matched_by = 'code' and t.entry_id is not null and lower(t.matched_value) = f.code))`;
 
 /**
  * Reads a closed statement from storage, or its lines of one deal. Null if the month is open. It needs no rules, which
@@ -270,7 +310,10 @@ export async function readClosed(
   const closed = await findClosed(db, month);
   if (closed === null) return null;
   const lines = await rowsOf<StatementLine>(db)`
-    select ${columns} from ops.statement_lines l where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId}) order by line_no`;
+    select ${columns}
+    from ops.statement_lines l
+    where statement_id = ${closed.statementId}::bigint and (${dealId}::text is null or l.deal_id = ${dealId})
+    order by line_no`;
   const { timeZone, returnWindowDays, carried, ...closing } = closed;
   const exchange = await readClosedExchange(db, closed.statementId);
   return {
@@ -301,7 +344,9 @@ export async function readStatement(
       const all = linesOf(rules, { month, dealId }, kept);
       const counted = await rowsOf<StatementLine>(trx)`
       ${all}
-      select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`;
+      select ${columns}
+      from (select *, earned_amount - closed_before as amount from lines) l
+      where amount <> 0 ${inOrder}`;
       const others = await rowsOf<UncountedOrders>(trx)`${all} ${uncountedOrders(month)}`;
       return {
         ...{ lines: counted, uncounted: others },
@@ -332,7 +377,8 @@ export function listUnknownFees(
 ): Promise<readonly UnknownFee[]> {
   return rowsOf<UnknownFee>(db)`
     with ${feesOf(rules, wanted)}
-    select deal_id as "dealId", code, ${day('due_on')} as "dueOn", currency, earned_amount::numeric(18,4)::text as amount
+    select deal_id as "dealId", code, ${day('due_on')} as "dueOn", currency,
+      earned_amount::numeric(18,4)::text as amount
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
@@ -341,13 +387,18 @@ export const heldEntries = sql`
   select h.entry_id
   from (select distinct entry_id from ledger.adjustments where kind = 'held' and not is_elsewhere) h
   cross join lateral (
-    select l.kind from ledger.adjustments l where l.entry_id = h.entry_id and not l.is_elsewhere order by l.adjustment_id + 0 desc limit 1) l
+    select l.kind
+    from ledger.adjustments l
+    where l.entry_id = h.entry_id and not l.is_elsewhere
+    order by l.adjustment_id + 0 desc
+    limit 1) l
   where l.kind = 'held'`;
 
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {
   return rowsOf<HeldOrders>(db)`
-    select e.deal_id as "dealId", e.currency, count(*)::integer as orders, sum(e.amount)::numeric(24,4)::text as "sentAmount"
+    select e.deal_id as "dealId", e.currency, count(*)::integer as orders,
+      sum(e.amount)::numeric(24,4)::text as "sentAmount"
     from (${heldEntries}) d
     join ledger.entries e using (entry_id)
     where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
@@ -385,9 +436,13 @@ export const isUnknown = sql`standing like 'unknown%'`;
 /** The earnings of accepted orders that are in no line of an open statement, added up. Needs `linesOf`. */
 export function uncountedOrders(month: string): RawBuilder<unknown> {
   return sql`
-    select case when standing in ('new', 'nothing') then 'pending' else standing end as why, deal_id as "dealId",
-      min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::numeric(24,4)::text as "netAmount",
-      case when bool_and(earned_amount is not null) then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
+    select case when standing in ('new', 'nothing') then 'pending' else standing end as why,
+      deal_id as "dealId",
+      min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders,
+      sum(net_amount)::numeric(24,4)::text as "netAmount",
+      case
+        when bool_and(earned_amount is not null)
+          then sum(earned_amount)::numeric(24,4)::text end as "earnedAmount"
     from orders
     where ordered_on <= ${lastDay(month)}
       and (${isUnknown} or standing in ('new', 'nothing') and due_on > ${lastDay(month)})
@@ -401,12 +456,16 @@ const day = (column: string) => sql`to_char(${sql.ref(column)}, 'YYYY-MM-DD')`;
 
 /** The columns of a line `l`. */
 export const columns = sql`
-  l.kind, l.subject, l.entry_id as "entryId", l.source, l.order_platform as "orderPlatform", l.order_id as "orderId",
-  ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId", l.collab_id as "collabId",
-  l.brand_id as "brandId", l.influencer_handle as "influencerHandle", l.currency, l.sent_amount::numeric(18,4)::text as "sentAmount",
-  l.net_amount::numeric(18,4)::text as "netAmount", l.excluded_amount::numeric(18,4)::text as "excludedAmount", trim_scale(l.rate_percent)::text as "ratePercent", l.rate_from as "rateFrom",
+  l.kind, l.subject, l.entry_id as "entryId", l.source, l.order_platform as "orderPlatform",
+  l.order_id as "orderId",
+  ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId",
+  l.collab_id as "collabId", l.brand_id as "brandId", l.influencer_handle as "influencerHandle", l.currency,
+  l.sent_amount::numeric(18,4)::text as "sentAmount", l.net_amount::numeric(18,4)::text as "netAmount",
+  l.excluded_amount::numeric(18,4)::text as "excludedAmount",
+  trim_scale(l.rate_percent)::text as "ratePercent", l.rate_from as "rateFrom",
   l.terms_lines as "termsLines", l.terms_text as "termsText",
-  l.earned_amount::numeric(18,4)::text as "earnedAmount", l.closed_before::numeric(18,4)::text as "closedBefore", l.amount::numeric(18,4)::text as amount`;
+  l.earned_amount::numeric(18,4)::text as "earnedAmount",
+  l.closed_before::numeric(18,4)::text as "closedBefore", l.amount::numeric(18,4)::text as amount`;
 
 type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays' | 'carried'>;
 
@@ -416,7 +475,8 @@ export async function findClosed(db: Database, month: string): Promise<Closed | 
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
       return_window_days as "returnWindowDays",
       -- Those closed by earlier versions name no influencer.
-      coalesce((select jsonb_agg('{"influencerHandle": null}' || c) from jsonb_array_elements(carried) c), '[]') as carried
+      coalesce((select jsonb_agg('{"influencerHandle": null}' || c) from jsonb_array_elements(carried) c),
+        '[]') as carried
     from ops.statements where month = ${`${month}-01`}::date`;
   return closed ?? null;
 }
@@ -429,7 +489,8 @@ export async function findClosed(db: Database, month: string): Promise<Closed | 
 export async function refuseContained(db: Database, month: string): Promise<void> {
   const open = await rowOf<{ later: string | null }>(db)`
     select to_char(min(month), 'YYYY-MM') as later from ops.statements
-    where month > ${`${month}-01`}::date and not exists (select from ops.statements where month = ${`${month}-01`}::date)`;
+    where month > ${`${month}-01`}::date
+      and not exists (select from ops.statements where month = ${`${month}-01`}::date)`;
   const later = open?.later ?? null;
   if (later !== null)
     throw new KnownError({
@@ -446,7 +507,8 @@ export async function refuseContained(db: Database, month: string): Promise<void
 export async function readClosedExchange(db: Database, statementId: string): Promise<Exchange | null> {
   const exchange = await rowOf<Exchange>(db)`
     select s.reporting_currency as "reportingCurrency", coalesce((
-      select jsonb_agg(jsonb_build_object('currency', l.currency, 'day', to_char(l.due_on, 'YYYY-MM-DD'), 'rate', l.exchange_rate::text))
+      select jsonb_agg(jsonb_build_object('currency', l.currency, 'day', to_char(l.due_on, 'YYYY-MM-DD'),
+          'rate', l.exchange_rate::text))
       from (
         select distinct currency, due_on, exchange_rate from ops.statement_lines
         where statement_id = ${statementId}::bigint and exchange_rate is not null) l), '[]') as rates

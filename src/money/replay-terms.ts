@@ -78,13 +78,20 @@ async function earnedBy(
   return rowsOf<Row>(trx)`
     with ${ratedOrders(rules)}, ${feesOf(rules, { month: to })},
     earned as (
-      select due_on, deal_id, null as code, influencer_handle, currency, true as is_order, earned_amount from earnings where ${isWithin}
+      select due_on, deal_id, null as code, influencer_handle, currency, true as is_order, earned_amount
+      from earnings
+      where ${isWithin}
       union all
-      select due_on, deal_id, code, null, currency, false, case when is_known then earned_amount end from owed_fees where ${isWithin}
+      select due_on, deal_id, code, null, currency, false, case when is_known then earned_amount end
+      from owed_fees
+      where ${isWithin}
     )
-    select to_char(due_on, 'YYYY-MM') as month, deal_id as "dealId", case when deal_id is null then code end as code,
-      max(influencer_handle) as "influencerHandle", currency, (count(*) filter (where is_order))::integer as orders,
-      coalesce(sum(earned_amount), 0)::numeric(24,4)::text as amount, (count(*) filter (where earned_amount is null))::integer as unknown
+    select to_char(due_on, 'YYYY-MM') as month, deal_id as "dealId",
+      case when deal_id is null then code end as code,
+      max(influencer_handle) as "influencerHandle", currency,
+      (count(*) filter (where is_order))::integer as orders,
+      coalesce(sum(earned_amount), 0)::numeric(24,4)::text as amount,
+      (count(*) filter (where earned_amount is null))::integer as unknown
     from earned group by 1, 2, 3, 5`;
 }
 

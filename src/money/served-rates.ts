@@ -20,12 +20,17 @@ const told = (member: 'old_commission_perc' | 'new_commission_perc') => sql`
 
 /** SQL: the events of commissions, their time, and when the mirror last read their deal. */
 const commissionEvents = sql`
-  select w.event_id, w.collab_id, coalesce(v.deal_id, w.deal_id) as deal_id, least(s.stamp, w.received_at) as at, s.stamp is not null as is_timed,
-    ${told('old_commission_perc')} as old, ${told('new_commission_perc')} as rate, coalesce(k.read_at > least(s.stamp, w.received_at), false) as is_read
+  select w.event_id, w.collab_id, coalesce(v.deal_id, w.deal_id) as deal_id,
+    least(s.stamp, w.received_at) as at, s.stamp is not null as is_timed,
+    ${told('old_commission_perc')} as old, ${told('new_commission_perc')} as rate,
+    coalesce(k.read_at > least(s.stamp, w.received_at), false) as is_read
   from ops.webhook_events w
   left join lateral (
     select to_timestamp(b.seconds::bigint) as stamp from (select w.body ->> 'webhook_timestamp' as seconds) b
-    where case when b.seconds ~ '^[0-9]{9,10}$' then to_timestamp(b.seconds::bigint) <= w.received_at + ${CLOCK_DIFFERENCE} end) s on true
+    where case
+      when b.seconds ~ '^[0-9]{9,10}$'
+        then to_timestamp(b.seconds::bigint) <= w.received_at + ${CLOCK_DIFFERENCE} end) s
+      on true
   left join mirror.collaboration_versions v on v.collab_id = w.collab_id and v.is_latest
   left join mirror.known_deals k on k.deal_id = coalesce(v.deal_id, w.deal_id)
   where w.kind = 'update_commission'`;
@@ -57,9 +62,12 @@ export function servedRates({ areAll }: { readonly areAll: boolean }): RawBuilde
     events as materialized (${commissionEvents}),
     -- Part 0 is before the first reading, and the last one after the last.
     parts as (
-      select r.*, e.event_id, e.at, e.old, e.rate, e.is_read, e.is_timed and e.is_named as is_certain, width_bucket(e.at, r.ats) as part
+      select r.*, e.event_id, e.at, e.old, e.rate, e.is_read, e.is_timed
+        and e.is_named as is_certain, width_bucket(e.at, r.ats) as part
       from (
-        select event_id, collab_id, at, is_timed, old, rate, is_read, true as is_named from events where collab_id is not null
+        select event_id, collab_id, at, is_timed, old, rate, is_read, true as is_named
+        from events
+        where collab_id is not null
         union all
         select distinct e.event_id, a.collab_id, e.at, e.is_timed, e.old, e.rate, e.is_read, false
         from events e join accepted a on a.deal_id = e.deal_id where e.collab_id is null) e
@@ -77,29 +85,37 @@ export function servedRates({ areAll }: { readonly areAll: boolean }): RawBuilde
           when part = 0 then old between 0 and 100 else old = rates[part] end, false) as follows
       from counted c
       -- The change that the mirror has read just before.
-      where not coalesce(place = 1 and part > 0 and (part = 1 or old = rates[part - 1]) and rate = rates[part] and at <= ats[part] + ${LATE_EVENT}, false)
+      where not coalesce(place = 1 and part > 0 and (part = 1 or old = rates[part - 1]) and rate = rates[part]
+        and at <= ats[part] + ${LATE_EVENT}, false)
       window in_turn as (partition by collab_id, part order by at, event_id)
     ),
     chains as (
       select collab_id, part,
-        bool_and(is_certain and follows and coalesce(at > before, true) and coalesce(rate between 0 and 100, false)
-          and (not is_last or (part < cardinality(ats) or is_read) and rate = rates[least(part + 1, cardinality(ats))])) as is_whole,
-        case when bool_and(follows or not is_certain or before is not null) then min(at) else coalesce(min(ats[part]), '-infinity') end as unsure_from,
+        bool_and(is_certain and follows and coalesce(at > before, true)
+          and coalesce(rate between 0 and 100, false)
+          and (not is_last or (part < cardinality(ats) or is_read)
+            and rate = rates[least(part + 1, cardinality(ats))])) as is_whole,
+        case when bool_and(follows or not is_certain or before is not null) then min(at)
+          else coalesce(min(ats[part]), '-infinity') end as unsure_from,
         (array_agg(old order by at, event_id))[1] as first_rate
       from steps group by collab_id, part
     ),
     stated as (
-      select r.collab_id, case when p.part = 0 then '-infinity' else r.ats[p.part] end as at, r.rates[greatest(1, p.part)] as rate, false as unsure, false as told, 0 as place
+      select r.collab_id, case when p.part = 0 then '-infinity' else r.ats[p.part] end as at,
+        r.rates[greatest(1, p.part)] as rate, false as unsure, false as told, 0 as place
       from readings r cross join lateral generate_series(0, cardinality(r.ats)) as p (part)
       union all
       select collab_id, '-infinity', first_rate, false, false, 1 from chains where is_whole and part = 0
       union all
-      select s.collab_id, s.at, s.rate, false, true, 2 from steps s join chains c using (collab_id, part) where c.is_whole
+      select s.collab_id, s.at, s.rate, false, true, 2
+      from steps s join chains c using (collab_id, part)
+      where c.is_whole
       union all
       select collab_id, unsure_from, null, true, false, 2 from chains where not is_whole
     )
     -- What is no percentage is an unknown rate, and the one before it is no longer in force.
-    select collab_id, array_agg(at order by at, place) as since, array_agg(case when rate between 0 and 100 then rate end order by at, place) as rates,
+    select collab_id, array_agg(at order by at, place) as since,
+      array_agg(case when rate between 0 and 100 then rate end order by at, place) as rates,
       array_agg(unsure order by at, place) as unsure, array_agg(told order by at, place) as told
     from stated group by collab_id)`;
 }

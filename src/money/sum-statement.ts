@@ -137,18 +137,23 @@ async function readSums(
     ${sums}
     select (
       select jsonb_agg(p order by p.currency, p."dealId" nulls first) from (
-        select d.deal_id as "dealId", d.handle as "influencerHandle", d.currency, d.orders::integer as orders, ${text('d.net')} as "netAmount",
-          ${text('d.commission')} as commission, ${text('d.corrections')} as corrections, ${text('d.fees')} as fees, ${text('d.amount')} as amount,
+        select d.deal_id as "dealId", d.handle as "influencerHandle", d.currency, d.orders::integer as orders,
+          ${text('d.net')} as "netAmount",
+          ${text('d.commission')} as commission, ${text('d.corrections')} as corrections,
+          ${text('d.fees')} as fees, ${text('d.amount')} as amount,
           t.lines::integer as all_lines, ${text('t.amount')} as all_amount
         from totals t join deals d using (currency) where d.place <= ${limit}) p) as deals,
       (select jsonb_agg(d order by d.currency, d."dueOn") from (
-        select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount from days where ${withDays}) d) as days,
+        select currency, to_char(due_on, 'YYYY-MM-DD') as "dueOn", ${text('amount')} as amount
+        from days
+        where ${withDays}) d) as days,
       (select jsonb_agg(u order by u.why, u."dealId" nulls last, u.currency) from (
-        select why, deal_id as "dealId", handle as "influencerHandle", currency, orders::integer as orders, ${text('net')} as "netAmount",
-          ${text('earned')} as "earnedAmount"
+        select why, deal_id as "dealId", handle as "influencerHandle", currency, orders::integer as orders,
+          ${text('net')} as "netAmount", ${text('earned')} as "earnedAmount"
         from uncounted where place <= ${limit}) u) as uncounted,
       (select jsonb_agg(u order by u.why, u.currency) from (
-        select why, currency, orders::integer as orders, ${text('net')} as "netAmount" from uncounted_sums) u) as "uncountedSums"`;
+        select why, currency, orders::integer as orders, ${text('net')} as "netAmount"
+        from uncounted_sums) u) as "uncountedSums"`;
   return rows[0];
 }
 
@@ -177,39 +182,50 @@ function sumsOfLines(
   const isWanted = sql`(${currency}::text is null or l.currency = ${currency}) and (${dealId}::text is null or l.deal_id = ${dealId})`;
   const sums = sql`
     min(l.influencer_handle) as handle, count(*) filter (where l.kind = 'order') as orders,
-    sum(l.net_amount) filter (where l.kind = 'order') as net, sum(l.amount) filter (where l.kind = 'order') as commission,
-    sum(l.amount) filter (where l.kind = 'correction') as corrections, sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
+    sum(l.net_amount) filter (where l.kind = 'order') as net,
+    sum(l.amount) filter (where l.kind = 'order') as commission,
+    sum(l.amount) filter (where l.kind = 'correction') as corrections,
+    sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
     sum(l.amount) as amount, 1 as place`;
   const none = sql`
-    select null as why, null as deal_id, null as handle, null as currency, 0 as orders, 0 as net, 0 as earned, 1 as place where false`;
+    select null as why, null as deal_id, null as handle, null as currency, 0 as orders, 0 as net, 0 as earned,
+      1 as place
+    where false`;
   return sql`
     ${lines.begin} totals as (
-      select l.currency, count(*) as lines, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1
+      select l.currency, count(*) as lines, sum(l.amount) as amount
+      from ${lines.from} l
+      where ${isWanted}
+      group by 1
     ),
     deals as (
       select t.currency, d.*
       from totals t
       cross join lateral (
         (select null::text as deal_id, ${sums} from ${lines.from} l
-          where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted} having count(*) > 0)
+          where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted}
+          having count(*) > 0)
         union all
         (select l.deal_id, ${sums} from ${lines.from} l
           where l.currency = t.currency and l.deal_id > ${after ?? ''} and ${isWanted}
           group by l.deal_id order by l.deal_id limit ${limit})
       ) d
     ),
-    days as (select l.currency, l.due_on, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1, 2),
+    days as (select l.currency, l.due_on, sum(l.amount) as amount from ${lines.from} l where ${isWanted}
+      group by 1, 2),
     uncounted as materialized (
       ${
         month === null
           ? none
           : sql`
-      select why, "dealId" as deal_id, "influencerHandle" as handle, currency, orders, "netAmount"::numeric as net, "earnedAmount"::numeric as earned,
+      select why, "dealId" as deal_id, "influencerHandle" as handle, currency, orders,
+        "netAmount"::numeric as net, "earnedAmount"::numeric as earned,
         row_number() over (partition by why order by "dealId" nulls last, currency) as place
       from (${uncountedOrders(month)}) u`
       }
     ),
-    uncounted_sums as (select why, currency, sum(orders) as orders, sum(net) as net from uncounted group by 1, 2)`;
+    uncounted_sums as (select why, currency, sum(orders) as orders, sum(net) as net from uncounted
+      group by 1, 2)`;
 }
 
 /** Key with which the next page of a deal's lines begins. */
@@ -286,8 +302,10 @@ export async function listStatements(
   { limit, after = null }: { readonly limit: number; readonly after?: string | null },
 ): Promise<readonly ListedStatement[]> {
   return rowsOf<ListedStatement>(db)`
-    select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at, reason, hash, array(
-      select jsonb_build_object('currency', d.currency, 'amount', sum(d.paid_amount)::text) from reporting.statement_deals d
+    select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at,
+      reason, hash, array(
+      select jsonb_build_object('currency', d.currency, 'amount', sum(d.paid_amount)::text)
+      from reporting.statement_deals d
       where d.statement_id = s.statement_id group by d.currency order by d.currency) as amounts
     from ops.statements s
     where ${after}::text is null or month < (${after}::text || '-01')::date
@@ -313,9 +331,11 @@ export async function listOpenMonths(
   { limit }: { readonly limit: number },
 ): Promise<readonly OpenMonth[]> {
   const rows = await rowsOf<OpenMonth>(db)`
-    select to_char(greatest(e.due_month, c.next), 'YYYY-MM') as month, (sum(e.orders) filter (where e.standing = 'new'))::integer as orders,
+    select to_char(greatest(e.due_month, c.next), 'YYYY-MM') as month,
+      (sum(e.orders) filter (where e.standing = 'new'))::integer as orders,
       sum(e.earned_amount - e.closed_amount)::text as amount, e.currency
-    from reporting.deal_earnings e, (select (max(month) + interval '1 month')::date as next from ops.statements) c
+    from reporting.deal_earnings e,
+      (select (max(month) + interval '1 month')::date as next from ops.statements) c
     where e.standing in ('new', 'correction')
     group by 1, e.currency order by 1 desc, e.currency limit ${limit}`;
   return rows.map((row) => ({ ...row, orders: row.orders ?? 0 }));
@@ -359,63 +379,77 @@ function sumsOfKept(
     ${movedOrders(kept)},
     ${feesOf(rules, { month })},
     open_fees as materialized (
-      select kind, coalesce(deal_id, '') as deal_id, coalesce(influencer_handle, '') as influencer_handle, currency, due_on,
-        earned_amount - closed_before as amount
+      select kind, coalesce(deal_id, '') as deal_id, coalesce(influencer_handle, '') as influencer_handle,
+        currency, due_on, earned_amount - closed_before as amount
       from fee_lines where earned_amount <> closed_before and ${isWanted}
     ),
     all_days as materialized (
       select currency, standing, ordered_on, due_on, sum(orders) as orders, sum(net_amount) as net_amount,
         sum(earned_amount - closed_amount) as amount
       from (
-        select currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount from reporting.earning_days
-        union all select currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount from moved) d
+        select currency, standing, ordered_on, due_on, orders, net_amount, earned_amount, closed_amount
+        from reporting.earning_days
+        union all select currency, standing, ordered_on, due_on, orders, net_amount, earned_amount,
+        closed_amount
+        from moved) d
       group by 1, 2, 3, 4 having sum(orders) > 0
     ),
     line_days as (
       select currency, due_on, orders as lines, amount from all_days where ${isLine(isDueDay)} and ${isWanted}
       union all select currency, due_on, 1, amount from open_fees
     ),
-    totals as materialized (select currency, sum(lines) as lines, sum(amount) as amount from line_days group by 1),
+    totals as materialized (select currency, sum(lines) as lines, sum(amount) as amount from line_days
+      group by 1),
     days as (select currency, due_on, sum(amount) as amount from line_days group by 1, 2),
     chosen as materialized (
       select distinct t.currency, d.deal_id
       from totals t
       cross join lateral (
         (select s.deal_id from reporting.deal_earnings s
-          where s.currency = t.currency and s.standing in ('new', 'correction') and ${isLineOfMonth} and s.deal_id > ${after ?? ''}
+          where s.currency = t.currency and s.standing in ('new', 'correction') and ${isLineOfMonth}
+            and s.deal_id > ${after ?? ''}
           group by s.deal_id order by s.deal_id ${limitOfStored})
-        union all select m.deal_id from moved m where m.sign = 1 and m.currency = t.currency and m.deal_id > ${after ?? ''}
-        union all select f.deal_id from open_fees f where f.currency = t.currency and f.deal_id > ${after ?? ''}
+        union all select m.deal_id from moved m
+        where m.sign = 1 and m.currency = t.currency and m.deal_id > ${after ?? ''}
+        union all select f.deal_id from open_fees f
+        where f.currency = t.currency and f.deal_id > ${after ?? ''}
         union all select '' where ${after === null}
       ) d
     ),
     deals as (
       select currency, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle,
-        coalesce(sum(orders) filter (where kind = 'order'), 0) as orders, sum(net) filter (where kind = 'order') as net,
-        sum(amount) filter (where kind = 'order') as commission, sum(amount) filter (where kind = 'correction') as corrections,
+        coalesce(sum(orders) filter (where kind = 'order'), 0) as orders,
+        sum(net) filter (where kind = 'order') as net,
+        sum(amount) filter (where kind = 'order') as commission,
+        sum(amount) filter (where kind = 'correction') as corrections,
         sum(amount) filter (where kind = 'fixed_fee') as fees, sum(amount) as amount,
         row_number() over (partition by currency, deal_id = '' order by deal_id) as place
       from (
-        select currency, deal_id, influencer_handle, kind, sum(orders) as orders, sum(net) as net, sum(amount) as amount
+        select currency, deal_id, influencer_handle, kind, sum(orders) as orders, sum(net) as net,
+          sum(amount) as amount
         from (
-          select currency, deal_id, influencer_handle, case standing when 'new' then 'order' else 'correction' end as kind, orders,
+          select currency, deal_id, influencer_handle,
+            case standing when 'new' then 'order' else 'correction' end as kind, orders,
             net_amount as net, earned_amount - closed_amount as amount
           from (
             select s.* from chosen c
             cross join lateral (
               select ${stored} from reporting.deal_earnings s
-              where s.deal_id = c.deal_id and s.currency = c.currency and s.standing in ('new', 'correction') and ${isLineOfMonth} offset 0) s
+              where s.deal_id = c.deal_id and s.currency = c.currency and s.standing in ('new', 'correction')
+                and ${isLineOfMonth} offset 0) s
             union all
             select ${stored} from moved join chosen using (currency, deal_id) where ${isLineOfMonth}) s
           union all
-          select f.currency, f.deal_id, f.influencer_handle, f.kind, 1, 0, f.amount from chosen c join open_fees f using (currency, deal_id)
+          select f.currency, f.deal_id, f.influencer_handle, f.kind, 1, 0, f.amount
+          from chosen c join open_fees f using (currency, deal_id)
         ) p
         group by 1, 2, 3, 4 having sum(orders) > 0
       ) n
       group by n.currency, n.deal_id
     ),
     uncounted_sums as (
-      select ${WHY} as why, currency, sum(orders) as orders, case when ${WHY} <> 'unknown_net' then sum(net_amount) end as net
+      select ${WHY} as why, currency, sum(orders) as orders,
+        case when ${WHY} <> 'unknown_net' then sum(net_amount) end as net
       from all_days where ${isUncounted(isDueDay, sql`ordered_on <= ${lastDay(month)}`)} group by 1, 2
     ),
     unknown as materialized (
@@ -430,11 +464,14 @@ function sumsOfKept(
       ) d
     ),
     uncounted as (
-      select why, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle, currency, sum(orders) as orders,
-        case when why <> 'unknown_net' then sum(net) end as net, case when why = 'pending' then sum(earned) end as earned,
+      select why, nullif(deal_id, '') as deal_id, min(nullif(influencer_handle, '')) as handle, currency,
+        sum(orders) as orders,
+        case when why <> 'unknown_net' then sum(net) end as net,
+        case when why = 'pending' then sum(earned) end as earned,
         row_number() over (partition by why order by deal_id = '', deal_id, currency) as place
       from (
-        select why, deal_id, currency, influencer_handle, sum(orders) as orders, sum(net_amount) as net, sum(earned_amount) as earned
+        select why, deal_id, currency, influencer_handle, sum(orders) as orders, sum(net_amount) as net,
+          sum(earned_amount) as earned
         from (
           select u.why, s.* from unknown u
           cross join lateral (
@@ -442,10 +479,14 @@ function sumsOfKept(
             where s.deal_id = u.deal_id and s.standing = u.why and s.ordered_month <= ${first} offset 0) s
           union all
           select 'pending', ${stored} from reporting.deal_earnings
-          where standing in ('new', 'nothing') and ordered_month between ${pendingSince} and ${first} and due_month > ${first}
+          where standing in ('new', 'nothing')
+            and ordered_month between ${pendingSince} and ${first} and due_month > ${first}
           union all
-          select ${WHY}, ${stored} from moved m where ${isUncounted(isDueMonth, sql`ordered_month <= ${first}`)}
-            and (standing in ('new', 'nothing') or exists (select from unknown u where u.why = m.standing and u.deal_id = m.deal_id))
+          select ${WHY}, ${stored}
+          from moved m
+          where ${isUncounted(isDueMonth, sql`ordered_month <= ${first}`)}
+            and (standing in ('new', 'nothing')
+              or exists (select from unknown u where u.why = m.standing and u.deal_id = m.deal_id))
         ) p
         group by 1, 2, 3, 4 having sum(orders) > 0
       ) n
@@ -456,10 +497,13 @@ function sumsOfKept(
 /** SQL: `moved`, the changed orders in the columns of the sums. */
 function movedOrders({ hasChanges }: Kept): RawBuilder<unknown> {
   const columns = (of: RawBuilder<unknown>, sign: RawBuilder<unknown>) => sql`
-    ${sign}::integer as sign, ${of}.currency, coalesce(${of}.deal_id, '') as deal_id, ${of}.standing, ${of}.ordered_on, ${of}.due_on,
-    date_trunc('month', ${of}.ordered_on)::date as ordered_month, date_trunc('month', ${of}.due_on)::date as due_month,
-    coalesce(${of}.influencer_handle, '') as influencer_handle, ${sign} as orders, ${sign} * coalesce(${of}.net_amount, 0) as net_amount,
-    ${sign} * coalesce(${of}.earned_amount, 0) as earned_amount, ${sign} * coalesce(${of}.closed_amount, 0) as closed_amount`;
+    ${sign}::integer as sign, ${of}.currency, coalesce(${of}.deal_id, '') as deal_id, ${of}.standing,
+    ${of}.ordered_on, ${of}.due_on, date_trunc('month', ${of}.ordered_on)::date as ordered_month,
+    date_trunc('month', ${of}.due_on)::date as due_month,
+    coalesce(${of}.influencer_handle, '') as influencer_handle, ${sign} as orders,
+    ${sign} * coalesce(${of}.net_amount, 0) as net_amount,
+    ${sign} * coalesce(${of}.earned_amount, 0) as earned_amount,
+    ${sign} * coalesce(${of}.closed_amount, 0) as closed_amount`;
   if (!hasChanges)
     return sql`moved as materialized (select ${columns(sql`k`, sql`1`)} from reporting.order_earnings k where false)`;
   return sql`

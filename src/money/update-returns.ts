@@ -47,7 +47,10 @@ export async function updateReturns(
     if (months.length > 0)
       await noteDeals(
         trx,
-        sql`select distinct deal_id, month_utc from reporting.return_months where month_utc = any (${[...months]}::date[])`,
+        sql`
+          select distinct deal_id, month_utc
+          from reporting.return_months
+          where month_utc = any (${[...months]}::date[])`,
       );
     if (await adoptReturnRules(trx, rules))
       await noteDeals(
@@ -82,7 +85,8 @@ export async function adoptRates(
   const rows = await rowsOf<{ month: string }>(trx)`
     with given as materialized (
       select currency, day::date as day_local, rate
-      from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day text, rate numeric)
+      from jsonb_to_recordset(${toJsonParameter(exchange?.rates ?? [])}::jsonb) as r (currency text, day text,
+        rate numeric)
     ),
     removed as (
       delete from reporting.exchange_rates x
@@ -90,13 +94,15 @@ export async function adoptRates(
       returning x.day_local
     ),
     written as (
-      insert into reporting.exchange_rates as x (currency, day_local, rate) select currency, day_local, rate from given
+      insert into reporting.exchange_rates as x (currency, day_local, rate) select currency, day_local, rate
+      from given
       on conflict (currency, day_local) do update set rate = excluded.rate where x.rate <> excluded.rate
       returning x.day_local
     )
     -- Months are in UTC, days are not.
     select distinct date_trunc('month', day_local + shift)::date::text as month
-    from (select day_local from removed union select day_local from written) d cross join (values (-1), (1)) as s(shift)`;
+    from (select day_local from removed union select day_local from written) d
+      cross join (values (-1), (1)) as s(shift)`;
   return rows.map(({ month }) => month);
 }
 
@@ -123,7 +129,8 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
     .digest('hex');
   const changed = await rowOf<{ is_other: boolean }>(trx)`
     update reporting.return_rules r
-    set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric, reporting_currency = ${reportingCurrency}
+    set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric,
+      reporting_currency = ${reportingCurrency}
     from (select rules_hash from reporting.return_rules for update) before
     where r.rules_hash <> ${rulesHash} or r.margin_percent is distinct from ${marginPercent}::numeric
     returning before.rules_hash <> ${rulesHash} as is_other`;
@@ -134,7 +141,8 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
     select date_trunc('month', f."validFrom"::date)::date, f."dealId", f.currency, sum(f."fixedFee"),
       case when bool_and(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)} is not null)
         then sum(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)}) end
-    from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric, currency text, "validFrom" text)
+    from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric,
+      currency text, "validFrom" text)
     left join reporting.exchange_rates x on x.currency = f.currency and x.day_local = f."validFrom"::date
     group by 1, 2, 3`;
   return true;
@@ -159,30 +167,38 @@ async function addUpReturns(
   if (!areKept) await addWholeDeals(trx, rules);
   await execute(trx)`
     delete from reporting.return_months r using pg_temp.changed_deals c
-    where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`;
+    where r.deal_id = c.deal_id and r.month_utc = c.month_utc
+      and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`;
   await execute(trx)`
     with chosen as materialized (
       select c.deal_id, c.month_utc, s.entry_id, s.order_version_id
       from pg_temp.changed_deals c
       cross join lateral (
         select s.entry_id, s.order_version_id from reporting.order_dispositions s
-        where s.deal_id = c.deal_id and s.day_utc >= c.month_utc and s.day_utc < (c.month_utc + interval '1 month')::date
+        where s.deal_id = c.deal_id and s.day_utc >= c.month_utc
+          and s.day_utc < (c.month_utc + interval '1 month')::date
           and s.disposition = 'accepted' and s.entry_id is not null offset 0) s
     ),
     ${earnedOrders(rules, { areKept, entries: sql`select entry_id from chosen` })},
     history as materialized (${customerHistory(rules, { isEstimated: true })}),
     orders as materialized (
-      select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
-        e.earned_amount, e.net_amount is null as is_unvalued, e.net_amount is not null and e.earned_amount is null and e.rate_percent is null as is_unrated,
+      select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle,
+        e.sent_amount, e.net_amount,
+        e.earned_amount, e.net_amount is null as is_unvalued, e.net_amount is not null
+          and e.earned_amount is null and e.rate_percent is null as is_unrated,
         e.net_amount is not null and e.earned_amount is null and e.rate_percent is not null as is_unlined,
         ${converted(sql`e.net_amount`, sql`e.currency`, reportingCurrency)} as net_converted,
-        ${converted(sql`e.earned_amount`, sql`e.currency`, reportingCurrency)} as earned_converted, v.ordered_at, v.customer_key,
+        ${converted(sql`e.earned_amount`, sql`e.currency`, reportingCurrency)} as earned_converted,
+        v.ordered_at, v.customer_key,
         case when v.is_excluded then 'none' else coalesce(v.customer, 'unknown') end as customer
       from chosen c
       join earned e using (entry_id)
       cross join lateral (
-        select o.customer_key, ${orderedAt('o')} as ordered_at, ${isNoOrder('o')} as is_excluded, ${customerOf('o', 'h')} as customer
-        from intake.orders o left join history h using (source) where o.order_version_id = c.order_version_id limit 1) v
+        select o.customer_key, ${orderedAt('o')} as ordered_at, ${isNoOrder('o')} as is_excluded,
+          ${customerOf('o', 'h')} as customer
+        from intake.orders o left join history h using (source)
+        where o.order_version_id = c.order_version_id
+        limit 1) v
       left join reporting.exchange_rates x on x.currency = e.currency and x.day_local = e.ordered_on
     ),
     won as (
@@ -195,27 +211,44 @@ async function addUpReturns(
           coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '365 days'), 0) as net_365
         from (
           select ${orderedAt('p')} as ordered_at,
-            case when p.currency = n.currency then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0) else 0 end as net
+            case
+              when p.currency = n.currency
+                then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0)
+              else 0 end as net
           from intake.orders p
-          where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')} and not ${isNoOrder('p')}) p) k
+          where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')}
+            and not ${isNoOrder('p')}) p) k
       where n.customer = 'new'
     ),
     won_sums as (
-      select deal_id, month_utc, brand_id, currency, count(*) as new_customers, count(*) filter (where has_repeated) as repeat_customers,
+      select deal_id, month_utc, brand_id, currency, count(*) as new_customers,
+        count(*) filter (where has_repeated) as repeat_customers,
         sum(net_30) as net_30, sum(net_90) as net_90, sum(net_365) as net_365, max(ordered_at) as last_won_at
       from won group by 1, 2, 3, 4
     )
-    insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount,
-      commission_amount, unrated_orders, unlined_orders, unvalued_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount,
-      net_365_amount, last_won_at, fee_amount, net_converted, commission_converted, unconverted_orders, fee_converted)
-    select o.month_utc, o.deal_id, o.brand_id, o.currency, max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
-      coalesce(sum(o.net_amount), 0), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated), count(*) filter (where o.is_unlined),
+    insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders,
+      sent_amount, net_amount,
+      commission_amount, unrated_orders, unlined_orders, unvalued_orders, new_customers, returning_orders,
+      unknown_orders, repeat_customers, net_30_amount, net_90_amount,
+      net_365_amount, last_won_at, fee_amount, net_converted, commission_converted, unconverted_orders,
+      fee_converted)
+    select o.month_utc, o.deal_id, o.brand_id, o.currency,
+      max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
+      coalesce(sum(o.net_amount), 0), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated),
+      count(*) filter (where o.is_unlined),
       count(*) filter (where o.is_unvalued), coalesce(max(w.new_customers), 0),
-      count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'), coalesce(max(w.repeat_customers), 0),
+      count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'),
+      coalesce(max(w.repeat_customers), 0),
       coalesce(max(w.net_30), 0), coalesce(max(w.net_90), 0), coalesce(max(w.net_365), 0), max(w.last_won_at),
-      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) then coalesce(max(f.fee_amount), 0) else 0 end,
-      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0), count(*) filter (where o.net_converted is null and not o.is_unvalued),
-      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) and max(f.fee_amount) is not null
+      case
+        when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
+          then coalesce(max(f.fee_amount), 0)
+        else 0 end,
+      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0),
+      count(*) filter (where o.net_converted is null and not o.is_unvalued),
+      case
+        when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency)
+          and max(f.fee_amount) is not null
         then max(f.fee_converted) else 0 end
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)

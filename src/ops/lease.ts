@@ -62,7 +62,8 @@ async function readHolders(db: Database, names: readonly string[]): Promise<read
     select l.owner, l.host, l.pid, l.acquired_at as "acquiredAt",
       greatest(0, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000))::float8 as "endsInMs",
       starts_with(l.name, 'source:')
-        and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as "isBrief"
+        and exists (select from ops.leases b
+          where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as "isBrief"
     from ops.leases l where l.name = any(${names}::text[]) order by l.expires_at desc`;
   return rows.map(({ isBrief, ...holder }) => ({ holder, isBrief }));
 }

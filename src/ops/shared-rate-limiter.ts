@@ -149,17 +149,22 @@ async function takeTurns(
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true)),
     now as materialized (select clock_timestamp() as at from lost_in_a_crash)
     insert into ops.request_turns as t (next_turn_at, run_turn_at, backfill_turn_at)
-    select at + ${takenMs} * interval '1 millisecond', case when ${isRun} then at end, case when not ${isRun} then at end from now
+    select at + ${takenMs} * interval '1 millisecond', case when ${isRun} then at end,
+      case when not ${isRun} then at end
+    from now
     on conflict (only_row) do update
     set next_turn_at = case
-          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond' then clock_timestamp()
+          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond'
+            then clock_timestamp()
           else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond',
         run_turn_at = case when ${isRun} then clock_timestamp() else t.run_turn_at end,
         backfill_turn_at = case when ${isRun} then t.backfill_turn_at else clock_timestamp() end
     where ${isRun} or t.run_turn_at is null
       or t.run_turn_at <= clock_timestamp() - ${RUN_AT_WORK_MS} * interval '1 millisecond'
-      or t.backfill_turn_at is null or t.backfill_turn_at <= clock_timestamp() - ${backfillGapMs} * interval '1 millisecond'
-    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`;
+      or t.backfill_turn_at is null
+      or t.backfill_turn_at <= clock_timestamp() - ${backfillGapMs} * interval '1 millisecond'
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000
+      - ${takenMs}::double precision as wait_ms`;
   return row === undefined ? null : Math.max(0, row.wait_ms);
 }
 
@@ -171,12 +176,15 @@ async function takeBackfillTurns(
   const row = await rowOf<{ wait_ms: number }>(db)`
     with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true))
     insert into ops.backfill_turns as t (backfill_id, next_turn_at)
-    select ${backfillId}::bigint, clock_timestamp() + ${takenMs} * interval '1 millisecond' from lost_in_a_crash
+    select ${backfillId}::bigint, clock_timestamp() + ${takenMs} * interval '1 millisecond'
+    from lost_in_a_crash
     on conflict (backfill_id) do update
     set next_turn_at = case
-          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond' then clock_timestamp()
+          when t.next_turn_at > clock_timestamp() + ${longestLineMs(takenMs)} * interval '1 millisecond'
+            then clock_timestamp()
           else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond'
-    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`;
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000
+      - ${takenMs}::double precision as wait_ms`;
   return Math.max(0, row?.wait_ms ?? takenMs);
 }
 

@@ -136,7 +136,8 @@ async function forgetInfluencers(
   return countsOf<'candidates' | 'requests'>(trx)`
     with looked_up as (
       select customer_hash, lower(platform) as platform, user_id,
-        coalesce(lower(platform), '?') || ':' || coalesce(user_id, '@' || lower(username), profile_url, '?') as influencer
+        coalesce(lower(platform), '?') || ':'
+          || coalesce(user_id, '@' || lower(username), profile_url, '?') as influencer
       from intake.lookups where outcome = 'influencer'
     ),
     mine as materialized (
@@ -144,7 +145,8 @@ async function forgetInfluencers(
     ),
     theirs as (
       select influencer from mine
-      except select influencer from looked_up where customer_hash <> all (${toUuidArrayParameter(hashes)}::uuid[])
+      except select influencer from looked_up
+      where customer_hash <> all (${toUuidArrayParameter(hashes)}::uuid[])
     ),
     deleted as (
       delete from intake.outreach_candidates where influencer in (select influencer from theirs) returning 1
@@ -152,5 +154,6 @@ async function forgetInfluencers(
     select (select count(*) from deleted) as candidates,
       (select count(*) from ledger.entries e
        where e.effect = 'outreach' and exists (
-         select from mine m where e.details ->> 'platform' = m.platform and e.details -> 'ids' ? m.user_id)) as requests`;
+         select from mine m
+         where e.details ->> 'platform' = m.platform and e.details -> 'ids' ? m.user_id)) as requests`;
 }

@@ -33,7 +33,8 @@ function prunableTables(): readonly PrunableTable[] {
       // The age counts from the time when a newer version became current.
       at: sql`(select c.first_seen_at from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current limit 1)`,
       onlyIf: sql`not t.is_current
-        and exists (select from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current
+        and exists (select from intake.orders c
+          where c.source = t.source and c.order_id = t.order_id and c.is_current
             and (c.order_version_id > t.order_version_id or t.replaces is null)
             and c.stated_version_id is distinct from t.order_version_id)
         and not exists (
@@ -94,7 +95,8 @@ function prunableTables(): readonly PrunableTable[] {
 }
 
 /** SQL that is true if notice `n` has no pending delivery and its problem is resolved. */
-const noticeEnded = sql<boolean>`not exists (select from ops.notice_deliveries p where p.notice_id = n.notice_id and p.state = 'pending')
+const noticeEnded = sql<boolean>`
+  not exists (select from ops.notice_deliveries p where p.notice_id = n.notice_id and p.state = 'pending')
   and not exists (select from ops.problems o where o.problem_id = n.problem_id and o.state <> 'resolved')`;
 
 export type PruneOptions = {
@@ -159,6 +161,7 @@ async function pruneBatch(
     ? sql`select ${old} from ${sql.table(table)} t where ${where}`
     : sql`${remove(where)} returning ${old}`;
   const batch = await rowOf<Batch>(db)`
-    with gone as (${chosen}) select count(*) as rows, coalesce(sum(bytes), 0) as bytes, min(at) as oldest from gone`;
+    with gone as (${chosen}) select count(*) as rows, coalesce(sum(bytes), 0) as bytes, min(at) as oldest
+    from gone`;
   return batch ?? { rows: '0', bytes: '0', oldest: null };
 }

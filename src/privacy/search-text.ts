@@ -106,12 +106,14 @@ function rank({ name }: TextTable): number {
 async function readTextTables(db: Database): Promise<readonly TextTable[]> {
   return rowsOf<TextTable>(db)`
     select format('%I.%I', n.nspname, c.relname) as name,
-      json_agg(json_build_object('name', a.attname, 'type', case t.typname when '_text' then 'text[]' when 'json' then 'jsonb'
+      json_agg(json_build_object('name', a.attname, 'type',
+          case t.typname when '_text' then 'text[]' when 'json' then 'jsonb'
         when 'jsonb' then 'jsonb' else 'text' end) order by a.attnum) as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     join pg_type t on t.oid = a.atttypid
-    where c.relkind = 'r' and c.oid <> 'intake.waiting_batches'::regclass and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting')
+    where c.relkind = 'r' and c.oid <> 'intake.waiting_batches'::regclass
+      and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting')
       and t.typname in ('text', 'varchar', 'name', 'json', 'jsonb', '_text')
     group by n.nspname, c.relname, c.oid order by 1`;
 }

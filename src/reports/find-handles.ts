@@ -21,15 +21,18 @@ export async function findHandles(
   if (wanted === '') return [];
   const plain = sql`lower(ltrim(handle collate "C", '@'))`;
   const ofReports = sql`
-    union select influencer_handle from reporting.return_months union select influencer_handle from reporting.deal_earnings`;
+    union select influencer_handle from reporting.return_months union select influencer_handle
+    from reporting.deal_earnings`;
   const rows = await rowsOf<{ handle: string }>(db)`
     with known as materialized (
       select influencer_handle as handle from mirror.deal_versions where is_latest
-      union select influencer_handle from intake.codes union select influencer_handle from reporting.deal_totals
+      union select influencer_handle from intake.codes union select influencer_handle
+      from reporting.deal_totals
       ${partsUpTo === null ? ofReports : sql``}
     )
     (select handle from known
-     where handle !~ '[^!-~]' and ${partsUpTo === null ? sql`${plain} = ${wanted}` : sql`position(${wanted}::text in ${plain}) > 0`}
+     where handle !~ '[^!-~]'
+       and ${partsUpTo === null ? sql`${plain} = ${wanted}` : sql`position(${wanted}::text in ${plain}) > 0`}
      order by ${plain}, handle limit ${partsUpTo === null ? null : partsUpTo * 4}::bigint)
     union all select handle from known where handle ~ '[^!-~]'`;
   const found = Map.groupBy(

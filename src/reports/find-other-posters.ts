@@ -18,10 +18,12 @@ export async function findOtherPosters(
   platforms: readonly { readonly source: string; readonly platform: string }[],
 ): Promise<OtherPosters> {
   const row = await rowOf<OtherPosters>(db)`
-    select count(distinct v.order_id)::float8 as orders, (array_agg(v.order_id order by v.received_at desc))[1] as "latestOrderId"
+    select count(distinct v.order_id)::float8 as orders,
+      (array_agg(v.order_id order by v.received_at desc))[1] as "latestOrderId"
     from jsonb_to_recordset(${JSON.stringify(platforms)}::jsonb) as p(source text, platform text)
     join intake.orders o on o.source = p.source and o.is_current
-    join ledger.evidence v on ledger.fold_order_id(v.order_id) = ledger.fold_order_id(o.order_id) and v.kind = 'webhook_order'
+    join ledger.evidence v on ledger.fold_order_id(v.order_id) = ledger.fold_order_id(o.order_id)
+      and v.kind = 'webhook_order'
       and ledger.is_platform(v.order_platform, p.platform)
       and v.received_at > now() - make_interval(days => ${DAYS})
     where not exists (

@@ -18,7 +18,9 @@ export type AuditEntry = {
   readonly bulkId: string | null;
 };
 
-const columns = sql`audit_id as "auditId", occurred_at as "occurredAt", actor, via, action, subject_kind as "subjectKind", subject, summary,
+const columns = sql`
+  audit_id as "auditId", occurred_at as "occurredAt", actor, via, action, subject_kind as "subjectKind",
+  subject, summary,
   reason, before, after, filter, bulk_id as "bulkId"`;
 
 /**
@@ -45,7 +47,8 @@ export async function listAudit(
       : sql`bulk_id = ${bulkId}::bigint`;
   return rowsOf<AuditEntry>(db)`
     select ${columns} from ops.audit
-    where (${after}::bigint is null or audit_id < ${after}::bigint) and (${actor}::text is null or actor = ${actor})
+    where (${after}::bigint is null or audit_id < ${after}::bigint)
+      and (${actor}::text is null or actor = ${actor})
       and (${subject}::text is null or subject = ${subject}) and ${isPart}
     order by audit_id desc limit ${limit}`;
 }

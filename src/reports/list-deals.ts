@@ -24,13 +24,17 @@ export type ListedDeal = {
 };
 
 /** SQL for what a deal and each of its versions have. */
-const versioned = sql`influencer_handle as "influencerHandle", platform, brand_id as "brandId", is_active as "isActive", funnel_step as "funnelStep",
-  total_clicks as "totalClicks", total_referrals as "totalReferrals", total_sales_in_account_currency as "totalSales",
-  total_payouts_in_account_currency as "totalPayouts", total_commission_in_account_currency as "totalCommission",
+const versioned = sql`
+  influencer_handle as "influencerHandle", platform, brand_id as "brandId", is_active as "isActive",
+  funnel_step as "funnelStep", total_clicks as "totalClicks", total_referrals as "totalReferrals",
+  total_sales_in_account_currency as "totalSales", total_payouts_in_account_currency as "totalPayouts",
+  total_commission_in_account_currency as "totalCommission",
   total_fixed_fee_in_account_currency as "totalFixedFee"`;
 
-const columns = sql`deal_id as "dealId", brand_name as "brandName", dealflow_name as "dealflowName", ${versioned},
-  is_deleted as "isDeleted", first_seen_at as "firstSeenAt", changed_at as "changedAt", synced_at as "syncedAt"`;
+const columns = sql`
+  deal_id as "dealId", brand_name as "brandName", dealflow_name as "dealflowName", ${versioned},
+  is_deleted as "isDeleted", first_seen_at as "firstSeenAt", changed_at as "changedAt",
+  synced_at as "syncedAt"`;
 
 /** How a deal stands at the service, as the mirror last read it. What the service does not say is unknown, and not active. */
 export function stateOfDeal({
@@ -112,7 +116,8 @@ export async function listDealClicks(
   return rowsOf<ClicksOfMonth>(db)`
     select month, sum(clicks)::float8 as clicks
     from (
-      select to_char(valid_from at time zone 'UTC', 'YYYY-MM') as month, total_clicks - lag(total_clicks) over (order by valid_from) as clicks
+      select to_char(valid_from at time zone 'UTC', 'YYYY-MM') as month,
+        total_clicks - lag(total_clicks) over (order by valid_from) as clicks
       from bi.deal_history where deal_id = ${dealId} and total_clicks is not null) changes
     where clicks > 0
     group by month order by month desc limit ${limit}`;
@@ -134,7 +139,8 @@ export async function listDealMonths(
 ): Promise<readonly DealMonth[]> {
   return rowsOf<DealMonth>(db)`
     select to_char(day_utc, 'YYYY-MM') as month, currency, sum(accepted_orders)::float8 as accepted,
-      sum(ready_orders + in_doubt_orders + held_orders + rejected_orders)::float8 as open, sum(accepted_amount) as amount
+      sum(ready_orders + in_doubt_orders + held_orders + rejected_orders)::float8 as open,
+      sum(accepted_amount) as amount
     from reporting.deal_days where deal_id = ${dealId} group by 1, 2 order by 1 desc, 2 limit ${limit}`;
 }
 
@@ -152,7 +158,8 @@ export type Coverage = {
 
 export async function readCoverage(db: Database): Promise<readonly Coverage[]> {
   return rowsOf<Coverage>(db)`
-    select way, published_at as "publishedAt", known_deals::float8 as known, fresh_deals::float8 as fresh, stale_deals::float8 as stale,
+    select way, published_at as "publishedAt", known_deals::float8 as known, fresh_deals::float8 as fresh,
+      stale_deals::float8 as stale,
       unread_deals::float8 as unread, failing_deals::float8 as failing, deleted_deals::float8 as deleted
     from bi.mirror_coverage where is_latest order by way = 'all' desc, way`;
 }

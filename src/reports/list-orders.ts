@@ -66,13 +66,18 @@ export async function listOrders(
 ): Promise<readonly ListedOrder[]> {
   return rowsOf<ListedOrder>(db)`
     select s.job, s.source, s.order_id as "orderId", o.order_name as "orderName", s.ordered_at as "orderedAt",
-      to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition, s.disposition_reason as reason, s.matched_by as "matchedBy",
-      s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId", s.currency, s.amount
+      to_char(s.ordered_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, s.disposition,
+      s.disposition_reason as reason, s.matched_by as "matchedBy",
+      s.matched_value as "matchedValue", s.influencer_handle as "influencerHandle", s.deal_id as "dealId",
+      s.currency, s.amount
     from (
       select * from reporting.order_dispositions d
       where ${matches(filter)}
-        and (${after === null} or (d.day_utc <= ${after?.at.slice(0, 10) ?? null}::date and (d.ordered_at, d.job, d.source, d.order_id)
-          < (${after?.at ?? null}::timestamptz, ${after?.job ?? null}::text, ${after?.source ?? null}::text, ${after?.orderId ?? null}::text)))
+        and (${after === null}
+          or (d.day_utc <= ${after?.at.slice(0, 10) ?? null}::date
+            and (d.ordered_at, d.job, d.source, d.order_id)
+          < (${after?.at ?? null}::timestamptz, ${after?.job ?? null}::text, ${after?.source ?? null}::text,
+            ${after?.orderId ?? null}::text)))
       order by d.day_utc desc, d.ordered_at desc, d.job desc, d.source desc, d.order_id desc limit ${limit}
     ) s
     left join intake.orders o on o.order_version_id = s.order_version_id
@@ -112,8 +117,11 @@ export async function countFacets(
     ),
     counted as (
       select f.facet, f.value, count(*)::float8 as orders,
-        row_number() over (partition by f.facet order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc, f.value) as place
-      from found cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('month', month)
+        row_number() over (partition by f.facet
+          order by case f.facet when 'month' then f.value end desc nulls last, count(*) desc,
+            f.value) as place
+      from found
+        cross join lateral (values ('source', source), ('job', job), ('creator', creator), ('month', month)
         union all select distinct 'code', one from unnest(codes) one) f (facet, value)
       where f.value is not null group by f.facet, f.value
     )
@@ -143,7 +151,8 @@ export async function countOutcomes(
     select disposition, sum(orders)::float8 as orders from reporting.funnel_days
     where (${job}::text is null or job = ${job}) and (${source}::text is null or source = ${source})
       and (${reason}::text is null or disposition_reason = ${reason})
-      and (${from}::date is null or day_utc >= ${from}::date) and (${to}::date is null or day_utc <= ${to}::date)
+      and (${from}::date is null or day_utc >= ${from}::date)
+      and (${to}::date is null or day_utc <= ${to}::date)
     group by 1`;
 }
 
@@ -165,8 +174,10 @@ function matches(filter: OrderFilter) {
   const isOpen = disposition !== null && OPEN.includes(disposition);
   const isHeld = disposition === 'held' ? sql`and d.disposition = 'held'` : sql``;
   return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
-    and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
-    and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
+    and (${disposition}::text is null
+      or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : isHeld}
+    and (${reason}::text is null
+      or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
     ${creator === null ? sql`` : sql`and d.influencer_handle = any(${[...creator]}::text[])`}
     ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
     ${matchedWhole === null ? sql`` : sql`and upper(${matchedWhole}::text) = any(${facetCodes})`}
@@ -178,5 +189,6 @@ function matches(filter: OrderFilter) {
               and (${code}::text is null or c.codes_folded @> array[${code}::text])
               and (${hasLink}::boolean is null or (cardinality(c.links) > 0) = ${hasLink}))`
     }
-    ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
+    ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`}
+      ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }

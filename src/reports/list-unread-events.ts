@@ -17,13 +17,16 @@ export async function listUnreadEvents(db: Database): Promise<readonly UnreadEve
     with seen as (
       select received_at, body,
         case when kind = 'signature_mismatch' then 'signature'
-             when kind = 'new_influencer_order' and body #>> '{order_information,order_id}' is null then 'payload'
+             when kind = 'new_influencer_order'
+               and body #>> '{order_information,order_id}' is null then 'payload'
              when kind = 'new_influencer_order' then 'order' else 'other' end as what
       from ops.webhook_events where received_at > now() - interval '30 days')
     select what, count(*)::integer as events, min(received_at) as since,
       case when what = 'signature' then (array_agg(body order by received_at desc))[1]::text end as proposal
     from seen
-    where what = 'signature' and received_at > coalesce((select max(received_at) from seen where what <> 'signature'), '-infinity')
-      or what = 'payload' and received_at > coalesce((select max(received_at) from seen where what = 'order'), '-infinity')
+    where what = 'signature'
+      and received_at > coalesce((select max(received_at) from seen where what <> 'signature'), '-infinity')
+      or what = 'payload'
+      and received_at > coalesce((select max(received_at) from seen where what = 'order'), '-infinity')
     group by what order by what`;
 }

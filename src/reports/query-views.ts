@@ -44,8 +44,12 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
     // Set in SQL, because the dialect of the embedded database does not support access modes.
     await execute(trx)`set transaction read only`;
     await execute(trx)`
-        select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('timezone', 'UTC', true),
-          case when exists (select from pg_roles where rolname = 'bi_reader' and pg_has_role(oid, 'member') and has_schema_privilege(oid, 'bi', 'usage'))
+        select set_config('statement_timeout', ${String(timeoutMs)}, true),
+          set_config('timezone', 'UTC', true),
+          case
+            when exists (select from pg_roles
+              where rolname = 'bi_reader' and pg_has_role(oid, 'member')
+                and has_schema_privilege(oid, 'bi', 'usage'))
             then set_config('role', 'bi_reader', true) end`;
     // The line break before `) as question` ends a comment at the end of the query. The size is measured in
     // the database, so that rows beyond the limit are not transferred.
@@ -57,7 +61,8 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
           case when fits then array(select json_object_keys(q.text::json)) end as columns,
           case when fits then array(select value from json_each_text(q.text::json)) end as cells
         from (
-          select question.text, sum(octet_length(question.text)) over (rows unbounded preceding) <= ${MAX_ANSWER_BYTES} as fits
+          select question.text,
+            sum(octet_length(question.text)) over (rows unbounded preceding) <= ${MAX_ANSWER_BYTES} as fits
           from (select row_to_json(question)::text as text from (${sql.raw(question)}
           ) as question limit ${limit + 1}) question
         ) q`

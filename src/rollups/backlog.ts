@@ -30,7 +30,8 @@ export function readBacklog(db: Database, limit: number): Promise<readonly Backl
       from (
         ${settledGroups('rejected')}
         union all ${settledGroups('written_off')}
-        union all select a.job, 'accepted', a.currency, a.entries, a.amount, a.oldest from (${acceptedEntries}) a
+        union all select a.job, 'accepted', a.currency, a.entries, a.amount, a.oldest
+        from (${acceptedEntries}) a
       ) s
       group by 1, 2, 4`,
   );
@@ -53,14 +54,16 @@ type OpenOptions = {
 
 async function readGroups(db: Database, groups: RawBuilder<unknown>): Promise<readonly Backlog[]> {
   return rowsOf<Backlog>(db)`
-    select job, state, backfill_id as "backfillId", currency, entries::float8 as entries, amount, oldest, is_part as "isPart"
+    select job, state, backfill_id as "backfillId", currency, entries::float8 as entries, amount, oldest,
+      is_part as "isPart"
     from (${groups}) g order by 1, 2, 3 nulls first, 4`;
 }
 
 /** SQL for the entries in a settled state, by job and currency. */
 function settledGroups(state: 'rejected' | 'written_off'): RawBuilder<unknown> {
   return sql`
-    select e.job, e.state, e.currency, count(*) as entries, coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
+    select e.job, e.state, e.currency, count(*) as entries, coalesce(sum(e.amount), 0) as amount,
+      min(e.state_changed_at) as oldest
     from ledger.entries e where e.state = ${sql.lit(state)} group by 1, 2, 3`;
 }
 
@@ -74,7 +77,8 @@ function openGroups({ limit, otherThan = [] }: OpenOptions): RawBuilder<unknown>
     ), jobs as (
       select j.job from all_jobs j where j.job is not null and j.job <> all(${[...otherThan]}::text[])
     ), backfills as (
-      select j.job, (${firstOf(sql`backfill_id`, sql`e.job = j.job and e.backfill_id is not null`)}) as backfill_id
+      select j.job,
+        (${firstOf(sql`backfill_id`, sql`e.job = j.job and e.backfill_id is not null`)}) as backfill_id
       from jobs j
       union all
       select b.job, (${firstOf(sql`backfill_id`, sql`e.job = b.job and e.backfill_id > b.backfill_id`)})
@@ -86,11 +90,13 @@ function openGroups({ limit, otherThan = [] }: OpenOptions): RawBuilder<unknown>
       select e.* from backfills b cross join ${STATES} cross join lateral (
         ${firstEntries(sql`e.job = b.job and e.backfill_id = b.backfill_id and e.state = s.state`, limit)}) e
     )
-    select job, state, backfill_id, currency, sum(entries) as entries, sum(amount) as amount, min(oldest) as oldest,
-      bool_or(is_part) as is_part
+    select job, state, backfill_id, currency, sum(entries) as entries, sum(amount) as amount,
+      min(oldest) as oldest, bool_or(is_part) as is_part
     from (
       select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
-        case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as backfill_id,
+        case
+          when e.state = 'ready'
+            or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as backfill_id,
         e.currency, e.entries, e.amount, e.oldest,
         max(e.place) over (partition by e.job, e.backfill_id, e.state) > ${limit}::bigint as is_part
       from counted e
@@ -106,7 +112,8 @@ const STATES = sql`(values ('held'), ('ready'), ('sending'), ('in_doubt')) s(sta
 
 /** SQL for the first value of a column of the index among open entries `e`. */
 function firstOf(column: RawBuilder<unknown>, matches = sql`true`): RawBuilder<unknown> {
-  return sql`select e.${column} from ledger.entries e where not e.is_settled and ${matches} order by ${inIndex} limit 1`;
+  return sql`
+    select e.${column} from ledger.entries e where not e.is_settled and ${matches} order by ${inIndex} limit 1`;
 }
 
 /**
@@ -116,13 +123,17 @@ function firstOf(column: RawBuilder<unknown>, matches = sql`true`): RawBuilder<u
 function firstEntries(matches: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
   const isCounted = sql`e.place <= ${limit}::bigint`;
   return sql`
-    select e.job, e.backfill_id, e.state, e.owner, e.currency, false as is_settled, count(*) filter (where ${isCounted}) as entries,
-      coalesce(sum(e.amount) filter (where ${isCounted}), 0) as amount, min(e.state_changed_at) filter (where ${isCounted}) as oldest,
-      max(e.place) as place
+    select e.job, e.backfill_id, e.state, e.owner, e.currency, false as is_settled,
+      count(*) filter (where ${isCounted}) as entries,
+      coalesce(sum(e.amount) filter (where ${isCounted}), 0) as amount,
+      min(e.state_changed_at) filter (where ${isCounted}) as oldest, max(e.place) as place
     from (
       select e.*, row_number() over () as place
       from (
         select e.job, e.backfill_id, e.state, e.owner, e.currency, e.amount, e.state_changed_at
-        from ledger.entries e where not e.is_settled and ${matches} order by ${inIndex} limit ${limit}::bigint + 1) e) e
+        from ledger.entries e
+        where not e.is_settled and ${matches}
+        order by ${inIndex}
+        limit ${limit}::bigint + 1) e) e
     group by 1, 2, 3, 4, 5`;
 }

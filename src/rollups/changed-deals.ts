@@ -15,7 +15,8 @@ export async function takeChangedDeals(trx: DatabaseTransaction, limit: number):
   return execute(trx)`
     with taken as (
       delete from reporting.changed_deals
-      where (deal_id, month_utc) in (select deal_id, month_utc from reporting.changed_deals limit ${limit}::integer)
+      where (deal_id, month_utc) in (select deal_id, month_utc from reporting.changed_deals
+        limit ${limit}::integer)
       returning deal_id, month_utc
     )
     insert into pg_temp.changed_deals select deal_id, month_utc from taken`;

@@ -33,8 +33,10 @@ async function lastCommittedId(db: Database): Promise<string | null> {
   const newest = await rowOf<{ last: string | null }>(db)`select max(entry_id) as last from ledger.entries`;
   const isWritten = await finds(db)`
     select from pg_locks l
-    where l.locktype = 'relation' and l.relation = 'ledger.entries'::regclass and l.mode like '%Exclusive%' and l.mode <> 'ShareUpdateExclusiveLock'
-      and l.database = (select oid from pg_database where datname = current_database()) and l.pid is distinct from pg_backend_pid()
+    where l.locktype = 'relation' and l.relation = 'ledger.entries'::regclass and l.mode like '%Exclusive%'
+      and l.mode <> 'ShareUpdateExclusiveLock'
+      and l.database = (select oid from pg_database where datname = current_database())
+      and l.pid is distinct from pg_backend_pid()
     limit 1`;
   return isWritten ? null : (newest?.last ?? null);
 }
@@ -46,14 +48,18 @@ async function countStep(trx: Transaction<DB>, last: string | null): Promise<boo
       -- By the entries there are: their ids may leave any gap.
       select r.counted_entry_id as above, case when ${last}::bigint > r.counted_entry_id
           then coalesce((
-            select e.entry_id from ledger.entries e where e.entry_id > r.counted_entry_id and e.entry_id <= ${last}::bigint
+            select e.entry_id
+            from ledger.entries e
+            where e.entry_id > r.counted_entry_id and e.entry_id <= ${last}::bigint
             order by e.entry_id offset ${STEP_ENTRIES - 1}::integer limit 1), ${last}::bigint)
           else r.counted_entry_id end as upto
       from reporting.refresh r
     ),
     looked_at as materialized (
-      select e.entry_id, e.job, e.currency, e.amount, e.state_changed_at, e.state = 'accepted' as is_accepted, false as was_uncounted
-      from ledger.entries e where e.entry_id > (select above from reach) and e.entry_id <= (select upto from reach)
+      select e.entry_id, e.job, e.currency, e.amount, e.state_changed_at, e.state = 'accepted' as is_accepted,
+        false as was_uncounted
+      from ledger.entries e
+      where e.entry_id > (select above from reach) and e.entry_id <= (select upto from reach)
       union all
       select e.entry_id, e.job, e.currency, e.amount, e.state_changed_at, true, true
       from reporting.uncounted_entries u
@@ -69,7 +75,8 @@ async function countStep(trx: Transaction<DB>, last: string | null): Promise<boo
       insert into reporting.accepted_sums as s (job, currency, entries, amount, oldest)
       select job, coalesce(currency, ''), count(*), coalesce(sum(amount), 0), min(state_changed_at)
       from looked_at where is_accepted group by 1, 2
-      on conflict (job, currency) do update set entries = s.entries + excluded.entries, amount = s.amount + excluded.amount,
+      on conflict (job, currency) do update set entries = s.entries + excluded.entries,
+      amount = s.amount + excluded.amount,
         oldest = least(s.oldest, excluded.oldest)
     )
     update reporting.refresh r set counted_entry_id = reach.upto from reach
@@ -86,7 +93,8 @@ export const acceptedEntries: RawBuilder<unknown> = sql`
   union all
   select e.job, e.currency, count(*), coalesce(sum(e.amount), 0), min(e.state_changed_at)
   from ledger.entries e
-  where e.entry_id > (select counted_entry_id from reporting.refresh) and e.entry_id <= 9223372036854775807 and e.state = 'accepted'
+  where e.entry_id > (select counted_entry_id from reporting.refresh) and e.entry_id <= 9223372036854775807
+    and e.state = 'accepted'
   group by 1, 2
   union all
   select e.job, e.currency, count(*), coalesce(sum(e.amount), 0), min(e.state_changed_at)

@@ -23,20 +23,25 @@ export function dispositionOfOrders(options: {
 }): RawBuilder<unknown> {
   return sql`
     select ${options.job}::text as job, s.source, s.order_id, s.order_version_id, s.entry_id, s.ordered_at,
-      (s.ordered_at at time zone 'UTC')::date as day_utc, s.disposition, s.disposition_reason, s.disposition_at,
-      s.is_pending or s.disposition = 'unaccounted' or (s.entry_id is not null and s.disposition <> 'accepted') as is_open,
+      (s.ordered_at at time zone 'UTC')::date as day_utc, s.disposition, s.disposition_reason,
+      s.disposition_at, s.is_pending or s.disposition = 'unaccounted'
+        or (s.entry_id is not null and s.disposition <> 'accepted') as is_open,
       s.matched_by, s.matched_value,
       case when s.is_owned then
-        coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id, 'handle:' || ledger.fold_handle(s.influencer_handle))
+        coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id,
+          'handle:' || ledger.fold_handle(s.influencer_handle))
       end as target,
       s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount
     from (
       -- What was sent for a source that the job no longer reads has the version that another source states.
-      select o.source, o.order_id, case when e.entry_id is null then o.order_version_id else coalesce(a.order_version_id, o.order_version_id) end
+      select o.source, o.order_id,
+        case when e.entry_id is null then o.order_version_id
+          else coalesce(a.order_version_id, o.order_version_id) end
           as order_version_id, e.entry_id,
         coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at,
         case
-          when e.entry_id is null then case when a.outcome is null or a.outcome = 'attributed' then 'unaccounted' else a.outcome end
+          when e.entry_id is null
+            then case when a.outcome is null or a.outcome = 'attributed' then 'unaccounted' else a.outcome end
           when e.state = 'sending' then case when ${hasLiveOwner} then 'ready' else 'in_doubt' end
           when e.state = 'written_off' then 'held'
           else e.state
@@ -49,10 +54,12 @@ export function dispositionOfOrders(options: {
         coalesce(e.state_changed_at, a.decided_at, o.first_seen_at) as disposition_at,
         coalesce(a.is_pending, true) as is_pending,
         e.entry_id is not null or coalesce(a.outcome = 'attributed', false) as is_owned,
-        a.matched_by, reporting.without_addresses(a.matched_value) as matched_value, coalesce(e.brand_id, a.brand_id) as brand_id,
+        a.matched_by, reporting.without_addresses(a.matched_value) as matched_value,
+        coalesce(e.brand_id, a.brand_id) as brand_id,
         reporting.deal_id_of(coalesce(e.deal_id, a.deal_id, e.body::json ->> 'deal_id')) as deal_id,
         coalesce(e.collab_id, a.collab_id, e.body::json ->> 'collab_id') as collab_id,
-        reporting.without_addresses(coalesce(a.influencer_handle, e.body::json ->> 'influencer_handle')) as influencer_handle,
+        reporting.without_addresses(coalesce(a.influencer_handle,
+            e.body::json ->> 'influencer_handle')) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
       from ${options.orders} o
@@ -64,13 +71,15 @@ export function dispositionOfOrders(options: {
       -- A backfill decides about the orders of its plan, and the job has not looked at the others of their file yet.
       where a.order_id is not null or not exists (
         select from intake.attributed_files f
-        where f.job = ${options.job} and f.source_file_id = o.source_file_id and f.rules_hash = ${BACKFILL_RULES})
+        where f.job = ${options.job} and f.source_file_id = o.source_file_id
+          and f.rules_hash = ${BACKFILL_RULES})
     ) s`;
 }
 
 /** Columns of order `o` that its disposition needs from the export. */
 export const STATED_BY_ORDER = sql`
-  o.source, o.order_id, o.order_version_id, o.source_file_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
+  o.source, o.order_id, o.order_version_id, o.source_file_id, o.placed_at, o.paid_at, o.first_seen_at,
+  o.currency, o.total, o.subtotal`;
 
 /** Condition: the lease of the process that claimed entry `e` has not expired, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;
@@ -90,5 +99,6 @@ export const isDoubt = sql`(not e.is_settled and (e.state = 'in_doubt' or (e.sta
  */
 export const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
   select from intake.clicks c
-  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.reason is null and c.target = e.details ->> 'target'
+  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.reason is null
+    and c.target = e.details ->> 'target'
     and c.day = (e.details ->> 'day')::date and c.country = e.details ->> 'country'))`;

@@ -23,9 +23,13 @@ export function ordersWithClaims(job: string, orders: RawBuilder<unknown>): RawB
     select p.source, p.order_id from ${orders} p
     cross join lateral (
       select true from (
-        select true from intake.order_claims c where c.job = ${job} and c.source = p.source and c.order_id = p.order_id
+        select true
+        from intake.order_claims c
+        where c.job = ${job} and c.source = p.source and c.order_id = p.order_id
         union all
-        select true from reporting.conflicts k where k.job = ${job} and k.source = p.source and k.order_id = p.order_id
+        select true
+        from reporting.conflicts k
+        where k.job = ${job} and k.source = p.source and k.order_id = p.order_id
       ) known limit 1) found`;
 }
 
@@ -43,13 +47,18 @@ export async function keepConflicts(
     select o.source, o.order_id as "orderId" from ${keysOf(job, orders)} o
     left join lateral (${conflictOf('o')}) n on true
     left join lateral (
-      select k.* from reporting.conflicts k where k.job = o.job and k.source = o.source and k.order_id = o.order_id limit 1) k on true
+      select k.*
+      from reporting.conflicts k
+      where k.job = o.job and k.source = o.source and k.order_id = o.order_id
+      limit 1) k
+        on true
     where row(n.*) is distinct from row(k.*)`;
   if (changed.length === 0) return;
   const keys = keysOf(job, changed);
   await execute(trx)`
     delete from reporting.conflicts k
-    where k.job = ${job} and k.source = any (array(select source from ${keys} o)) and k.order_id = any (array(select order_id from ${keys} o))
+    where k.job = ${job} and k.source = any (array(select source from ${keys} o))
+      and k.order_id = any (array(select order_id from ${keys} o))
       and (k.source, k.order_id) in (select source, order_id from ${keys} o)`;
   await insertConflicts(trx, keys);
 }
@@ -62,9 +71,11 @@ export async function rebuildConflicts(trx: Transaction<DB>): Promise<void> {
 
 async function insertConflicts(trx: Transaction<DB>, orders: RawBuilder<unknown>): Promise<void> {
   await execute(trx)`
-    insert into reporting.conflicts (job, source, order_id, ordered_at, day_utc, conflict, currency, amount, disposition, target, first_target,
-      last_target, explicit_target)
-    select n.* from ${orders} o cross join lateral (${conflictOf('o')}) n order by n.day_utc, n.source, n.order_id`;
+    insert into reporting.conflicts (job, source, order_id, ordered_at, day_utc, conflict, currency, amount,
+      disposition, target, first_target, last_target, explicit_target)
+    select n.*
+    from ${orders} o cross join lateral (${conflictOf('o')}) n
+    order by n.day_utc, n.source, n.order_id`;
 }
 
 /** SQL for a table of orders with job, source and order_id. */
@@ -89,17 +100,24 @@ function conflictOf(order: string): RawBuilder<unknown> {
       sql` and `,
     );
   return sql`
-    select s.job, s.source, s.order_id, s.ordered_at, s.day_utc, c.conflict, s.currency, s.amount, s.disposition, s.target,
+    select s.job, s.source, s.order_id, s.ordered_at, s.day_utc, c.conflict, s.currency, s.amount,
+      s.disposition, s.target,
       -- Two claims at one place are a code with two owners. Neither stands before the other.
-      case when c.places[c.named + 1] is distinct from c.places[c.named + 2] then c.targets[c.named + 1] end as first_target,
-      case when c.places[c.claims] is distinct from c.places[c.claims - 1] then c.targets[c.claims] end as last_target,
+      case
+        when c.places[c.named + 1] is distinct from c.places[c.named + 2]
+          then c.targets[c.named + 1] end as first_target,
+      case
+        when c.places[c.claims] is distinct from c.places[c.claims - 1]
+          then c.targets[c.claims] end as last_target,
       c.explicit_target
     from (
-      select case when bool_or(kind = 'explicit') then 'named' when bool_or(kind = 'link') and bool_or(kind = 'code') then 'link_and_code'
+      select case when bool_or(kind = 'explicit') then 'named'
+        when bool_or(kind = 'link') and bool_or(kind = 'code') then 'link_and_code'
           when bool_or(kind = 'code') then 'codes' else 'links' end as conflict,
         -- Sorted as the primary key. What the export names stands first, at place 0.
         count(*)::integer as claims, count(*) filter (where place = 0)::integer as named,
-        array_agg(place order by place, target) as places, array_agg(target order by place, target) as targets,
+        array_agg(place order by place, target) as places,
+        array_agg(target order by place, target) as targets,
         min(target) filter (where place = 0) as explicit_target
       from intake.order_claims c where ${isOrder('c')}
     ) c

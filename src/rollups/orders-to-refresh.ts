@@ -60,7 +60,8 @@ export async function countFiles(
   await execute(trx)`
     insert into reporting.counted_files (job, source_file_id, attributed_at)
     select ${job}::text, f."sourceFileId", f."attributedAt"
-    from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint, "attributedAt" timestamptz)
+    from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint,
+      "attributedAt" timestamptz)
     on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`;
 }
 

@@ -158,7 +158,8 @@ async function hasManyMarkedDays(db: Database): Promise<boolean> {
 async function refreshMarked(trx: Transaction<DB>, isMeant: RawBuilder<boolean>): Promise<number> {
   const rows = await rowsOf<{ day: string }>(trx)`
     delete from reporting.changed_days
-    where day_utc in (select day_utc from reporting.changed_days where ${isMeant} order by day_utc limit ${STEP_DAYS}::integer)
+    where day_utc in (select day_utc from reporting.changed_days where ${isMeant} order by day_utc
+      limit ${STEP_DAYS}::integer)
     returning day_utc::text as day`;
   if (rows.length > 0)
     await addUpDays(
@@ -245,14 +246,20 @@ export async function refreshPage(
         select from (select source, min(order_id) as least, max(order_id) as greatest from own group by source) p
         cross join lateral (
           select true from reporting.order_dispositions s
-          where s.job = ${job} and s.source = p.source and s.order_id between p.least and p.greatest and ${orders.isOwn(sql`s.order_id`)} limit 1) s) as is_any
+          where s.job = ${job} and s.source = p.source
+            and s.order_id between p.least and p.greatest and ${orders.isOwn(sql`s.order_id`)}
+          limit 1) s) as is_any
     ),
     compared as materialized (
-      select n.*, s.day_before is null as is_new, s.day_before, case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
+      select n.*, s.day_before is null as is_new, s.day_before,
+        case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
       from (${dispositionOfOrders({ job, orders: sql`own` })}) n
       left join lateral (
         select s as before, s.day_utc as day_before from reporting.order_dispositions s
-        where (select is_any from known) and s.job = ${job} and s.source = n.source and s.order_id = n.order_id limit 1) s on true
+        where (select is_any from known) and s.job = ${job} and s.source = n.source
+          and s.order_id = n.order_id
+        limit 1) s
+          on true
       where s.day_before is null or row(n.*) is distinct from row((s.before).*)
     ),
     changed_deals as (
@@ -265,38 +272,52 @@ export async function refreshPage(
           select distinct p.customer_key from own p join compared c using (order_version_id)
           where p.customer_key is not null) k
         cross join lateral (
-          select o.source, o.order_id from intake.orders o where o.customer_key = k.customer_key and o.is_current offset 0) o
+          select o.source, o.order_id
+          from intake.orders o
+          where o.customer_key = k.customer_key and o.is_current offset 0) o
         cross join lateral (
           select s.deal_id, s.day_utc, s.disposition from reporting.order_dispositions s
-          where s.job = any (array(select distinct job from reporting.counted_files)) and s.source = o.source and s.order_id = o.order_id offset 0) s
+          where s.job = any (array(select distinct job from reporting.counted_files)) and s.source = o.source
+            and s.order_id = o.order_id offset 0) s
         where s.disposition = 'accepted'
       ) d where deal_id is not null
     ),
     updated as (
       update reporting.order_dispositions s
-      set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
-          disposition = n.disposition, disposition_reason = n.disposition_reason, disposition_at = n.disposition_at, is_open = n.is_open,
-          matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
-          collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
+      set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at,
+        day_utc = n.day_utc,
+          disposition = n.disposition, disposition_reason = n.disposition_reason,
+          disposition_at = n.disposition_at, is_open = n.is_open,
+          matched_by = n.matched_by, matched_value = n.matched_value, target = n.target,
+          brand_id = n.brand_id, deal_id = n.deal_id,
+          collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency,
+          amount = n.amount
       from compared n
       where not n.is_new and s.job = ${job} and s.source = n.source and s.order_id = n.order_id
         and s.source = any (array(select distinct source from compared where not is_new))
         and s.order_id = any (array(select order_id from compared where not is_new))
     ),
     inserted as (
-      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
-        disposition_reason, disposition_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
-        currency, amount)
-      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition, disposition_reason, disposition_at, is_open,
+      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at,
+        day_utc, disposition,
+        disposition_reason, disposition_at, is_open, matched_by, matched_value, target, brand_id, deal_id,
+        collab_id, influencer_handle, currency, amount)
+      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
+        disposition_reason, disposition_at, is_open,
         matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
       from compared where is_new order by day_utc, order_version_id
     )
     select (select count(*) from page) as read, (select count(*) from page where is_own) as seen,
       (select count(*) from compared) as changed,
       (select json_agg(day) from (
-        select day_utc as day from compared union select day_before from compared where not is_new) d) as days,
+        select day_utc as day
+        from compared
+        union select day_before
+        from compared
+        where not is_new) d) as days,
       (select json_agg(json_build_object('dealId', deal_id, 'month', month_utc)) from changed_deals) as deals,
-      (select json_agg(json_build_object('source', source, 'orderId', order_id)) from (${ordersWithClaims(job, sql`own`)}) d) as disputed,
+      (select json_agg(json_build_object('source', source, 'orderId', order_id))
+        from (${ordersWithClaims(job, sql`own`)}) d) as disputed,
       last.source as last_source, last.order_id as last_id
     from (select 1) one
     left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`;
@@ -320,7 +341,9 @@ async function markDays(trx: Transaction<DB>, days: readonly string[]): Promise<
   if (days.length === 0) return;
   await execute(trx)`
     insert into reporting.changed_days (day_utc)
-    select day from jsonb_array_elements_text(${toJsonParameter(days)}::jsonb) as d(text), cast(text as date) as day order by day
+    select day
+    from jsonb_array_elements_text(${toJsonParameter(days)}::jsonb) as d(text), cast(text as date) as day
+    order by day
     on conflict (day_utc) do update set day_utc = excluded.day_utc`;
 }
 
@@ -329,7 +352,9 @@ async function markDeals(trx: Transaction<DB>, deals: readonly DealMonth[]): Pro
   if (deals.length === 0) return;
   await execute(trx)`
     insert into reporting.changed_deals (deal_id, month_utc)
-    select "dealId", month from jsonb_to_recordset(${toJsonParameter(deals)}::jsonb) as d ("dealId" text, month date) order by 1, 2
+    select "dealId", month
+    from jsonb_to_recordset(${toJsonParameter(deals)}::jsonb) as d ("dealId" text, month date)
+    order by 1, 2
     on conflict (deal_id, month_utc) do update set month_utc = excluded.month_utc`;
 }
 
@@ -350,7 +375,8 @@ async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promis
   // Forces the index on days, even if the planner expects each day to contain many of the orders.
   await execute(trx)`select set_config('enable_seqscan', 'off', true)`;
   await execute(trx)`
-    insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason, orders, amount)
+    insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason,
+      orders, amount)
     select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount)
     from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`;
@@ -374,12 +400,16 @@ type Rows = RawBuilder<unknown>;
 
 async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await execute(trx)`
-    insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle, currency, attributed_orders,
-      accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
-    select day_utc, target, brand_id, max(deal_id), max(collab_id), max(influencer_handle), currency, count(*),
+    insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle,
+      currency, attributed_orders,
+      accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount,
+      accepted_amount, in_doubt_amount)
+    select day_utc, target, brand_id, max(deal_id), max(collab_id), max(influencer_handle), currency,
+      count(*),
       count(*) filter (where disposition = 'accepted'), count(*) filter (where disposition = 'ready'),
       count(*) filter (where disposition = 'in_doubt'), count(*) filter (where disposition = 'held'),
-      count(*) filter (where disposition = 'rejected'), sum(amount), coalesce(sum(amount) filter (where disposition = 'accepted'), 0),
+      count(*) filter (where disposition = 'rejected'), sum(amount),
+      coalesce(sum(amount) filter (where disposition = 'accepted'), 0),
       coalesce(sum(amount) filter (where disposition = 'in_doubt'), 0)
     from ${orders}
     where target is not null
@@ -388,10 +418,12 @@ async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
 
 async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
   await execute(trx)`
-    insert into reporting.brand_days (day_utc, brand_id, currency, deals, attributed_orders, accepted_orders, ready_orders,
+    insert into reporting.brand_days (day_utc, brand_id, currency, deals, attributed_orders, accepted_orders,
+      ready_orders,
       in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
-    select day_utc, brand_id, currency, count(*), sum(attributed_orders), sum(accepted_orders), sum(ready_orders),
-      sum(in_doubt_orders), sum(held_orders), sum(rejected_orders), sum(attributed_amount), sum(accepted_amount), sum(in_doubt_amount)
+    select day_utc, brand_id, currency, count(*), sum(attributed_orders), sum(accepted_orders),
+      sum(ready_orders), sum(in_doubt_orders), sum(held_orders), sum(rejected_orders), sum(attributed_amount),
+      sum(accepted_amount), sum(in_doubt_amount)
     from ${deals}
     where brand_id is not null
     group by 1, 2, 3 order by 1`;
@@ -405,22 +437,29 @@ async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
 async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await execute(trx)`
     with carrying as materialized (
-      select s.day_utc, s.job, s.source, s.order_id, s.currency, s.amount, cardinality(o.links) > 0 as has_link,
-        case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as,
+      select s.day_utc, s.job, s.source, s.order_id, s.currency, s.amount,
+        cardinality(o.links) > 0 as has_link,
+        case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link'
+          else 'explicit' end as carried_as,
         case when s.disposition <> 'unattributed' then null
           when cardinality(o.codes) > 0 then o.codes
           when cardinality(o.links) > 0 then o.links
-          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null) end as unowned,
+          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)],
+            null) end as unowned,
         case when o.exclusion is null and o.cancelled_at is null
-          and s.disposition_reason is distinct from 'known_from_another_source' and s.disposition_reason is distinct from 'source_removed'
+          and s.disposition_reason is distinct from 'known_from_another_source'
+          and s.disposition_reason is distinct from 'source_removed'
           then o.codes_folded end as used
       from ${orders}
-      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
+      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id
+        limit 1) o
       where s.disposition = 'unattributed' or cardinality(o.codes_folded) > 0
     ),
     noted as (
-      insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
-      select k.day_utc, k.job, k.source, c.folded, min(c.code), max(k.carried_as), k.currency, sum(k.orders), sum(k.amount)
+      insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders,
+        amount)
+      select k.day_utc, k.job, k.source, c.folded, min(c.code), max(k.carried_as), k.currency, sum(k.orders),
+        sum(k.amount)
       from (
         select day_utc, job, source, currency, unowned, carried_as, count(*) as orders, sum(amount) as amount
         from carrying where cardinality(unowned) > 0 group by 1, 2, 3, 4, 5, 6) k
@@ -457,13 +496,16 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
 export async function beginStep(trx: Transaction<DB>): Promise<void> {
   await suitLargeStatements(trx);
   const state = await rowOf<{ lacks_totals: boolean; lacks_conflicts: boolean }>(trx)`
-    select set_config('synchronous_commit', 'off', true), refreshed_at is distinct from totalled_at as lacks_totals,
+    select set_config('synchronous_commit', 'off', true),
+      refreshed_at is distinct from totalled_at as lacks_totals,
       refreshed_at is distinct from conflicts_at as lacks_conflicts
     from reporting.refresh for update`;
   if (state?.lacks_totals === true) await rebuildDealTotals(trx);
   if (state?.lacks_conflicts === true) await rebuildConflicts(trx);
   await execute(trx)`
-    update reporting.refresh set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at from (select clock_timestamp() as at) n`;
+    update reporting.refresh
+    set refreshed_at = n.at, totalled_at = n.at, conflicts_at = n.at
+    from (select clock_timestamp() as at) n`;
 }
 
 /**
@@ -487,7 +529,9 @@ export async function beginPartitionStep(trx: Transaction<DB>, partition: Partit
 /** Keeps the current sums of some days in a temporary table, before they are recalculated. */
 async function noteDealsBefore(trx: Transaction<DB>, deals: RawBuilder<unknown>): Promise<void> {
   await execute(trx)`
-    create temporary table if not exists deal_days_before (target text, currency text, orders bigint, amount numeric) on commit drop`;
+    create temporary table if not exists deal_days_before (target text, currency text, orders bigint,
+      amount numeric)
+      on commit drop`;
   await execute(trx)`truncate pg_temp.deal_days_before`;
   await execute(trx)`
     insert into pg_temp.deal_days_before (target, currency, orders, amount)
@@ -500,14 +544,17 @@ async function addToDealTotals(trx: Transaction<DB>, deals: RawBuilder<unknown>)
     insert into reporting.deal_totals as t (target, currency, deal_id, influencer_handle, orders, amount)
     select target, currency, max(deal_id), max(influencer_handle), sum(orders), sum(amount)
     from (
-      select target, currency, deal_id, influencer_handle, accepted_orders as orders, accepted_amount as amount
+      select target, currency, deal_id, influencer_handle, accepted_orders as orders,
+        accepted_amount as amount
       from ${deals} where accepted_orders > 0
       union all
       select target, currency, null, null, -orders, -amount from pg_temp.deal_days_before
     ) d
     group by target, currency having sum(orders) <> 0 or sum(amount) <> 0 order by target, currency
-    on conflict (target, currency) do update set orders = t.orders + excluded.orders, amount = t.amount + excluded.amount,
-      deal_id = coalesce(excluded.deal_id, t.deal_id), influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`;
+    on conflict (target, currency) do update set orders = t.orders + excluded.orders,
+    amount = t.amount + excluded.amount,
+      deal_id = coalesce(excluded.deal_id, t.deal_id),
+      influencer_handle = coalesce(excluded.influencer_handle, t.influencer_handle)`;
 }
 
 /** Adds up all days again. */

@@ -8,8 +8,10 @@ import { toJsonParameter } from '../../../src/db/to-json-parameter.ts';
 import type { GatheredPlan } from './gather-plan.ts';
 
 const COLUMNS = sql`
-  b.backfill_id as "backfillId", b.job, b.state, b.plan_hash as "planHash", b.plan, b.run_id as "runId", b.requests_per_second as "requestsPerSecond",
-  b.concurrency, b.planned_at as "plannedAt", b.approved_by as "approvedBy", b.approved_at as "approvedAt", b.problem,
+  b.backfill_id as "backfillId", b.job, b.state, b.plan_hash as "planHash", b.plan, b.run_id as "runId",
+  b.requests_per_second as "requestsPerSecond",
+  b.concurrency, b.planned_at as "plannedAt", b.approved_by as "approvedBy", b.approved_at as "approvedAt",
+  b.problem,
   json_build_object('fromDay', b.from_day::text, 'toDay', b.to_day::text, 'timeZone', b.time_zone) as period`;
 
 export type BackfillFilter = {
@@ -95,7 +97,9 @@ export async function storePlan(
     .executeTakeFirstOrThrow();
   await execute(trx)`
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
-    select ${id}::bigint, key, source, order_id, body_hash, amount, currency from planned_orders where standing = 'to_post'`;
+    select ${id}::bigint, key, source, order_id, body_hash, amount, currency
+    from planned_orders
+    where standing = 'to_post'`;
   return id;
 }
 

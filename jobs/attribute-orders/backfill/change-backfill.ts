@@ -217,7 +217,8 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await keepClaims(trx, { ...rules, rulesHash: '' });
     await execute(trx)`
       update ops.backfills
-      set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(), state_changed_at = clock_timestamp(),
+      set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(),
+        state_changed_at = clock_timestamp(),
           requests_per_second = ${requestsPerSecond}::double precision, concurrency = ${concurrency}::integer
       where backfill_id = ${backfillId}::bigint`;
     return { kind: 'started' };
@@ -228,10 +229,11 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
 async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Promise<void> {
   await createDesiredEntries(trx);
   await execute(trx)`
-    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
-      details)
-    select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform, p.order_id,
-      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id, ${referralDetails(sql`p.note`, orderNotes)}
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform,
+      order_id, version_id, linked_id, details)
+    select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform,
+      p.order_id, row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id,
+      ${referralDetails(sql`p.note`, orderNotes)}
     from planned_orders p where p.standing = 'to_post'`;
   await execute(trx)`analyze desired_entries`;
 }
@@ -242,9 +244,11 @@ async function gatherDesired(trx: Transaction<DB>, orderNotes: OrderNotes): Prom
  */
 async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
   await execute(trx)`
-    insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, brand_id,
+    insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by,
+      matched_value, target, brand_id,
       influencer_handle, deal_id, collab_id, amount, currency, entry_id, is_pending, rules_hash)
-    select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value, p.target, p.brand_id,
+    select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value,
+      p.target, p.brand_id,
       p.influencer_handle, p.deal_id, p.collab_id, p.amount, p.currency, e.entry_id, false, ${BACKFILL_RULES}
     from planned_orders p
     cross join lateral (
@@ -252,10 +256,13 @@ async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRul
       where e.account_id = ${accountId} and e.effect = 'referral' and e.key = p.key limit 1) e
     where p.standing = 'to_post'
     on conflict (job, source, order_id) do update
-    set order_version_id = excluded.order_version_id, outcome = excluded.outcome, reason = null, matched_by = excluded.matched_by,
+    set order_version_id = excluded.order_version_id, outcome = excluded.outcome, reason = null,
+      matched_by = excluded.matched_by,
         matched_value = excluded.matched_value, target = excluded.target, brand_id = excluded.brand_id,
-        influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
-        amount = excluded.amount, currency = excluded.currency, entry_id = excluded.entry_id, is_pending = false,
+        influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id,
+        collab_id = excluded.collab_id,
+        amount = excluded.amount, currency = excluded.currency, entry_id = excluded.entry_id,
+        is_pending = false,
         rules_hash = excluded.rules_hash, decided_at = now()`;
   await execute(trx)`
     insert into intake.attributed_files (job, source_file_id, rules_hash, attributed_at)

@@ -22,11 +22,13 @@ export async function comparePlan(
       select coalesce(p.order_id, b.order_id) as order_id,
         case when b.key is null then 'more' when p.key is null then 'fewer' else 'other' end as kind
       from (select key, order_id, body_hash from planned_orders where standing = 'to_post') p
-      full join (select key, order_id, body_hash from ops.backfill_orders where backfill_id = ${stored.backfillId}::bigint) b
+      full join (select key, order_id, body_hash from ops.backfill_orders
+        where backfill_id = ${stored.backfillId}::bigint) b
         on b.key = p.key
       where b.body_hash is distinct from p.body_hash
     )
-    select kind, count(*)::float8 as orders, (array_agg(order_id order by order_id))[1:${sql.lit(SHOWN)}] as examples
+    select kind, count(*)::float8 as orders,
+      (array_agg(order_id order by order_id))[1:${sql.lit(SHOWN)}] as examples
     from differing group by kind`;
   const of = (kind: string): ChangedOrders => {
     const { orders = 0, examples = [] } = rows.find((candidate) => candidate.kind === kind) ?? {};

@@ -41,7 +41,8 @@ const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_p
 export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promise<GatheredPlan> {
   await suitLargeStatements(trx);
   await execute(trx)`
-    drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`;
+    drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders,
+    pg_temp.planned_orders`;
   // No file has been decided under this empty hash, so all files are included.
   const all = { ...rules, rulesHash: '' };
   await execute(trx)`create temporary table files_to_attribute on commit drop as ${filesToAttribute(all)}`;
@@ -61,13 +62,17 @@ async function keyOrders(trx: Transaction<DB>, { sources, period, accountId }: P
     create temporary table keyed_orders on commit drop as
     select b.*, encode(sha256(convert_to(b.body, 'UTF8')), 'hex') as body_hash
     from (
-      select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
+      select w.*, ${referralKey('w')} as key,
+        case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
-        select d.*, o.codes, o.note, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
+        select d.*, o.codes, o.note, o.source_file_id, ${orderedAt} as ordered_at,
+          s."orderPlatform" as order_platform,
           to_char(${orderedAt} at time zone ${period.timeZone}::text, 'YYYY-MM') as month
         from decided_orders d
-        cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
-        join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text) on s.source = d.source
+        cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id
+          limit 1) o
+        join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text)
+          on s.source = d.source
       ) w
     ) b`;
   await adoptKeys(trx, { table: 'keyed_orders', effect: 'referral', accountId });
@@ -79,9 +84,13 @@ async function refuseOtherPlatform(trx: Transaction<DB>, { job }: PlanRules): Pr
     select k.source, e.order_platform as before, k.order_platform as now
     from keyed_orders k
     cross join lateral (
-      select a.entry_id from intake.attributions a where a.job = ${job} and a.source = k.source and a.order_id = k.order_id limit 1) a
+      select a.entry_id
+      from intake.attributions a
+      where a.job = ${job} and a.source = k.source and a.order_id = k.order_id
+      limit 1) a
     cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = a.entry_id limit 1) e
-    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(k.order_platform) limit 1`;
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(k.order_platform)
+    limit 1`;
   if (row !== undefined) throw orderPlatformChanged(row);
 }
 
@@ -114,14 +123,18 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
         when c.state is null and c.is_evident then 'evidence_of_another_poster'
       end as standing_reason
     from (
-      select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job, coalesce(${neverSent}, true) as is_unsent,
+      select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job,
+        coalesce(${neverSent}, true) as is_unsent,
         e.entry_id is not null and (e.job <> ${job} or e.source is distinct from k.source) as is_others,
-        coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
+        coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[])
+          and ${neverSent}, false) as is_free,
         (
           select true from ledger.evidence v
-          where v.kind is not distinct from 'webhook_order' and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)
+          where v.kind is not distinct from 'webhook_order'
+            and ledger.fold_order_id(v.order_id) = ledger.fold_order_id(k.order_id)
             and ledger.is_platform(v.order_platform, k.order_platform) limit 1) is not null as is_evident,
-        row_number() over (partition by k.key order by (k.outcome = 'attributed') desc, k.order_version_id) as place
+        row_number() over (partition by k.key
+          order by (k.outcome = 'attributed') desc, k.order_version_id) as place
       from keyed_orders k
       left join lateral (
         select e.* from ledger.entries e
@@ -136,10 +149,13 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
  */
 async function hashPlan(trx: Transaction<DB>): Promise<string> {
   const row = await rowOf<{ hash: string }>(trx)`
-    select encode(sha256(convert_to(coalesce(string_agg(part, '' order by bucket), ''), 'UTF8')), 'hex') as hash
+    select encode(sha256(convert_to(coalesce(string_agg(part, '' order by bucket), ''), 'UTF8')),
+      'hex') as hash
     from (
       select left(body_hash, 2) as bucket,
-        encode(sha256(convert_to(string_agg(key || ' ' || body_hash, chr(10) order by key collate "C"), 'UTF8')), 'hex') as part
+        encode(sha256(convert_to(string_agg(key || ' ' || body_hash, chr(10) order by key collate "C"),
+              'UTF8')),
+          'hex') as part
       from planned_orders where standing = 'to_post' group by 1
     ) p`;
   return row?.hash ?? '';
@@ -149,13 +165,15 @@ async function readFiles(trx: Transaction<DB>): Promise<readonly PlannedFile[]> 
   return rowsOf<PlannedFile>(trx)`
     select f.source, f.uri, f.version, count(*)::float8 as orders
     from planned_orders p
-    cross join lateral (select f.* from intake.source_files f where f.source_file_id = p.source_file_id limit 1) f
+    cross join lateral (select f.* from intake.source_files f where f.source_file_id = p.source_file_id
+      limit 1) f
     group by f.source, f.uri, f.version order by f.source, f.uri, f.version`;
 }
 
 async function readGroups(trx: Transaction<DB>): Promise<readonly PlanGroup[]> {
   return rowsOf<PlanGroup>(trx)`
-    select month, standing, standing_reason as reason, currency, count(*)::float8 as orders, coalesce(sum(amount), 0)::text as amount
+    select month, standing, standing_reason as reason, currency, count(*)::float8 as orders,
+      coalesce(sum(amount), 0)::text as amount
     from planned_orders group by month, standing, standing_reason, currency
     order by month, standing, standing_reason, currency`;
 }
@@ -168,7 +186,9 @@ async function countOthers(
   const isOfTheRuns =
     start === null ? sql`false` : sql`${orderedAt} >= ${startOf(start)} and ${isWithin(period)}`;
   return countsOf<'ofTheRuns' | 'undated'>(trx)`
-    select count(*) filter (where ${isOfTheRuns}) as "ofTheRuns", count(*) filter (where ${orderedAt} is null) as undated
+    select count(*) filter (where ${isOfTheRuns}) as "ofTheRuns",
+      count(*) filter (where ${orderedAt} is null) as undated
     from intake.orders o
-    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed' and o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`;
+    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed'
+      and o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`;
 }

@@ -41,7 +41,8 @@ export async function releaseEnded(db: Database, options: Job): Promise<void> {
   const rows = await rowsOf<{ id: string }>(db)`
     select b.backfill_id as id from ops.backfills b
     where b.job = ${options.job} and b.state in ('done', 'cancelled')
-      and (select true from ledger.entries e where e.backfill_id = b.backfill_id and e.state <> 'sending' limit 1)`;
+      and (select true from ledger.entries e where e.backfill_id = b.backfill_id and e.state <> 'sending'
+        limit 1)`;
   if (rows.length === 0) return;
   await inTransaction(db, async (trx) => {
     await lockJob(trx, options.job);
@@ -64,7 +65,8 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
     cross join lateral (
       select a.* from intake.attributions a
       where a.entry_id = e.entry_id and a.job is not distinct from ${job} offset 0) a
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
+      limit 1) o
     where e.backfill_id = ${backfillId}::bigint and e.state = 'held'`;
   await execute(trx)`
     update intake.attributed_files f set attributed_at = clock_timestamp()
@@ -73,13 +75,16 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
     await execute(trx)`
       with late as materialized (
         select * from (${released}) r
-        where outcome = 'attributed' and state_reason in ('backfill_cancelled', 'changed_since_the_plan') and ordered_at < ${startOf(start)}
+        where outcome = 'attributed' and state_reason in ('backfill_cancelled', 'changed_since_the_plan')
+          and ordered_at < ${startOf(start)}
       )
       update intake.attributions a
-      set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false, decided_at = now()
+      set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false,
+        decided_at = now()
       from late r
       where a.job = ${job} and a.source = r.source and a.order_id = r.order_id
-        and a.source = any (array(select distinct source from late)) and a.order_id = any (array(select order_id from late))`;
+        and a.source = any (array(select distinct source from late))
+        and a.order_id = any (array(select order_id from late))`;
   }
   await giveBack(trx, backfillId);
 }

@@ -96,7 +96,8 @@ function subtract(planned: readonly Sum[], others: readonly Sum[]): readonly Run
 
 /** SQL for the entries that a backfill still has to post, found and read in the index of open entries alone. */
 const entriesToPost = (backfillId: string) => sql`
-  ledger.entries e where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
+  ledger.entries e
+  where not e.is_settled and e.backfill_id = ${backfillId}::bigint and e.state in ('ready', 'sending')`;
 
 async function haveMoreToPost(db: Database, backfillId: string, limit: number): Promise<boolean> {
   return finds(db)`select from ${entriesToPost(backfillId)} offset ${limit}::bigint limit 1`;
@@ -114,7 +115,10 @@ async function sumOthers(
   { isSummed }: { readonly isSummed: boolean },
 ): Promise<readonly (Sum & { state: string })[]> {
   const toPost = isSummed
-    ? sql`select e.state, e.currency, count(*) as orders, sum(e.amount) as amount from ${entriesToPost(backfillId)} group by 1, 2`
+    ? sql`
+      select e.state, e.currency, count(*) as orders, sum(e.amount) as amount
+      from ${entriesToPost(backfillId)}
+      group by 1, 2`
     : sql`select 'ready', '', count(*), 0 from ${entriesToPost(backfillId)}`;
   // Found in the index of open entries too. Those of a backfill that has ended belong to the runs of the job again (`giveBack`), so all are looked at.
   const others = sql`
@@ -123,7 +127,8 @@ async function sumOthers(
     union all
     select e.entry_id from ledger.entries e
     where not e.is_settled and e.backfill_id is distinct from ${backfillId}::bigint
-      and (select b.state not in ('running', 'paused') from ops.backfills b where b.backfill_id = ${backfillId}::bigint)`;
+      and (select b.state not in ('running', 'paused') from ops.backfills b
+        where b.backfill_id = ${backfillId}::bigint)`;
   return rowsOf<Sum & { state: string }>(db)`
     select state, currency, sum(orders)::float8 as orders, sum(amount)::text as amount
     from (
@@ -131,12 +136,17 @@ async function sumOthers(
       union all
       select e.state, b.currency, 1, b.amount
       from (
-        select e.* from (${others}) o cross join lateral (select e.* from ledger.entries e where e.entry_id = o.entry_id limit 1) e
+        select e.*
+        from (${others}) o
+          cross join lateral (select e.* from ledger.entries e where e.entry_id = o.entry_id limit 1) e
         union all select e.* from ledger.entries e where e.state = 'rejected'
         union all select e.* from ledger.entries e where e.state = 'written_off'
       ) e
       cross join lateral (
-        select b.currency, b.amount from ops.backfill_orders b where b.backfill_id = ${backfillId}::bigint and b.key = e.key limit 1) b
+        select b.currency, b.amount
+        from ops.backfill_orders b
+        where b.backfill_id = ${backfillId}::bigint and b.key = e.key
+        limit 1) b
       where e.effect = 'referral' and e.account_id = (select account_id from ops.account)
     ) entries
     group by 1, 2`;
@@ -160,11 +170,13 @@ export async function describeUnposted(db: Database, runId: string): Promise<str
  */
 export async function reportBackfill(db: Database, runId: string): Promise<BackfillRunReport> {
   const files = await rowsOf<{ files: number; rows: number; rejected: number }>(db)`
-    select count(*)::float8 as files, coalesce(sum(rows_read), 0)::float8 as rows, coalesce(sum(rejected_rows), 0)::float8 as rejected
+    select count(*)::float8 as files, coalesce(sum(rows_read), 0)::float8 as rows,
+      coalesce(sum(rejected_rows), 0)::float8 as rejected
     from intake.source_files where run_id = ${runId}::bigint and state = 'sealed'`;
   const plans = await rowsOf<{ orders: number }>(db)`
     select (
-        select coalesce(sum((g ->> 'orders')::bigint), 0)::float8 from jsonb_array_elements(b.plan -> 'groups') g
+        select coalesce(sum((g ->> 'orders')::bigint), 0)::float8
+        from jsonb_array_elements(b.plan -> 'groups') g
         where g ->> 'standing' = 'to_post') as orders
     from ops.backfills b where b.run_id = ${runId}::bigint`;
   const sent = await rowsOf<{ state: string; currency: string; orders: number; amount: string }>(db)`

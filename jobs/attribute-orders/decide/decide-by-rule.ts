@@ -21,13 +21,15 @@ export async function decideByRule(
     select source, order_id, outcome, target, reason from intake.attributions where job = ${job}`;
   await decideOrders(trx, { ...options, codesHash: 'preview' });
   return rowsOf<RuleChange>(trx)`
-    select ${shown('b')} as before, ${shown('a')} as after, a.currency, count(*)::integer as orders, sum(a.amount)::text as amount,
+    select ${shown('b')} as before, ${shown('a')} as after, a.currency, count(*)::integer as orders,
+      sum(a.amount)::text as amount,
       count(*) filter (where a.amount is null)::integer as "withoutAmount", e.is_sent as "isSent"
     from intake.attributions a
     join decided_before b using (source, order_id)
     cross join lateral (
       select exists (
-        select from ledger.entries e where e.entry_id = a.entry_id and not ${neverSent} and e.state <> 'rejected') as is_sent) e
+        select from ledger.entries e
+        where e.entry_id = a.entry_id and not ${neverSent} and e.state <> 'rejected') as is_sent) e
     where a.job = ${job} and row(a.outcome, a.target) is distinct from row(b.outcome, b.target)
     group by 1, 2, a.currency, e.is_sent order by e.is_sent, 1, 2, a.currency`;
 }

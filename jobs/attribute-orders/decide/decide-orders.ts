@@ -84,7 +84,8 @@ async function write(
       ? sql`false`
       : sql`exists (
           select from intake.attributions t
-          where t.job = ${job} and t.source = any(${[...removed]}::text[]) and t.order_id = d.order_id and t.entry_id is not null)`;
+          where t.job = ${job} and t.source = any(${[...removed]}::text[]) and t.order_id = d.order_id
+            and t.entry_id is not null)`;
   await execute(trx)`
     create temporary table new_decisions on commit drop as
     with known as (
@@ -92,33 +93,44 @@ async function write(
         select from (select source, min(order_id) as least, max(order_id) as greatest from decided_orders group by source) d
         cross join lateral (
           select true from intake.attributions k
-          where k.job = ${job} and k.source = d.source and k.order_id between d.least and d.greatest limit 1) k) as is_any
+          where k.job = ${job} and k.source = d.source and k.order_id between d.least and d.greatest
+          limit 1) k) as is_any
     )
     select d.*, k.job is null as is_new
     from decided_orders d
     left join lateral (
       select k.* from intake.attributions k
-      where (select is_any from known) and k.job = ${job} and k.source = d.source and k.order_id = d.order_id limit 1) k on true
-    where row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id, d.influencer_handle,
+      where (select is_any from known) and k.job = ${job} and k.source = d.source and k.order_id = d.order_id
+      limit 1) k
+        on true
+    where row(d.order_version_id, d.outcome, d.reason, d.matched_by, d.matched_value, d.target, d.brand_id,
+      d.influencer_handle,
             d.deal_id, d.collab_id, d.amount, d.currency)
       is distinct from
-        row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id, k.influencer_handle,
+        row(k.order_version_id, k.outcome, k.reason, k.matched_by, k.matched_value, k.target, k.brand_id,
+          k.influencer_handle,
             k.deal_id, k.collab_id, k.amount, k.currency)`;
   const updated = await execute(trx)`
     update intake.attributions a
-    set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by,
-        matched_value = d.matched_value, target = d.target, brand_id = d.brand_id, influencer_handle = d.influencer_handle,
-        deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency, likeness = d.likeness,
-        is_pending = d.outcome = 'attributed' or a.entry_id is not null or ${isSuccessor}, rules_hash = ${rulesHash}, decided_at = now()
+    set order_version_id = d.order_version_id, outcome = d.outcome, reason = d.reason,
+      matched_by = d.matched_by,
+        matched_value = d.matched_value, target = d.target, brand_id = d.brand_id,
+        influencer_handle = d.influencer_handle,
+        deal_id = d.deal_id, collab_id = d.collab_id, amount = d.amount, currency = d.currency,
+        likeness = d.likeness, is_pending = d.outcome = 'attributed' or a.entry_id is not null
+          or ${isSuccessor}, rules_hash = ${rulesHash}, decided_at = now()
     from new_decisions d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not d.is_new
       and a.source = any (array(select distinct source from new_decisions where not is_new))
       and a.order_id = any (array(select order_id from new_decisions where not is_new))`;
   const inserted = await execute(trx)`
-    insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
-      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending, rules_hash)
-    select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target, brand_id,
-      influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed' or ${isSuccessor}, ${rulesHash}
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, reason, matched_by,
+      matched_value,
+      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, is_pending,
+      rules_hash)
+    select ${job}, source, order_id, order_version_id, outcome, reason, matched_by, matched_value, target,
+      brand_id, influencer_handle, deal_id, collab_id, amount, currency, likeness, outcome = 'attributed'
+        or ${isSuccessor}, ${rulesHash}
     from new_decisions d where is_new`;
   await execute(trx)`
     insert into intake.attributed_files (job, source_file_id, rules_hash)
@@ -158,14 +170,18 @@ function hashRules(options: AttributeOrdersOptions): string {
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await execute(trx)`
     update intake.attributions a set is_pending = true
-    from ledger.evidence v join ledger.entries e on e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+    from ledger.evidence v
+      join ledger.entries e on e.effect = 'referral'
+        and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
       and ledger.is_platform(v.order_platform, e.order_platform)
     where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
       and a.entry_id = e.entry_id and a.outcome = 'attributed'`;
   await execute(trx)`
     delete from intake.attributed_files f
     where f.source_file_id in (
-      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
+      select o.source_file_id
+      from ledger.evidence v
+        join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
       where v.seed_id = ${seedId}::bigint)`;
 }
 
@@ -188,15 +204,19 @@ export async function excludeRemovedSources(
   { job, sources }: { readonly job: string; readonly sources: readonly string[] },
 ): Promise<readonly string[]> {
   const excluded = sql`
-    outcome = 'excluded', reason = ${SOURCE_REMOVED}, matched_by = null, target = null, is_pending = false, decided_at = now()`;
+    outcome = 'excluded', reason = ${SOURCE_REMOVED}, matched_by = null, target = null, is_pending = false,
+    decided_at = now()`;
   // The service may refuse an order, or another source withdraw it, long after its file was set aside below.
   await execute(trx)`
     update intake.attributions a set ${excluded}
     where a.entry_id = any (array(
-        select e.entry_id from ledger.entries e where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'
+        select e.entry_id
+        from ledger.entries e
+        where e.job = ${job} and e.state = 'rejected' and e.effect = 'referral'
         union all
         select e.entry_id from ledger.entries e
-        where e.job = ${job} and not e.is_settled and e.state = 'held' and e.state_reason = 'no_longer_attributed' and e.effect = 'referral'))
+        where e.job = ${job} and not e.is_settled and e.state = 'held'
+          and e.state_reason = 'no_longer_attributed' and e.effect = 'referral'))
       and a.job = ${job} and a.outcome = 'attributed' and a.source <> all(${[...sources]}::text[])`;
   const decided = await sourcesOf(trx, job);
   const removed = decided.filter((source) => !sources.includes(source));
@@ -207,7 +227,10 @@ export async function excludeRemovedSources(
     select f.source_file_id
     from intake.source_files f
     cross join lateral (
-      select d.rules_hash from intake.attributed_files d where d.job = ${job} and d.source_file_id = f.source_file_id limit 1) d
+      select d.rules_hash
+      from intake.attributed_files d
+      where d.job = ${job} and d.source_file_id = f.source_file_id
+      limit 1) d
     where f.source = any(${removed}::text[]) and d.rules_hash <> ${SOURCE_REMOVED}`;
   const files = await rowsOf(trx)`select from removed_files limit 1`;
   if (files.length === 0) return removed;
@@ -216,7 +239,9 @@ export async function excludeRemovedSources(
     select o.source, o.order_id
     from removed_files f
     cross join lateral (
-      select o.source, o.order_id from intake.orders o where o.source_file_id = f.source_file_id and o.is_current offset 0) o`;
+      select o.source, o.order_id
+      from intake.orders o
+      where o.source_file_id = f.source_file_id and o.is_current offset 0) o`;
   await execute(trx)`analyze removed_orders`;
   await execute(trx)`
     update intake.attributions a set ${excluded}

@@ -68,13 +68,16 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
     not_credited: notCredited,
   }));
   return sql`
-    select f.source_file_id, ${EXPORTED_AT} as exported_at, s.any_status, s.no_status, s.credited, s.not_credited, s.order_platform
+    select f.source_file_id, ${EXPORTED_AT} as exported_at, s.any_status, s.no_status, s.credited,
+      s.not_credited, s.order_platform
     from intake.source_files f
     join (
       select g.source, g.order_platform, g.any_status, g.no_status,
-        g.credited || ${ruledStatuses('credit')} as credited, g.not_credited || ${ruledStatuses('exclude')} as not_credited
+        g.credited || ${ruledStatuses('credit')} as credited,
+        g.not_credited || ${ruledStatuses('exclude')} as not_credited
       from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
-        as g(source text, order_platform text, any_status boolean, no_status boolean, credited text[], not_credited text[])
+        as g(source text, order_platform text, any_status boolean, no_status boolean, credited text[],
+          not_credited text[])
       offset 0) s on s.source = f.source
     where f.state = 'sealed' and not exists (
       select from intake.attributed_files d
@@ -85,7 +88,8 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
 function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
   return sql`array(
           select r.status from intake.rulings r
-          where r.source = g.source and r.status is not null and r.decision = ${decision} and r.withdrawn_at is null)`;
+          where r.source = g.source and r.status is not null and r.decision = ${decision}
+            and r.withdrawn_at is null)`;
 }
 
 /**
@@ -94,7 +98,9 @@ function ruledStatuses(decision: 'credit' | 'exclude'): RawBuilder<unknown> {
  * export itself, owner of a code, owner of a link, no owner.
  */
 export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
-  return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
+  return sql`
+    with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select *
+    from decisions`;
 }
 
 /**
@@ -132,9 +138,12 @@ function eligibleOf(rules: AttributionRules): RawBuilder<unknown> {
         ${gate.hold} as hold_reason, ${KNOWN_TIME} as known_at
       from files_to_attribute f
       cross join lateral (
-        select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion, o.doubt, o.total, o.refunded,
-          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at, o.codes, o.codes_folded,
-          o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount, ${rulingsOfOrder} as rulings
+        select o.order_version_id, o.source, o.order_id, o.currency, o.content_hash, o.status, o.exclusion,
+          o.doubt, o.total, o.refunded,
+          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.cancelled_at,
+          o.codes, o.codes_folded,
+          o.links, o.links_folded, o.is_current, (${REVENUE[revenue].sql})::numeric(18,4) as amount,
+          ${rulingsOfOrder} as rulings
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
       where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;
@@ -155,12 +164,13 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
   return sql`
     carried as (
       select w.order_version_id, w.known_at as ordered_at,
-        ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
-        w.codes[k.place] as written
+        ${isConfirmed(sql`'unknown_time'`, 'w')} is true as is_time_confirmed, w.links_folded, 'code' as kind,
+        'code' as owner_of, k.place, k.folded, w.codes[k.place] as written
       from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, w.known_at, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded, 'link', l.owner_of, k.place,
+      select w.order_version_id, w.known_at, ${isConfirmed(sql`'unknown_time'`, 'w')} is true, w.links_folded,
+        'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
@@ -171,9 +181,12 @@ export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId
       select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
         case
           when coalesce(c.brand_id, ${brandId}) <> ${brandId} then 'code_of_other_brand'
-          when v.ordered_at >= c.valid_to then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
-          when v.ordered_at < c.valid_from then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
-          when v.ordered_at is null and not v.is_time_confirmed and coalesce(c.valid_from, c.valid_to) is not null then 'unknown_time'
+          when v.ordered_at >= c.valid_to
+            then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
+          when v.ordered_at < c.valid_from
+            then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
+          when v.ordered_at is null and not v.is_time_confirmed
+            and coalesce(c.valid_from, c.valid_to) is not null then 'unknown_time'
         end as fault
       from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
         and (c.link_folded is null or c.link_folded <@ v.links_folded)
@@ -212,7 +225,9 @@ function matchedOf({ attribution }: AttributionRules): RawBuilder<unknown> {
         end as fault,
         coalesce(bool_or(fault = 'unknown_time'), false) as is_time_missing
       from (
-        select h.*, h.fault is null and rank() over (partition by h.order_version_id, h.fault is null order by ${TURNS[attribution]}) = 1 as is_decisive
+        select h.*, h.fault is null
+          and rank() over (partition by h.order_version_id, h.fault is null
+            order by ${TURNS[attribution]}) = 1 as is_decisive
         from hits h
       ) h
       group by order_version_id
@@ -232,7 +247,8 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when w.exclusion_reason is not null then 'excluded'
           when w.named is not null then 'explicit'
           when m.target is distinct from m.other_target then
-            case when not m.has_link then 'ambiguous_codes' when not m.has_code then 'ambiguous_links' else 'link_and_code' end
+            case when not m.has_link then 'ambiguous_codes'
+              when not m.has_code then 'ambiguous_links' else 'link_and_code' end
           when m.has_code then 'code'
           when m.has_link then 'link'
           when m.is_time_missing then 'unknown_time'
@@ -244,13 +260,16 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     ),
     judged as (
       select m.*,
-        case when m.match in ('explicit', 'code', 'link') and m.held_for is not null then 'held' else m.match end as decision
+        case when m.match in ('explicit', 'code', 'link') and m.held_for is not null then 'held'
+          else m.match end as decision
       from matches m offset 0
     ),
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
         case when j.decision in ('explicit', 'code', 'link') then 'attributed'
-             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time') then 'held' else j.decision end as outcome,
+             when j.decision in ('ambiguous_codes', 'ambiguous_links', 'link_and_code', 'unknown_time')
+               then 'held'
+             else j.decision end as outcome,
         case j.decision
           when 'excluded' then j.exclusion_reason
           when 'held' then j.held_for
@@ -259,7 +278,8 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when 'ambiguous_codes' then j.decision
           when 'ambiguous_links' then j.decision
           when 'link_and_code' then j.decision
-          when 'unknown_time' then case j.hold_reason when 'after_export' then j.hold_reason else j.decision end
+          when 'unknown_time'
+            then case j.hold_reason when 'after_export' then j.hold_reason else j.decision end
         end as reason,
         case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
         case j.decision
@@ -267,15 +287,18 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when 'code' then j.written
           when 'link' then j.written
           when 'excluded' then null
-          else coalesce(nullif(array_to_string(j.codes || j.links, ', '), ''), case j.decision when 'held' then j.named end)
+          else coalesce(nullif(array_to_string(j.codes || j.links, ', '), ''),
+            case j.decision when 'held' then j.named end)
         end as matched_value,
         case
           when j.decision = 'explicit' then
-            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || ledger.fold_handle(j.influencer_handle))
+            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id,
+              'handle:' || ledger.fold_handle(j.influencer_handle))
           else c.target
         end as target,
         case when j.decision in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
-        case when j.decision = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
+        case when j.decision = 'explicit' then j.influencer_handle
+          else c.influencer_handle end as influencer_handle,
         case when j.decision = 'explicit' then j.deal_id else c.deal_id end as deal_id,
         case when j.decision = 'explicit' then j.collab_id else c.collab_id end as collab_id,
         -- How many things may name an owner: see keepClaims.
@@ -293,7 +316,8 @@ function isAnswered({ job, sources }: AttributionRules): RawBuilder<boolean> {
   const isRemoved = sql`coalesce(e.source <> all(${sources.map(({ source }) => source)}::text[]), false)`;
   return sql<boolean>`(
     select true from ledger.entries e
-    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.job = ${job} and e.effect is not distinct from 'referral'
+    where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(o.order_id) and e.job = ${job}
+      and e.effect is not distinct from 'referral'
       and (e.source = o.source or (${isRemoved} and ledger.is_platform(e.order_platform, f.order_platform)))
       and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}) limit 1) is not null`;
 }

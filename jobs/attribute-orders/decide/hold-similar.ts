@@ -22,7 +22,8 @@ export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules)
 
 /** SQL that makes decision `d` one that holds the order. */
 const held = (reason: string) => sql`
-  outcome = 'held', reason = ${reason}, matched_by = null, target = null, brand_id = null, influencer_handle = null, deal_id = null,
+  outcome = 'held', reason = ${reason}, matched_by = null, target = null, brand_id = null,
+  influencer_handle = null, deal_id = null,
   collab_id = null, likeness = null`;
 
 /** SQL that is true if decision `d` would credit an order that nobody has confirmed to be another one. */
@@ -30,7 +31,8 @@ const isOpen = (job: string, reason: string) => sql`
   d.outcome = 'attributed'
   and not exists (
     select from intake.rulings r
-    where r.source = d.source and r.order_id = d.order_id and r.reason = ${reason} and r.decision = 'credit' and r.withdrawn_at is null)
+    where r.source = d.source and r.order_id = d.order_id and r.reason = ${reason} and r.decision = 'credit'
+      and r.withdrawn_at is null)
   and not exists (
     select from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not ${neverSent})`;
@@ -40,14 +42,17 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
   const isSealed = sql`(select f.state from intake.source_files f where f.source_file_id = x.source_file_id) = 'sealed'`;
   const isCreditedBefore = sql`exists (
             select from intake.attributions a
-            where a.job = ${job} and a.source = x.source and a.order_id = x.order_id and a.outcome = 'attributed'
-              and not exists (select from decided_orders n where n.source = x.source and n.order_id = x.order_id))`;
+            where a.job = ${job} and a.source = x.source and a.order_id = x.order_id
+              and a.outcome = 'attributed'
+              and not exists (select from decided_orders n
+                where n.source = x.source and n.order_id = x.order_id))`;
   await execute(trx)`
     update decided_orders d set ${held('similar_id')}
     from (
       select d.ctid as place, d.source, d.order_id, o.similar_to
       from decided_orders d
-      cross join lateral (select o.similar_to from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
+      cross join lateral (select o.similar_to from intake.orders o
+        where o.order_version_id = d.order_version_id limit 1) o
       where ${isOpen(job, 'similar_id')}
     ) o
     -- By its place: the table has no index, and is joined with itself.
@@ -57,11 +62,13 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
         where x.source = o.source and x.order_id = o.similar_to and x.is_current and ${isSealed})
       or exists (
         select from intake.orders x
-        where x.source = o.source and x.similar_to = coalesce(o.similar_to, o.order_id) and x.is_current and x.order_id <> o.order_id
+        where x.source = o.source and x.similar_to = coalesce(o.similar_to, o.order_id) and x.is_current
+          and x.order_id <> o.order_id
           and ${isSealed}
           and ((o.similar_to is not null and x.order_id < o.order_id) or ${isCreditedBefore} or exists (
             select from ledger.entries e
-            where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source and e.effect is not distinct from 'referral' and not ${neverSent}))))`;
+            where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source
+              and e.effect is not distinct from 'referral' and not ${neverSent}))))`;
 }
 
 /**
@@ -75,10 +82,17 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
     where p.source = d.source and ${isOpen(job, 'similar_order')} and exists (
       select from ledger.entries e
       left join lateral (
-        select x.placed_at from intake.orders x where x.source = e.source and x.order_id = e.order_id and x.is_current limit 1) x on true
-      cross join lateral (select o.placed_at from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
-      where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id) and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
-        and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId} and e.amount = d.amount and e.currency = d.currency
+        select x.placed_at
+        from intake.orders x
+        where x.source = e.source and x.order_id = e.order_id and x.is_current
+        limit 1) x
+          on true
+      cross join lateral (select o.placed_at from intake.orders o
+        where o.order_version_id = d.order_version_id limit 1) o
+      where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id)
+        and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
+        and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId}
+        and e.amount = d.amount and e.currency = d.currency
         and (date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at)) is not false)`;
 }
 
@@ -88,14 +102,17 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
  */
 async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   const isCredited = sql`
-    e.effect is not distinct from 'referral' and e.state <> 'held' and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, p.platform)
-    and (not ${neverSent} or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id))`;
+    e.effect is not distinct from 'referral' and e.state <> 'held' and e.brand_id = ${brandId}
+      and not ledger.is_platform(e.order_platform, p.platform)
+    and (not ${neverSent}
+      or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id))`;
   const isBefore = sql`x.outcome = 'attributed' and q.place < p.place and not ledger.is_platform(q.platform, p.platform)`;
   await execute(trx)`
     with named as materialized (
       select d.source, d.order_id, n.id
       from decided_orders d
-      cross join lateral (select o.other_ids from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
+      cross join lateral (select o.other_ids from intake.orders o
+        where o.order_version_id = d.order_version_id limit 1) o
       cross join lateral unnest(o.other_ids) n(id)
       where d.outcome = 'attributed'
     ),
@@ -107,7 +124,8 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
           where n.source = d.source and n.order_id = d.order_id and ${isCredited})
         or exists (
           select from intake.orders x join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
-          where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}' and x.is_current
+          where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}'
+            and x.is_current
             and e.source = x.source and e.order_id = x.order_id and ${isCredited})
         or exists (
           select from named n join decided_orders x on ledger.fold_order_id(x.order_id) = n.id join ${placesOf(sources, 'q')} on q.source = x.source
@@ -116,7 +134,10 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
           select from named n join decided_orders x on x.source = n.source and x.order_id = n.order_id join ${placesOf(sources, 'q')} on q.source = x.source
           where n.id = ledger.fold_order_id(d.order_id) and ${isBefore}))
     )
-    update decided_orders d set ${held('similar_order')} from repeated r where r.source = d.source and r.order_id = d.order_id`;
+    update decided_orders d
+    set ${held('similar_order')}
+    from repeated r
+    where r.source = d.source and r.order_id = d.order_id`;
 }
 
 /**
@@ -126,7 +147,8 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
 async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
   await execute(trx)`
     update decided_orders d
-    set likeness = md5(json_build_array(${brandId}::text, lower(regexp_replace(d.matched_value, '\\s', '', 'g')), trim_scale(d.amount), d.currency,
+    set likeness = md5(json_build_array(${brandId}::text,
+        lower(regexp_replace(d.matched_value, '\\s', '', 'g')), trim_scale(d.amount), d.currency,
       date_trunc('minute', o.placed_at at time zone 'UTC'))::text)
     from intake.orders o
     where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;
@@ -137,9 +159,11 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
     where p.source = d.source and d.likeness is not null and ${isOpen(job, 'similar_order')} and (
       exists (
         select from intake.attributions x join ledger.entries e on e.entry_id = x.entry_id
-        where x.likeness = d.likeness and x.outcome = 'attributed' and not ledger.is_platform(e.order_platform, p.platform)
+        where x.likeness = d.likeness and x.outcome = 'attributed'
+          and not ledger.is_platform(e.order_platform, p.platform)
           and (x.job <> ${job} or not ${neverSent}
-            or not exists (select from decided_orders n where n.source = x.source and n.order_id = x.order_id)))
+            or not exists (select from decided_orders n
+              where n.source = x.source and n.order_id = x.order_id)))
       or exists (
         select from decided_orders x join ${placesOf(sources, 'q')} on q.source = x.source
         where x.likeness = d.likeness and x.outcome = 'attributed' and q.place < p.place

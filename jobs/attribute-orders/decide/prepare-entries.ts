@@ -75,20 +75,29 @@ async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOption
   }));
   await createDesiredEntries(trx);
   const desired = await execute(trx)`
-    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
-      details, undesired_as, undesired_because, lowered_as)
-    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount, b.currency, b.order_platform,
-      b.order_id, b.order_version_id, b.linked_id, ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs}, coalesce(b.reason, b.outcome),
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform,
+      order_id, version_id, linked_id, details, undesired_as, undesired_because, lowered_as)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount,
+      b.currency, b.order_platform, b.order_id, b.order_version_id, b.linked_id,
+      ${referralDetails(sql`b.note`, options.orderNotes ?? 'ours')}, ${undesiredAs},
+      coalesce(b.reason, b.outcome),
       case when b.refunded > 0 then 'refunded' end
     from (
-      select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
+      select w.*, ${referralKey('w')} as key,
+        case when w.outcome = 'attributed' then ${referralBody('w')} end as body
       from (
-        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency, a.brand_id, a.deal_id, a.collab_id,
-          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at, o.note
+        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency,
+          a.brand_id, a.deal_id, a.collab_id,
+          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded,
+          o.cancelled_at, o.note
         from intake.attributions a
-        join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text) on p.source = a.source
+        join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text)
+          on p.source = a.source
         cross join lateral (
-          select o.codes, o.refunded, o.cancelled_at, o.note from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+          select o.codes, o.refunded, o.cancelled_at, o.note
+          from intake.orders o
+          where o.order_version_id = a.order_version_id
+          limit 1) o
         where a.job = ${options.job} and a.is_pending
       ) w
     ) b`;
@@ -109,8 +118,11 @@ async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
   const row = await rowOf<{ source: string; before: string | null; now: string }>(trx)`
     select d.source, min(e.order_platform) as before, min(d.order_platform) as now
     from desired_entries d
-    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id limit 1) e
-    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform) group by d.source limit 1`;
+    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id
+      limit 1) e
+    where ledger.fold_platform(e.order_platform) is distinct from ledger.fold_platform(d.order_platform)
+    group by d.source
+    limit 1`;
   if (row !== undefined) throw orderPlatformChanged(row);
 }
 
@@ -125,7 +137,8 @@ async function settleAttributions(
   const elsewhere = await countOf(trx)`
     with elsewhere as (
       update intake.attributions a
-      set outcome = 'excluded', reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
+      set outcome = 'excluded',
+        reason = case when c.is_same_job then 'known_from_another_source' else 'known_from_another_job' end,
           matched_by = null, target = null, is_pending = false
       from compared_entries c
       where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
@@ -139,7 +152,8 @@ async function settleAttributions(
     update intake.attributions a
     set entry_id = coalesce(a.entry_id, (
           select e.entry_id from ledger.entries e
-          where e.account_id = ${accountId} and e.effect = 'referral' and e.key = d.key and d.body is not null)),
+          where e.account_id = ${accountId} and e.effect = 'referral' and e.key = d.key
+            and d.body is not null)),
         is_pending = false
     from desired_entries d
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`;
@@ -181,9 +195,11 @@ async function followSuccessors(trx: Transaction<DB>, job: string): Promise<void
         select distinct on (entry_id) entry_id, source, version_id from compared_entries
         where is_successor and not is_own order by entry_id, body is not null, amount) c
       cross join lateral (select n.* from intake.orders n where n.order_version_id = c.version_id limit 1) n
-      where a.entry_id = c.entry_id and a.entry_id = any (array(select entry_id from compared_entries where is_successor))
+      where a.entry_id = c.entry_id
+        and a.entry_id = any (array(select entry_id from compared_entries where is_successor))
         and a.job = ${job} and a.source is distinct from c.source
-        and ${state('n')} is distinct from (select ${state('v')} from intake.orders v where v.order_version_id = a.order_version_id)
+        and ${state('n')} is distinct from (select ${state('v')} from intake.orders v
+          where v.order_version_id = a.order_version_id)
       returning a.source, a.order_id
     )
     update intake.attributed_files d set attributed_at = now()

@@ -51,7 +51,8 @@ export async function storeRulings(
       select o.source_file_id
       from intake.attributions a
       join ruled g on g.source = a.source
-      cross join lateral (select o.source_file_id, o.status from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+      cross join lateral (select o.source_file_id, o.status from intake.orders o
+        where o.order_version_id = a.order_version_id limit 1) o
       where a.outcome = 'held' and a.reason = g.reason
         and (g."orderId" = a.order_id or g.status = coalesce(o.status, '')))`;
 }

@@ -36,7 +36,8 @@ export async function copyDatabase(
 ): Promise<number> {
   const tables = await listTables(target);
   const keys = await rowsOf<{ on: string; name: string; definition: string }>(target)`
-    select conrelid::regclass::text as on, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
+    select conrelid::regclass::text as
+      on, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
     from pg_constraint where contype = 'f' and connamespace = any(${SCHEMAS}::regnamespace[])`;
   const change = (text: string) => sql.raw(text).execute(target);
   for (const { on, name } of keys) await change(`alter table ${on} drop constraint ${name}`);
@@ -73,7 +74,8 @@ export async function hasNoRows(db: Database): Promise<boolean> {
 
 async function listTables(db: Database): Promise<readonly Table[]> {
   return rowsOf<Table>(db)`
-    select c.oid::regclass::text as name, n.nspname = 'reporting' or (n.nspname = 'ops' and c.relname = any(${REPLACED})) as "isReplaced",
+    select c.oid::regclass::text as name, n.nspname = 'reporting'
+      or (n.nspname = 'ops' and c.relname = any(${REPLACED})) as "isReplaced",
       (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -22,7 +22,8 @@ export async function inspectServer(db: Database): Promise<ServerFacts> {
   const row = await rowOf<Omit<ServerFacts, 'versionNumber'> & { versionNumber: string }>(db)`
     select split_part(current_setting('server_version'), ' ', 1) as version,
       current_setting('server_version_num') as "versionNumber",
-      current_setting('fsync')::boolean as fsync, current_setting('full_page_writes')::boolean as "fullPageWrites",
+      current_setting('fsync')::boolean as fsync,
+      current_setting('full_page_writes')::boolean as "fullPageWrites",
       has_database_privilege(current_database(), 'CREATE') as "mayCreate"`;
   if (row === undefined) throw new Error('the server did not answer');
   return { ...row, versionNumber: Number(row.versionNumber) };
@@ -58,13 +59,17 @@ export async function inspectLimits(db: Database): Promise<ServerLimits> {
     limits as (
       select (select setting::int from setting where name = 'max_connections')
           - (select coalesce(sum(setting::int), 0) from setting
-             where name in ('superuser_reserved_connections', 'reserved_connections') and not (select rolsuper from me)) as at_most,
+             where name in ('superuser_reserved_connections', 'reserved_connections')
+               and not (select rolsuper from me)) as at_most,
         (select count(*) from activity) as used
       union all
-      select rolconnlimit, (select count(*) from activity where usename = rolname) from me where rolconnlimit >= 0 and not rolsuper
+      select rolconnlimit, (select count(*) from activity where usename = rolname)
+      from me
+      where rolconnlimit >= 0 and not rolsuper
       union all
       select datconnlimit, (select count(*) from activity a where a.datname = d.datname)
-      from pg_database d where datname = current_database() and datconnlimit >= 0 and not (select rolsuper from me)
+      from pg_database d
+      where datname = current_database() and datconnlimit >= 0 and not (select rolsuper from me)
     )
     select pg_is_in_recovery() as "isStandby",
       (select reset_val = 'on' from setting where name = 'default_transaction_read_only') as "isReadOnly",
@@ -72,10 +77,12 @@ export async function inspectLimits(db: Database): Promise<ServerLimits> {
       (select reset_val from setting where name = 'default_transaction_isolation') as isolation,
       (select reset_val::float8 from setting where name = 'statement_timeout') as "statementTimeoutMs",
       (select min(at_most - used) from limits)::float8
-        + (select count(*) from activity where application_name = current_setting('application_name'))::float8 as "connectionsLeft",
+        + (select count(*) from activity
+          where application_name = current_setting('application_name'))::float8 as "connectionsLeft",
       -- Behind synchronous_standby_names a commit waits; the name of a standby is hidden from most users, that it is there is not.
       (select case when current_setting('synchronous_standby_names') = '' then count(*) else 0 end
-       from pg_stat_replication where coalesce(sync_state, 'async') = 'async')::float8 as "asynchronousStandbys"`;
+       from pg_stat_replication
+       where coalesce(sync_state, 'async') = 'async')::float8 as "asynchronousStandbys"`;
   if (row === undefined) throw new Error('the server did not answer');
   return row;
 }
@@ -117,7 +124,8 @@ async function missingTableGrants(db: Database): Promise<readonly string[]> {
   const rows = await rowsOf<{ missing: string }>(db)`
     select format('%s on %I.%I', p.privilege, n.nspname, c.relname) as missing
     from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting') and c.relkind = 'r'
+    join pg_namespace n on n.oid = c.relnamespace
+      and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting') and c.relkind = 'r'
     cross join (values ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) as p(privilege)
     where not (has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, p.privilege))
       and (p.privilege in ('SELECT', 'INSERT')
@@ -135,7 +143,9 @@ export async function needlessReaderRights(db: Database): Promise<readonly strin
     select r."right" from pg_roles cross join lateral (values
       ('to make temporary tables', has_database_privilege(pg_roles.oid, current_database(), 'TEMPORARY')),
       ('to make schemas', has_database_privilege(pg_roles.oid, current_database(), 'CREATE')),
-      ('to make tables in schema public', exists (select from pg_namespace where nspname = 'public' and has_schema_privilege(pg_roles.oid, oid, 'CREATE')))
+      ('to make tables in schema public',
+        exists (select from pg_namespace
+          where nspname = 'public' and has_schema_privilege(pg_roles.oid, oid, 'CREATE')))
     ) as r("right", has) where rolname = 'bi_reader' and not rolsuper and r.has`;
   return rows.map(({ right }) => right);
 }

@@ -99,7 +99,8 @@ async function withAcknowledged(
   const rows = await rowsOf<{ check: string; subject: string | null }>(trx)`
     select g.check_name as check, g.subject
     from intake.source_files f
-    join intake.source_files e on e.source = f.source and e.read_for = f.read_for and e.uri = f.uri and e.version = f.version
+    join intake.source_files e on e.source = f.source and e.read_for = f.read_for and e.uri = f.uri
+      and e.version = f.version
     join intake.check_findings g on g.source_file_id = e.source_file_id and g.acknowledged_at is not null
     where f.source_file_id = ${sourceFileId}::bigint`;
   return results.map((result) => {
@@ -170,8 +171,8 @@ async function storeFindings(
     const found = await rowOf<{ findingId: string }>(trx)`
       insert into intake.check_findings
         (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
-      select f.source_file_id, f.source, ${check}, ${subject}, ${verdict}, ${seen}, ${expected}, ${message}, ${lines}::bigint[],
-        ${runId}::bigint
+      select f.source_file_id, f.source, ${check}, ${subject}, ${verdict}, ${seen}, ${expected}, ${message},
+        ${lines}::bigint[], ${runId}::bigint
       from intake.source_files f where f.source_file_id = ${sourceFileId}::bigint
       returning finding_id as "findingId"`;
     if (verdict === 'held') held.push({ findingId: found?.findingId ?? '', message });
@@ -194,7 +195,11 @@ function linesOf(sample: Sample, sourceFileId: string): RawBuilder<unknown> {
   const orders = sql`select line_no from intake.orders where source_file_id = ${sourceFileId}::bigint`;
   switch (sample.of) {
     case 'rejected':
-      return sql`select line_no from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint order by line_no`;
+      return sql`
+        select line_no
+        from intake.rejected_rows
+        where source_file_id = ${sourceFileId}::bigint
+        order by line_no`;
     case 'blank_codes':
       return sql`${orders} and codes = '{}' order by line_no`;
     case 'code':

@@ -117,16 +117,22 @@ async function readHistory(
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<readonly FileStatistics[]> {
   const rows = await rowsOf<StoredStatistics>(db)`
-    select s.source_file_id as "sourceFileId", s.arrived_at as "arrivedAt", s.size_bytes::float8 as "sizeBytes", s.rows_read::float8 as rows,
+    select s.source_file_id as "sourceFileId", s.arrived_at as "arrivedAt",
+      s.size_bytes::float8 as "sizeBytes", s.rows_read::float8 as rows,
       s.rejected_rows::float8 as "rejectedRows", s.header_hash as "headerHash",
-      case when row_number() over (order by s.arrived_at desc, s.source_file_id desc) = 1 then s.header else '{}' end as header,
+      case when row_number() over (order by s.arrived_at desc, s.source_file_id desc) = 1 then s.header
+        else '{}' end as header,
       s.orders_judged::float8 as judged,
       -- Null if the file was not read for orders, and of codes if it was read before their columns existed.
-      coalesce(s.orders_new, 0)::float8 as new, coalesce(s.orders_known, 0)::float8 as known, coalesce(s.blank_code_orders, 0)::float8 as "blankCodes", coalesce(s.coded_orders, 0)::float8 as coded, coalesce(s.unowned_code_orders, 0)::float8 as unowned,
-      coalesce(s.currencies, '{}') as currencies, coalesce(s.statuses, '{}') as statuses, coalesce(s.amounts, '{}') as amounts,
+      coalesce(s.orders_new, 0)::float8 as new, coalesce(s.orders_known, 0)::float8 as known,
+      coalesce(s.blank_code_orders, 0)::float8 as "blankCodes", coalesce(s.coded_orders, 0)::float8 as coded,
+      coalesce(s.unowned_code_orders, 0)::float8 as unowned,
+      coalesce(s.currencies, '{}') as currencies, coalesce(s.statuses, '{}') as statuses,
+      coalesce(s.amounts, '{}') as amounts,
       s.newest_order_at as "newestAt", s.customers::float8, s.customers_refused::float8 as refused
     from intake.file_statistics s
-    join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed' and f.superseded_by is null
+    join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed'
+      and f.superseded_by is null
     where s.source = ${source} and s.read_for = ${readFor}
     order by s.arrived_at desc, s.source_file_id desc limit ${MAX_FILES}::bigint`;
   return rows.toReversed().map(toStatistics);

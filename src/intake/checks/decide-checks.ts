@@ -23,10 +23,13 @@ export async function acknowledgeFindings(
   const { findingIds, reason, acknowledgedBy } = options;
   const rows = await rowsOf<AcknowledgedFinding>(trx)`
     update intake.check_findings g
-    set acknowledged_at = clock_timestamp(), acknowledged_by = ${acknowledgedBy}, acknowledge_reason = ${reason}
+    set acknowledged_at = clock_timestamp(), acknowledged_by = ${acknowledgedBy},
+      acknowledge_reason = ${reason}
     from intake.source_files f
-    where g.finding_id = any(${[...findingIds]}::bigint[]) and g.acknowledged_at is null and f.source_file_id = g.source_file_id
-    returning g.finding_id as "findingId", g.source_file_id as "sourceFileId", g.source, f.uri, g.check_name as check, g.message,
+    where g.finding_id = any(${[...findingIds]}::bigint[]) and g.acknowledged_at is null
+      and f.source_file_id = g.source_file_id
+    returning g.finding_id as "findingId", g.source_file_id as "sourceFileId", g.source, f.uri,
+      g.check_name as check, g.message,
       g.verdict`;
   return rows.toSorted((one, other) => Number(one.findingId) - Number(other.findingId));
 }
@@ -38,7 +41,8 @@ export async function listStillHeld(
 ): Promise<readonly { readonly sourceFileId: string; readonly findingId: string }[]> {
   return rowsOf<{ sourceFileId: string; findingId: string }>(trx)`
     select source_file_id as "sourceFileId", finding_id as "findingId" from intake.check_findings
-    where source_file_id = any(${[...sourceFileIds]}::bigint[]) and verdict = 'held' and acknowledged_at is null
+    where source_file_id = any(${[...sourceFileIds]}::bigint[]) and verdict = 'held'
+      and acknowledged_at is null
     order by finding_id`;
 }
 
@@ -60,7 +64,9 @@ export async function addExpectedDate(
     select name from intake.expected_dates
     where day = ${day}::date and source is not distinct from ${source}::text for update`;
   await execute(trx)`
-    insert into intake.expected_dates (day, source, name, created_by) values (${day}::date, ${source}::text, ${name}, ${createdBy})
-    on conflict (day, coalesce(source, '')) do update set name = excluded.name, created_by = excluded.created_by`;
+    insert into intake.expected_dates (day, source, name, created_by)
+    values (${day}::date, ${source}::text, ${name}, ${createdBy})
+    on conflict (day, coalesce(source, '')) do update set name = excluded.name,
+    created_by = excluded.created_by`;
   return before?.name ?? null;
 }

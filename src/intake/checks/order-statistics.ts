@@ -99,12 +99,15 @@ function groupsOf(
   const amount = sql.ref(revenue);
   const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;
   return sql<Group>`
-    select source_file_id as "sourceFileId", currency, status, count(*)::float8 as orders, (count(*) filter (where ${amount} > 0))::float8 as amounted,
+    select source_file_id as "sourceFileId", currency, status, count(*)::float8 as orders,
+      (count(*) filter (where ${amount} > 0))::float8 as amounted,
       array_agg(${amount}::text) filter (where ${amount} > 0 and ${isSampled}) as sampled,
-      (sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null and deal_id is null
+      (sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null
+            and deal_id is null
         and collab_id is null)) over file)::float8 as blank,
       (sum(count(*) filter (where ${isSampled} and codes <> '{}')) over file)::float8 as coded,
-      (sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over file)::float8 as unowned,
+      (sum(count(*) filter (where ${isSampled} and codes <> '{}'
+            and ${isUnowned})) over file)::float8 as unowned,
       max(max(placed_at) filter (where is_current)) over file as newest
     from intake.orders where ${isOfFiles}
     group by source_file_id, currency, status window file as (partition by source_file_id)`;

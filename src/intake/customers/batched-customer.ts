@@ -14,13 +14,18 @@ export function toCustomerRows(placed: readonly BatchedCustomer[]): RawBuilder<u
   const column = (read: (customer: StatedCustomer) => string | number | boolean | null) =>
     toArrayParameter(placed.map(({ customer }) => read(customer)));
   return sql`rows from (
-    unnest(${toUuidArrayParameter(placed.map(({ customer }) => customer.hash))}::uuid[]), unnest(${toArrayParameter(placed.map(({ batchId }) => batchId))}::bigint[]),
+    unnest(${toUuidArrayParameter(placed.map(({ customer }) => customer.hash))}::uuid[]),
+    unnest(${toArrayParameter(placed.map(({ batchId }) => batchId))}::bigint[]),
     unnest(${column((customer) => consentOf(customer) === 'no' || null)}::boolean[]),
     unnest(${column(({ saidYes }) => saidYes)}::boolean[]),
-    unnest(${column(({ consentedAt }) => toInstant(consentedAt))}::timestamptz[]), unnest(${column(({ refusedAt }) => toInstant(refusedAt))}::timestamptz[]),
-    unnest(${column(({ ordersCount }) => ordersCount)}::integer[]), unnest(${column(({ spent }) => spent)}::numeric(18,4)[]),
-    unnest(${column(({ currency }) => currency)}::text[]), unnest(${column(({ boughtWithCode }) => boughtWithCode)}::boolean[])
-  ) with ordinality as g(hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent, currency, with_code, place)`;
+    unnest(${column(({ consentedAt }) => toInstant(consentedAt))}::timestamptz[]),
+    unnest(${column(({ refusedAt }) => toInstant(refusedAt))}::timestamptz[]),
+    unnest(${column(({ ordersCount }) => ordersCount)}::integer[]),
+    unnest(${column(({ spent }) => spent)}::numeric(18,4)[]),
+    unnest(${column(({ currency }) => currency)}::text[]),
+    unnest(${column(({ boughtWithCode }) => boughtWithCode)}::boolean[])
+  ) with ordinality as g(hash, batch_id, is_out, said_yes, consented_at, refused_at, orders_count, spent,
+    currency, with_code, place)`;
 }
 
 function toInstant(ms: number | null): string | null {

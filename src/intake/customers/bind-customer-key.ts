@@ -27,7 +27,8 @@ export async function bindCustomerKey(db: Database, { current, previous }: KeyFi
   if (previous !== null)
     await execute(db)`
       update intake.customer_key
-      set previous_fingerprint = fingerprint, fingerprint = ${current}, key_no = key_no + 1, rotated_at = clock_timestamp()
+      set previous_fingerprint = fingerprint, fingerprint = ${current}, key_no = key_no + 1,
+        rotated_at = clock_timestamp()
       where fingerprint = ${previous} and previous_fingerprint is null`;
   const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirstOrThrow();
   if (bound.fingerprint !== current) throw keyChanged(bound.rotated_at ?? bound.bound_at);

@@ -295,7 +295,8 @@ type CustomersToStore = {
 async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
   if (count === 0) return [];
   const rows = await rowsOf<{ batch_id: string }>(db)`
-    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`;
+    select nextval('intake.waiting_batches_batch_id_seq') as batch_id
+    from generate_series(1, ${count}::integer)`;
   return rows.map(({ batch_id }) => batch_id);
 }
 
@@ -319,11 +320,13 @@ async function storeCustomerBatches(
   const answer = await rowsOf<{ fenced: string }>(db)`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
-      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
+      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list,
+        customer_hashes, key_no)
       overriding system value
-      select coalesce(g.batch_id, nextval('intake.waiting_batches_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
-        g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
-      from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
+      select coalesce(g.batch_id, nextval('intake.waiting_batches_batch_id_seq')), ${job}, ${brandId},
+        f.source_file_id, g.purpose, g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
+      from fence f
+        cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
     select (select count(*) from fence) as fenced, ${NOT_AWAITING_DISK}`;
   return answer[0]?.fenced === '1';

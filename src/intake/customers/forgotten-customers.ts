@@ -74,7 +74,8 @@ export async function forgetCustomer(
     .where('customer_key', '=', isMine)
     .executeTakeFirst();
   await execute(trx)`
-    insert into intake.forgotten_customers (tombstone, key_fingerprint) values (${tombstone}::uuid, ${fingerprint})
+    insert into intake.forgotten_customers (tombstone, key_fingerprint)
+    values (${tombstone}::uuid, ${fingerprint})
     on conflict (tombstone) do update set searched_at = null`;
   return {
     'intake.customers': Number(customers.numDeletedRows),
@@ -97,7 +98,8 @@ export async function noteSearched(trx: DatabaseTransaction, tombstone: Customer
 async function takeOutOfBatches(trx: DatabaseTransaction, hashes: readonly CustomerHash[]): Promise<number> {
   return countOf(trx)`
     with members as (
-      select b.batch_id, m.address, m.hash, m.place, m.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_gone
+      select b.batch_id, m.address, m.hash, m.place,
+        m.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_gone
       from intake.waiting_batches b cross join ${membersOfBatch}
       where b.customer_hashes && ${toUuidArrayParameter(hashes)}::uuid[]
     ),

@@ -40,7 +40,8 @@ export async function* wantedLookups(
   for (let after = '0'; ; ) {
     const next = await rowOf<{ batch_id: string }>(db)`
       select b.batch_id
-      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      from intake.waiting_batches b
+        join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'lookup' and b.batch_id > ${after}::bigint
       order by b.batch_id limit 1`;
     if (next === undefined) return;

@@ -24,7 +24,8 @@ export async function prepareBatches(db: Database, options: PrepareOptions): Pro
 /** SQL that lists which customers `c` may be sent to the service. Everybody else may not. */
 export function maySend(unknownFrom: readonly string[]): RawBuilder<boolean> {
   return sql`(c.consent = 'yes' or c.consent = 'unknown' and coalesce(c.staged_file_id in (
-    select s.source_file_id from intake.source_files s where s.source = any (${[...unknownFrom]}::text[])), false))`;
+    select s.source_file_id from intake.source_files s where s.source = any (${[...unknownFrom]}::text[])),
+      false))`;
 }
 
 /** Removes customers who may not be submitted from their batches, together with their addresses. */
@@ -56,7 +57,9 @@ async function takeOutForbidden(
 async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Promise<void> {
   await execute(db)`
     with odd as materialized (
-      select b.* from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      select b.*
+      from intake.waiting_batches b
+        join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit' and b.customers <> ${batchSize}::integer
     ),
     worth_it as (
@@ -73,7 +76,8 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
     ),
     members as materialized (
       select t.batch_id as old_batch_id, t.job, t.source_file_id, t.created_at, m.address, m.hash, m.place,
-        p.ids[1 + (row_number() over (order by t.batch_id, m.place) - 1)::integer / ${batchSize}::integer] as batch_id
+        p.ids[1 + (row_number() over (order by t.batch_id, m.place) - 1)::integer
+          / ${batchSize}::integer] as batch_id
       from taken t
       cross join rows from (jsonb_array_elements_text(t.influencer_list::jsonb), unnest(t.customer_hashes))
         with ordinality as m(address, hash, place)
@@ -81,10 +85,12 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
     ),
     packed as (
       insert into intake.waiting_batches
-        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, created_at, key_no)
+        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, created_at,
+          key_no)
       overriding system value
       select batch_id, max(job), ${brandId}, max(source_file_id), 'submit',
-        jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place), min(created_at), ${CURRENT_KEY_NO}
+        jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place),
+        min(created_at), ${CURRENT_KEY_NO}
       from members group by batch_id
     )
     update intake.customers c set batch_id = m.batch_id

@@ -54,9 +54,12 @@ async function uniteDoubles(
   const rows = await rowsOf<{ previous: string }>(trx)`
     update intake.customers n
     set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed, said_yes = n.said_yes or o.said_yes,
-        consented_at = greatest(n.consented_at, o.consented_at), refused_at = greatest(n.refused_at, o.refused_at),
-        earlier_submissions = greatest(n.earlier_submissions, o.earlier_submissions, (b.state = 'accepted')::integer),
-        earlier_submitted_at = greatest(n.earlier_submitted_at, o.earlier_submitted_at, case when b.state = 'accepted' then b.settled_at end)
+        consented_at = greatest(n.consented_at, o.consented_at),
+        refused_at = greatest(n.refused_at, o.refused_at),
+        earlier_submissions = greatest(n.earlier_submissions, o.earlier_submissions,
+          (b.state = 'accepted')::integer),
+        earlier_submitted_at = greatest(n.earlier_submitted_at, o.earlier_submitted_at,
+          case when b.state = 'accepted' then b.settled_at end)
     from ${pairs}
     join intake.customers o on o.customer_hash = p.previous
     left join intake.identify_batches b on b.batch_id = o.batch_id
@@ -117,7 +120,8 @@ export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<v
       await rekeyCustomers(trx, hashes);
       await execute(trx)`
         update intake.waiting_batches
-        set customer_hashes = ${toUuidArrayParameter(hashes.map(({ current }) => current))}::uuid[], key_no = ${CURRENT_KEY_NO}
+        set customer_hashes = ${toUuidArrayParameter(hashes.map(({ current }) => current))}::uuid[],
+          key_no = ${CURRENT_KEY_NO}
         where batch_id = ${batch.batchId}::bigint`;
     });
   }
@@ -144,10 +148,12 @@ export async function readPreviousKey(db: Database): Promise<PreviousKey> {
     select k.previous_fingerprint as fingerprint, k.rotated_at as "rotatedAt",
       (select count(*) from intake.customers c where c.key_no < k.key_no)::integer as customers,
       (select count(*) from intake.customers)::integer as "customersInAll",
-      (select count(*) from intake.forgotten_customers f where f.key_fingerprint <> k.fingerprint)::integer as forgotten,
+      (select count(*) from intake.forgotten_customers f
+        where f.key_fingerprint <> k.fingerprint)::integer as forgotten,
       case when k.previous_fingerprint is null then 0 else (
         select count(*) from intake.orders o
-        where o.is_current and o.customer_key is not null and coalesce(o.customer_key_no, 1) < k.key_no) end::integer as orders
+        where o.is_current and o.customer_key is not null
+          and coalesce(o.customer_key_no, 1) < k.key_no) end::integer as orders
     from intake.customer_key k`;
   return (
     rows[0] ?? {
@@ -171,7 +177,8 @@ export async function retirePreviousKey(trx: DatabaseTransaction): Promise<void>
     where c.customer_hash = l.customer_hash and c.key_no < k.key_no`;
   await execute(trx)`delete from intake.customers c using intake.customer_key k where c.key_no < k.key_no`;
   await execute(trx)`
-    delete from intake.forgotten_customers f using intake.customer_key k where f.key_fingerprint <> k.fingerprint`;
+    delete from intake.forgotten_customers f using intake.customer_key k
+    where f.key_fingerprint <> k.fingerprint`;
   await forgetPreviousKey(trx);
 }
 

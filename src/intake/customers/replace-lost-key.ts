@@ -73,16 +73,19 @@ export async function restoreCustomers(
   if (once.length === 0) return;
   const from = toCustomerRows(once.map((customer) => ({ customer, batchId: '0' })));
   await execute(db)`
-    insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, said_yes, consented_at, refused_at,
+    insert into intake.customers (customer_hash, brand_id, source, is_unsubscribed, said_yes, consented_at,
+      refused_at,
       orders_count, spent, currency, bought_with_code, earlier_submissions, earlier_submitted_at, key_no)
-    select g.hash, ${brandId}, ${source}, coalesce(g.is_out, false), g.said_yes, g.consented_at, g.refused_at, g.orders_count, g.spent,
-      g.currency, g.with_code, 1, clock_timestamp(), ${CURRENT_KEY_NO} + 1
+    select g.hash, ${brandId}, ${source}, coalesce(g.is_out, false), g.said_yes, g.consented_at, g.refused_at,
+      g.orders_count, g.spent, g.currency, g.with_code, 1, clock_timestamp(), ${CURRENT_KEY_NO} + 1
     from ${from}
     on conflict (customer_hash) do update
-    set said_yes = customers.said_yes or excluded.said_yes, consented_at = greatest(customers.consented_at, excluded.consented_at),
+    set said_yes = customers.said_yes
+      or excluded.said_yes, consented_at = greatest(customers.consented_at, excluded.consented_at),
       refused_at = greatest(customers.refused_at, excluded.refused_at),
       is_unsubscribed = greatest(customers.refused_at, excluded.refused_at) is not null
-        and (greatest(customers.consented_at, excluded.consented_at) > greatest(customers.refused_at, excluded.refused_at)) is not true`;
+        and (greatest(customers.consented_at, excluded.consented_at) > greatest(customers.refused_at,
+            excluded.refused_at)) is not true`;
 }
 
 /** What was lost with the key. */
@@ -105,7 +108,8 @@ export async function replaceLostKey(
       (select count(*) from intake.forgotten_customers)::integer as forgotten
     from intake.customers c`;
   await execute(trx)`
-    update intake.customer_key set fingerprint = ${fingerprint}, previous_fingerprint = null, key_no = key_no + 1,
+    update intake.customer_key
+    set fingerprint = ${fingerprint}, previous_fingerprint = null, key_no = key_no + 1,
       rotated_at = clock_timestamp()`;
   await keepWaiting(trx, rekey);
   await trx.deleteFrom('intake.customers').where('key_no', '<', CURRENT_KEY_NO).execute();
@@ -130,7 +134,8 @@ async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promi
     trx,
   )`
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
-      (select string_agg(encode(uuid_send(h), 'hex'), ',' order by place) from unnest(customer_hashes) with ordinality as u(h, place)) as hashes
+      (select string_agg(encode(uuid_send(h), 'hex'), ',' order by place)
+        from unnest(customer_hashes) with ordinality as u(h, place)) as hashes
     from intake.waiting_batches where key_no < ${CURRENT_KEY_NO} order by batch_id`;
   for (const { batchId, brandId, influencerList, hashes } of rows) {
     const previous = hashes.split(',');
@@ -143,11 +148,14 @@ async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promi
     // Delete the restored row, which wrongly says that the customer was submitted, and keep the old row.
     await execute(trx)`
       delete from intake.customers n
-      using rows from (unnest(${toUuidArrayParameter(previous)}::uuid[]), unnest(${current}::uuid[])) as p(previous, current),
-        intake.customers o
+      using rows
+      from (unnest(${toUuidArrayParameter(previous)}::uuid[]), unnest(${current}::uuid[])) as p(previous,
+        current), intake.customers o
       where n.customer_hash = p.current and o.customer_hash = p.previous`;
     await rekeyCustomers(trx, pairs);
     await execute(trx)`
-      update intake.waiting_batches set customer_hashes = ${current}::uuid[], key_no = ${CURRENT_KEY_NO} where batch_id = ${batchId}::bigint`;
+      update intake.waiting_batches
+      set customer_hashes = ${current}::uuid[], key_no = ${CURRENT_KEY_NO}
+      where batch_id = ${batchId}::bigint`;
   }
 }

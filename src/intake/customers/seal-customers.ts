@@ -84,7 +84,8 @@ async function countStored(
 ): Promise<Totals> {
   const counts = await countsOf<'rejectedRows' | 'stored'>(trx)`
     select
-      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
+      (select coalesce(sum(row_count), 0) from intake.rejected_rows
+        where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
       (select coalesce(sum(customers), 0) from intake.waiting_batches
        where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`;
   return { customerRows, ...counts };
@@ -157,14 +158,16 @@ export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: stri
     with mine as materialized (
       select c.customer_hash, c.batch_id from intake.customers c
       where c.staged_file_id = ${sourceFileId}::bigint and not c.is_unsubscribed
-        and exists (select from intake.waiting_batches w where w.batch_id = c.batch_id and w.purpose = 'submit')
+        and exists (select from intake.waiting_batches w
+          where w.batch_id = c.batch_id and w.purpose = 'submit')
     ),
     members as materialized (
       select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_gone
       from intake.waiting_batches b cross join ${membersOfBatch}
       left join mine g on g.customer_hash = m.hash
       where b.purpose = 'submit'
-        and (b.source_file_id = ${sourceFileId}::bigint or b.batch_id = any (array(select batch_id from mine)))
+        and (b.source_file_id = ${sourceFileId}::bigint
+          or b.batch_id = any (array(select batch_id from mine)))
     ),
     ${takeOutGone},
     asked as (
@@ -177,6 +180,8 @@ export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: stri
     -- Whoever had refused, and for whom the file said yes with a later date, has refused again.
     update intake.customers c
     set staged_file_id = null, batch_id = null, is_unsubscribed = c.refused_at is not null,
-      said_yes = c.said_yes and c.refused_at is null, consented_at = case when c.refused_at is null then c.consented_at end
-    from mine m where c.customer_hash = m.customer_hash and (c.earlier_submissions > 0 or c.refused_at is not null)`;
+      said_yes = c.said_yes
+        and c.refused_at is null, consented_at = case when c.refused_at is null then c.consented_at end
+    from mine m
+    where c.customer_hash = m.customer_hash and (c.earlier_submissions > 0 or c.refused_at is not null)`;
 }

@@ -34,12 +34,15 @@ export async function settleBatches(
   await execute(db)`
     with answers (batch_id, state, http_status, message) as (values ${sql.join(rows)}),
     taken as (
-      delete from intake.waiting_batches where batch_id = any (array(select batch_id from answers)) returning *
+      delete from intake.waiting_batches
+      where batch_id = any (array(select batch_id from answers))
+      returning *
     )
     insert into intake.identify_batches
-      (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id, staged_at)
-    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.customers, a.http_status,
-      a.message, ${call.runId}::bigint, t.created_at
+      (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id,
+        staged_at)
+    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.customers,
+      a.http_status, a.message, ${call.runId}::bigint, t.created_at
     from taken t join answers a using (batch_id)`;
   return answers.map(() => null);
 }
@@ -65,18 +68,22 @@ export async function splitBatch(
     ),
     logged as (
       insert into intake.identify_batches
-        (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id, staged_at)
+        (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id,
+          staged_at)
       select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', customers,
-        ${refusal?.httpStatus ?? null}::integer, ${refusal?.message ?? null}, ${call.runId}::bigint, created_at
+        ${refusal?.httpStatus ?? null}::integer, ${refusal?.message ?? null}, ${call.runId}::bigint,
+        created_at
       from taken where ${refusal !== null}
     ),
     halves as (
       insert into intake.waiting_batches
-        (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, split_from, created_at, key_no)
+        (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, split_from, created_at,
+          key_no)
       select t.job, t.brand_id, t.source_file_id, t.purpose, h.list, h.hashes,
         case when ${refusal !== null} then t.batch_id else t.split_from end, t.created_at, t.key_no
       from taken t cross join lateral (values
-        (1, ${lists[0]}::text, t.customer_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.customer_hashes[${at + 1}::integer:])
+        (1, ${lists[0]}::text, t.customer_hashes[:${at}::integer]),
+        (2, ${lists[1]}::text, t.customer_hashes[${at + 1}::integer:])
       ) as h(place, list, hashes)
       order by h.place
       returning batch_id, brand_id, influencer_list, customer_hashes, customers
@@ -85,7 +92,8 @@ export async function splitBatch(
     moved as (
       update intake.customers c
       set batch_id = (select h.batch_id from halves h where c.customer_hash = any (h.customer_hashes))
-      where c.customer_hash = any (array(select unnest(customer_hashes) from taken)) and c.batch_id = ${batch.batchId}::bigint
+      where c.customer_hash = any (array(select unnest(customer_hashes) from taken))
+        and c.batch_id = ${batch.batchId}::bigint
     )
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
       customers
@@ -108,7 +116,8 @@ export async function wasAccepted(
     since === null ? sql`true` : sql`run_id = ${runId}::bigint and settled_at > ${since}::timestamptz`;
   return finds(db)`
     select from intake.identify_batches
-    where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' and ${isRecent}
+    where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted'
+      and ${isRecent}
     limit 1`;
 }
 

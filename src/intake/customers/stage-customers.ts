@@ -107,7 +107,8 @@ export async function addCustomers(
  * stage-orders.ts.
  */
 const UNKNOWN = sql`
-  left join lateral (select c.customer_hash from intake.customers c where c.customer_hash = g.hash limit 1) c on true
+  left join lateral (select c.customer_hash from intake.customers c where c.customer_hash = g.hash limit 1) c
+    on true
   where c.customer_hash is null`;
 
 /** Inserts in the order of the keys, so that neighbours use the same page of the index. */
@@ -119,13 +120,17 @@ async function add(
     with fence as materialized (${fenceOf(read)}),
     added as (
       insert into intake.customers
-        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code, said_yes,
+        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent,
+          currency, bought_with_code, said_yes,
          consented_at, refused_at, key_no)
-      select g.hash, ${brandId}, g.is_out, f.source, case when not g.is_out then f.source_file_id end, case when not g.is_out then g.batch_id end,
-        g.orders_count, g.spent, g.currency, g.with_code, g.said_yes, g.consented_at, g.refused_at, ${CURRENT_KEY_NO}
+      select g.hash, ${brandId}, g.is_out, f.source, case when not g.is_out then f.source_file_id end,
+        case when not g.is_out then g.batch_id end,
+        g.orders_count, g.spent, g.currency, g.with_code, g.said_yes, g.consented_at, g.refused_at,
+        ${CURRENT_KEY_NO}
       from fence f
       cross join (
-        select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code, said_yes, consented_at, refused_at
+        select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code,
+          said_yes, consented_at, refused_at
         from ${toCustomerRows(placed)} order by hash
       ) g
       ${areLikelyNew ? sql`` : UNKNOWN}
@@ -252,17 +257,25 @@ async function noteKnownCustomers(
   const row = await rowOf<{ fenced: string; noted: string; withdrawn: string }>(db)`
     with fence as materialized (${fenceOf(read)}),
     met as (
-      select f.source_file_id, f.source, g.hash, g.batch_id, g.is_out as says_no, g.orders_count, g.spent, g.currency, g.with_code, g.place,
-        c.customer_hash is not null as is_known, c.is_unsubscribed, c.staged_file_id, c.batch_id as old_batch_id, c.answer, c.settled_at,
-        c.earlier_submitted_at, g.said_yes or coalesce(c.said_yes, false) as said_yes, greatest(g.consented_at, c.consented_at) as consented_at,
+      select f.source_file_id, f.source, g.hash, g.batch_id, g.is_out as says_no, g.orders_count, g.spent,
+        g.currency, g.with_code, g.place,
+        c.customer_hash is not null as is_known, c.is_unsubscribed, c.staged_file_id,
+        c.batch_id as old_batch_id, c.answer, c.settled_at, c.earlier_submitted_at, g.said_yes
+          or coalesce(c.said_yes, false) as said_yes,
+          greatest(g.consented_at, c.consented_at) as consented_at,
         -- A process of the previous version records a no without a time. It holds.
         greatest(g.refused_at, c.refused_at,
-          case when c.is_unsubscribed and (c.refused_at is null or c.consented_at > c.refused_at) then timestamptz 'infinity' end) as refused_at,
+          case
+            when c.is_unsubscribed
+              and (c.refused_at is null or c.consented_at > c.refused_at)
+                then timestamptz 'infinity' end) as refused_at,
         c.customer_hash is not null and (
           row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
-            coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), case when g.spent is null then c.currency else g.currency end,
+            coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent),
+            case when g.spent is null then c.currency else g.currency end,
             coalesce(g.with_code, false) or c.bought_with_code)
-          or g.said_yes > c.said_yes or g.consented_at > c.consented_at or g.consented_at is not null and c.consented_at is null
+          or g.said_yes > c.said_yes or g.consented_at > c.consented_at or g.consented_at is not null
+          and c.consented_at is null
           or g.refused_at > c.refused_at or g.refused_at is not null and c.refused_at is null) as says_more
       from fence f cross join ${toCustomerRows(placed)}
       left join lateral (
@@ -271,7 +284,8 @@ async function noteKnownCustomers(
         where c.customer_hash = g.hash limit 1) c on true
     ),
     judged as materialized (
-      select c.*, c.is_out and c.answer is null and (c.staged_file_id = c.source_file_id or ${isStored}) as is_waiting,
+      select c.*, c.is_out and c.answer is null
+        and (c.staged_file_id = c.source_file_id or ${isStored}) as is_waiting,
         case
           when not c.is_known then null
           when c.is_out then case when not c.is_unsubscribed then 'withdraw' end
@@ -279,30 +293,37 @@ async function noteKnownCustomers(
           when c.says_no or c.staged_file_id = c.source_file_id then null
           when c.answer is null and ${isStored} then null
           when coalesce(c.settled_at, c.earlier_submitted_at) is null then 'submit'
-          when coalesce(c.settled_at, c.earlier_submitted_at) <= now() - ${recheckAfterDays}::numeric * interval '1 day' then 'submit'
+          when coalesce(c.settled_at, c.earlier_submitted_at) <= now() - ${recheckAfterDays}::numeric
+            * interval '1 day'
+            then 'submit'
         end as change
       from (select *, refused_at is not null and (consented_at > refused_at) is not true as is_out from met) c
     ),
     changed as (
       update intake.customers c
-      set is_unsubscribed = k.is_out, said_yes = k.said_yes, consented_at = k.consented_at, refused_at = k.refused_at,
+      set is_unsubscribed = k.is_out, said_yes = k.said_yes, consented_at = k.consented_at,
+        refused_at = k.refused_at,
           source = case when k.change = 'withdraw' then k.source else c.source end,
           staged_file_id = case when k.change = 'submit' then k.source_file_id else c.staged_file_id end,
           batch_id = case when k.change = 'submit' then k.batch_id else c.batch_id end,
-          earlier_submissions = c.earlier_submissions + coalesce(k.change = 'submit' and k.answer = 'accepted', false)::integer,
-          earlier_submitted_at = case when k.change = 'submit' and k.answer = 'accepted' then k.settled_at else c.earlier_submitted_at end,
+          earlier_submissions = c.earlier_submissions
+            + coalesce(k.change = 'submit' and k.answer = 'accepted', false)::integer,
+          earlier_submitted_at = case when k.change = 'submit' and k.answer = 'accepted' then k.settled_at
+            else c.earlier_submitted_at end,
           -- An amount keeps the currency that was stated with it, also if that is unknown.
           orders_count = coalesce(k.orders_count, c.orders_count), spent = coalesce(k.spent, c.spent),
           currency = case when k.spent is null then c.currency else k.currency end,
-          bought_with_code = case when k.with_code then true else coalesce(c.bought_with_code, k.with_code) end
+          bought_with_code = case when k.with_code then true
+            else coalesce(c.bought_with_code, k.with_code) end
       from judged k
       where c.customer_hash = k.hash and (k.change is not null or k.says_more)
         and c.customer_hash = any (array(select hash from judged where change is not null or says_more))
     )
-    select (select count(*) from fence) as fenced, count(*) filter (where change = 'withdraw' and is_waiting) as withdrawn,
-      coalesce(string_agg(
+    select (select count(*) from fence) as fenced,
+      count(*) filter (where change = 'withdraw' and is_waiting) as withdrawn, coalesce(string_agg(
         case when not is_known then ${NOTED.gone} when is_out then ${NOTED.unsubscribed}
-          when change = 'submit' then ${NOTED.submit} else ${NOTED.known} end, '' order by place), '') as noted
+          when change = 'submit' then ${NOTED.submit} else ${NOTED.known} end, '' order by place),
+          '') as noted
     from judged`;
   return row?.fenced === '1' ? { noted: row.noted, withdrawn: Number(row.withdrawn) } : null;
 }

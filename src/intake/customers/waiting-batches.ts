@@ -32,7 +32,8 @@ export async function waitingRanges(
     select min(batch_id) as "from", max(batch_id) as "to"
     from (
       select b.batch_id, (row_number() over (order by b.batch_id) - 1) / ${size}::bigint as share
-      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      from intake.waiting_batches b
+        join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit') numbered
     group by share order by share`;
 }
@@ -54,8 +55,10 @@ export async function* waitingBatches(
     return rowsOf<WaitingBatch>(db)`
       select b.batch_id as "batchId", b.brand_id as "brandId", b.influencer_list as "influencerList",
         b.customers
-      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
-      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${batchId}::bigint and b.batch_id <= ${end}::bigint
+      from intake.waiting_batches b
+        join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${batchId}::bigint
+        and b.batch_id <= ${end}::bigint
       order by b.batch_id limit ${PAGE_BATCHES}`;
   }
 
@@ -88,13 +91,16 @@ export async function countWaiting(
     select coalesce(sum(b.customers) filter (where b.purpose = 'submit'), 0) as customers,
       count(*) filter (where b.purpose = 'submit') as calls,
       coalesce(sum(b.customers) filter (where b.purpose = 'lookup'), 0) as lookups
-    from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+    from intake.waiting_batches b
+      join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
     where b.brand_id = ${brandId}`;
 }
 
 /** SQL for the members of batches `b`, as rows `m (address, hash, place)`. */
 export const membersOfBatch = sql`
-  rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes)) with ordinality as m(address, hash, place)`;
+  rows
+  from (jsonb_array_elements_text(b.influencer_list::jsonb),
+    unnest(b.customer_hashes)) with ordinality as m(address, hash, place)`;
 
 /**
  * SQL for the CTE `rebuilt`, with the batches of a CTE `members (batch_id, address, hash, place, is_gone)` that lose some,

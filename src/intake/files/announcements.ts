@@ -21,7 +21,8 @@ export async function expectAnnouncements(
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<void> {
   await execute(db)`
-    insert into intake.listings (source, read_for, names_hash, listed_at) values (${source}, ${readFor}, '', now())
+    insert into intake.listings (source, read_for, names_hash, listed_at)
+    values (${source}, ${readFor}, '', now())
     on conflict (source, read_for) do nothing`;
 }
 
@@ -75,5 +76,6 @@ export async function removeAnnouncements(db: Database, announcementIds: readonl
  */
 export async function removeOldAnnouncements(db: Database): Promise<void> {
   await execute(db)`
-    delete from intake.announced_files where announced_at < now() - make_interval(hours => ${MAX_LIST_EVERY_HOURS})`;
+    delete from intake.announced_files
+    where announced_at < now() - make_interval(hours => ${MAX_LIST_EVERY_HOURS})`;
 }

@@ -81,8 +81,10 @@ export async function openNewFiles(
     toTextArrayParameter(files.map((one) => of(one) ?? null));
   const opened = await rowsOf<{ sourceFileId: string }>(db)`
     with columns as materialized (
-      select ${texts(({ file }) => file.uri)}::text[] as uris, ${texts(({ file }) => file.version)}::text[] as versions,
-        ${toArrayParameter(files.map(({ file }) => file.sizeBytes))}::bigint[] as sizes, ${texts(({ reader }) => reader)}::uuid[] as readers,
+      select ${texts(({ file }) => file.uri)}::text[] as uris,
+        ${texts(({ file }) => file.version)}::text[] as versions,
+        ${toArrayParameter(files.map(({ file }) => file.sizeBytes))}::bigint[] as sizes,
+        ${texts(({ reader }) => reader)}::uuid[] as readers,
         ${texts(({ file }) => file.modifiedAt?.toISOString())}::timestamptz[] as modified,
         ${texts(({ age }) => age && agedAt(age)?.toISOString())}::timestamptz[] as ages,
         ${texts(({ age }) => age && basisOf(age))}::text[] as bases
@@ -92,14 +94,17 @@ export async function openNewFiles(
         with ordinality as g(uri, version, size_bytes, reader, ${AGE_COLUMNS}, place)
     ),
     opened as (
-      insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
-      select ${source}, ${readFor}, uri, version, size_bytes, ${layout}, ${layoutHash}, 'reading', reader, ${runId}::bigint, ${AGE_COLUMNS}
+      insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state,
+        reader, run_id, ${AGE_COLUMNS})
+      select ${source}, ${readFor}, uri, version, size_bytes, ${layout}, ${layoutHash}, 'reading', reader,
+        ${runId}::bigint, ${AGE_COLUMNS}
       from given
       where ${NOT_AWAITING_DISK} = 'off'
         and not exists (
           select from given n cross join lateral (
             select 1 from intake.source_files
-            where source = ${source} and read_for = ${readFor} and uri = n.uri and version = n.version and superseded_by is null
+            where source = ${source} and read_for = ${readFor} and uri = n.uri and version = n.version
+              and superseded_by is null
             limit 1) known)
         and not exists (
           select from intake.source_files
@@ -108,7 +113,9 @@ export async function openNewFiles(
       on conflict do nothing
       returning source_file_id, uri, version
     )
-    select o.source_file_id as "sourceFileId" from opened o join given g using (uri, version) order by g.place ${keepsPlan}`;
+    select o.source_file_id as "sourceFileId"
+    from opened o join given g using (uri, version)
+    order by g.place ${keepsPlan}`;
   return opened.length === files.length ? opened.map(({ sourceFileId }) => sourceFileId) : null;
 }
 
@@ -171,10 +178,12 @@ async function lockFile(
   { source, file, readFor = 'orders' }: BeginFileOptions,
 ): Promise<KnownFile | null> {
   const known = await rowOf<KnownFile>(trx)`
-    select source_file_id, state, layout_hash, hold_is_transient, released_by is not null as is_released_by_person,
+    select source_file_id, state, layout_hash, hold_is_transient,
+      released_by is not null as is_released_by_person,
       reread_at is not null as is_reread_wanted, ${isBack('k')} as is_back
     from intake.source_files k
-    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
+    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version}
+      and superseded_by is null
     for update`;
   return known ?? null;
 }
@@ -210,14 +219,18 @@ async function open(
   const { source, file, age, layout, layoutHash, runId, reader, readFor = 'orders' } = options;
   const { rows } = await (sourceFileId === null
     ? sql<{ source_file_id: string }>`
-        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id, ${AGE_COLUMNS})
-        values (${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
+        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash,
+          state, reader, run_id, ${AGE_COLUMNS})
+        values (${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout},
+          ${layoutHash}, 'reading',
                 ${reader}::uuid, ${runId}::bigint, ${ageValues(file, age)})
         returning source_file_id`
     : sql<{ source_file_id: string }>`
         update intake.source_files
-        set state = 'reading', reader = ${reader}::uuid, (${AGE_COLUMNS}) = row(${ageValues(file, age)}), layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
-            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null,
+        set state = 'reading', reader = ${reader}::uuid, (${AGE_COLUMNS}) = row(${ageValues(file, age)}),
+          layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
+            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false,
+            rows_read = null, content_sha256 = null,
             released_at = null, released_by = null, release_reason = null, reread_at = null, reread_by = null
         where source_file_id = ${sourceFileId}::bigint returning source_file_id`
   ).execute(trx);

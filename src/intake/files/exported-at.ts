@@ -5,7 +5,8 @@ const EARLIEST_EXPORT = '2000-01-01T00:00:00Z';
 
 /** SQL for the time by which file `f` was written: it was read after that, and stored if the store says when. */
 export const EXPORTED_AT = sql`
-      least(case when f.modified_at >= ${sql.lit(EARLIEST_EXPORT)}::timestamptz then f.modified_at end, f.first_seen_at)`;
+      least(case when f.modified_at >= ${sql.lit(EARLIEST_EXPORT)}::timestamptz then f.modified_at end,
+        f.first_seen_at)`;
 
 /** The same for a file that is read now. */
 export function exportedAtMs(modifiedAt: Date | null): number {

@@ -48,8 +48,12 @@ export async function judgeRows(
  */
 async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Promise<string> {
   const row = await rowOf<{ code: string; column_name: string | null; rows: number; line_no: string }>(trx)`
-    select code, column_name, sum(row_count)::float8 as rows, min(line_no) as line_no from intake.rejected_rows
-    where source_file_id = ${sourceFileId}::bigint group by code, column_name order by sum(row_count) desc, code limit 1`;
+    select code, column_name, sum(row_count)::float8 as rows, min(line_no) as line_no
+    from intake.rejected_rows
+    where source_file_id = ${sourceFileId}::bigint
+    group by code, column_name
+    order by sum(row_count) desc, code
+    limit 1`;
   if (row === undefined) return '';
   const column = row.column_name === null ? '' : ` in column ${row.column_name}`;
   return `Most common: ${row.code}${column}, ${plural(row.rows, 'row')}, first on line ${row.line_no}.`;

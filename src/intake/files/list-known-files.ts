@@ -35,16 +35,23 @@ export async function listKnownFiles(
 ): Promise<readonly KnownFile[]> {
   const { source = null, layout = null } = filter;
   return rowsOf<KnownFile>(db)`
-    select distinct on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.version,
-      f.layout, f.state, f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows",
-      f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
-      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted", (f.orders_older + f.rows_older)::float8 as "olderOrders", f.age_basis as "ageBasis"
-    from intake.source_files f left join intake.source_files original on original.source_file_id = f.duplicate_of
+    select distinct
+      on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor",
+      f.uri, f.version,
+      f.layout, f.state, f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead",
+      f.rejected_rows::float8 as "rejectedRows",
+      f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf",
+      f.released_by as "releasedBy",
+      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted",
+      (f.orders_older + f.rows_older)::float8 as "olderOrders", f.age_basis as "ageBasis"
+    from intake.source_files f
+      left join intake.source_files original on original.source_file_id = f.duplicate_of
     where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
       and (${layout}::text is null or f.layout = ${layout}::text)
       and not (f.state = 'released' and f.released_by is null and exists (
         select from intake.source_files other
-        where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
+        where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri
+          and other.superseded_by is null
           and other.source_file_id <> f.source_file_id))
     order by f.source, f.uri, f.read_for, f.source_file_id desc`;
 }

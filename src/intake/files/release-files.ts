@@ -39,7 +39,8 @@ export async function releaseFiles(
   if (sourceFileIds.length === 0) return 0;
   return execute(db)`
     update intake.source_files
-    set state = 'released', released_at = clock_timestamp(), released_by = ${releasedBy}::text, release_reason = ${reason},
+    set state = 'released', released_at = clock_timestamp(), released_by = ${releasedBy}::text,
+      release_reason = ${reason},
         reread_at = null, reread_by = null
     where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'`;
 }
@@ -58,7 +59,8 @@ export async function ruleNewest(
   return execute(db)`
     update intake.source_files
     set newest_since = now(), newest_by = ${ruledBy}, reread_at = clock_timestamp(), reread_by = ${ruledBy}
-    where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held' and hold_code = ${CONFLICTING_STATES}
+    where source_file_id = any(${sourceFileIds}::bigint[]) and state = 'held'
+      and hold_code = ${CONFLICTING_STATES}
       and not (newest_since is not null and reread_at is not null)`;
 }
 

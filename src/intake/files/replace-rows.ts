@@ -80,7 +80,8 @@ export async function holdConflicting(
   const first = await rowOf<{ line: string; uri: string; all: number }>(trx)`
     with contradicted as (
       update ${sql.table(table)} c
-      set contradicted_by = array_append(array_remove(c.contradicted_by, ${sourceFileId}::bigint), ${sourceFileId}::bigint)
+      set contradicted_by = array_append(array_remove(c.contradicted_by, ${sourceFileId}::bigint),
+        ${sourceFileId}::bigint)
       from (${stated(sourceFileId)}) s
       where c.source = ${source} and row(${listOf('c', key)}) = row(${listOf('s', key)})
         and ${statingFiles} && ${idsOf(unordered)} and not (${statingFiles} && ${idsOf(newer)})
@@ -102,7 +103,8 @@ export async function holdConflicting(
 
 /** SQL that is true if a held file contradicts row `c`, and nothing says which of the two is newer. */
 export const isContradicted = sql<boolean>`(c.contradicted_by <> '{}' and exists (
-  select from intake.source_files f where f.source_file_id = any(c.contradicted_by) and f.state in ('held', 'reading')))`;
+  select from intake.source_files f
+  where f.source_file_id = any(c.contradicted_by) and f.state in ('held', 'reading')))`;
 
 /** SQL for the files that state row `c`, as far as they are not known to be older than another of them. */
 const statingFiles = sql`(c.source_file_id || c.also_stated_by)`;

@@ -117,13 +117,16 @@ async function lockRead(
       | { originalId: null; originalUri: null }
     )
   >(trx)`
-    select ${settingsForLargeStatements({ isDurable: true, rows: rowsRead })}, o.source_file_id as "originalId", o.uri as "originalUri",
+    select ${settingsForLargeStatements({ isDurable: true, rows: rowsRead })},
+      o.source_file_id as "originalId", o.uri as "originalUri",
       exists (select from intake.source_files e where e.superseded_by = f.source_file_id) as "isReread"
     from intake.source_files f
     left join lateral (
       select o.source_file_id, o.uri from intake.source_files o
-      where o.source = f.source and o.read_for = f.read_for and o.content_sha256 = ${contentSha256} and o.state = 'sealed'
-        and o.superseded_by is null and (f.read_for = 'orders' or o.layout_hash = f.layout_hash) and ${isInForce('o')}
+      where o.source = f.source and o.read_for = f.read_for and o.content_sha256 = ${contentSha256}
+        and o.state = 'sealed'
+        and o.superseded_by is null and (f.read_for = 'orders' or o.layout_hash = f.layout_hash)
+        and ${isInForce('o')}
       order by o.source_file_id limit 1
     ) o on true
     where f.source_file_id = ${sourceFileId}::bigint and f.reader = ${reader}::uuid and f.state = 'reading'
@@ -139,7 +142,8 @@ async function lockRead(
  */
 function isInForce(file: string): RawBuilder<boolean> {
   const o = (column: string) => sql.ref(`${file}.${column}`);
-  return sql<boolean>`(${o('orders_older')} = 0 and ${o('rows_older')} = 0 and ${o('orders_conflicting')} = 0 and not exists (
+  return sql<boolean>`
+    (${o('orders_older')} = 0 and ${o('rows_older')} = 0 and ${o('orders_conflicting')} = 0 and not exists (
     select from intake.source_files later
     where later.source = ${o('source')} and later.read_for = ${o('read_for')} and later.state = 'sealed'
       and (later.orders_changed > 0 or later.read_for <> 'orders')

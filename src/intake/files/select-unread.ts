@@ -25,15 +25,18 @@ export async function selectUnread(
   const { source, layoutHash, files, readFor = 'orders' } = options;
   const rows = await rowsOf<{ position: number }>(db)`
     select f.position - 1 as position
-    from jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
+    from
+      jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
       as f(position int, uri text, version text)
     left join intake.source_files known
-      on known.source = ${source} and known.read_for = ${readFor} and known.uri = f.uri and known.version = f.version
+      on known.source = ${source} and known.read_for = ${readFor} and known.uri = f.uri
+        and known.version = f.version
       and known.superseded_by is null
     where known.source_file_id is null or known.state = 'reading' or known.reread_at is not null
       or (known.state = 'released' and known.released_by is null)
       or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
-      or (known.state in ('sealed', 'duplicate') and ${IS_READ_ANEW[readFor]}::boolean and known.layout_hash <> ${layoutHash})
+      or (known.state in ('sealed', 'duplicate') and ${IS_READ_ANEW[readFor]}::boolean
+        and known.layout_hash <> ${layoutHash})
       or ${isBack('known')}
     order by f.position`;
   return rows.flatMap(({ position }) => files[position] ?? []);
@@ -49,7 +52,8 @@ export function isBack(known: string): RawBuilder<boolean> {
   const k = (column: string) => sql.ref(`${known}.${column}`);
   return sql<boolean>`(${k('state')} in ('sealed', 'duplicate') and exists (
     select from intake.source_files later
-    where later.source = ${k('source')} and later.read_for = ${k('read_for')} and later.uri = ${k('uri')} and later.version <> ${k('version')}
+    where later.source = ${k('source')} and later.read_for = ${k('read_for')} and later.uri = ${k('uri')}
+      and later.version <> ${k('version')}
       and later.superseded_by is null and later.state in ('sealed', 'duplicate')
       and (later.run_id, later.source_file_id) > (${k('run_id')}, ${k('source_file_id')})))`;
 }

@@ -76,12 +76,15 @@ export function openSourceAges(
       isHeld: boolean;
       isRead: boolean;
     }>(db)`
-      select coalesce(duplicate_of, source_file_id) as id, uri, version, coalesce(modified_at, first_seen_at) as "modifiedAt",
-        first_seen_at as "seenAt", newest_since as "newestSince", state in ('sealed', 'duplicate') as "isRead",
-        state in ('held', 'reading') and (coalesce(hold_code = ${CONFLICTING_STATES}, false) or newest_since is not null) as "isHeld"
+      select coalesce(duplicate_of, source_file_id) as id, uri, version,
+        coalesce(modified_at, first_seen_at) as "modifiedAt",
+        first_seen_at as "seenAt", newest_since as "newestSince",
+        state in ('sealed', 'duplicate') as "isRead", state in ('held', 'reading')
+          and (coalesce(hold_code = ${CONFLICTING_STATES}, false) or newest_since is not null) as "isHeld"
       from intake.source_files
       where source = ${source} and read_for = ${readFor}
-        and (state in ('sealed', 'duplicate', 'reading') or (state = 'held' and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))
+        and (state in ('sealed', 'duplicate', 'reading')
+          or (state = 'held' and (hold_code = ${CONFLICTING_STATES} or newest_since is not null)))
       order by source_file_id`;
     return rows.map(({ id, version, seenAt, newestSince, isHeld, isRead, ...file }) => ({
       ...{ id, version, isHeld, isRead, age: ageOf(file) },

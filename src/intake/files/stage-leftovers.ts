@@ -70,12 +70,16 @@ export function stageRejected(
 ): Promise<boolean> {
   return stageFenced(db, read, {
     rows,
-    given: sql`line bigint, record bigint, code text, "column" text, value text, reason text, help text, "rowCount" integer,
+    given: sql`
+      line bigint, record bigint, code text, "column" text, value text, reason text, help text,
+      "rowCount" integer,
       "orderId" text, "orderName" text`,
     insert: sql`
       insert into intake.rejected_rows
-        (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id, order_id, order_name)
-      select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount", ${read.runId}::bigint,
+        (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id,
+          order_id, order_name)
+      select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount",
+        ${read.runId}::bigint,
         g."orderId", g."orderName"`,
   });
 }

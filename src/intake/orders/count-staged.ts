@@ -76,8 +76,8 @@ function countsOf({
     ${count(sql`conflicting_line_no is not null`)} as conflicting,
     ${count(sql`cancelled_at is not null or exclusion = 'cancelled'`)} as cancelled,
     coalesce(sum(row_count), 0)::float8 as "stagedRows", ${countOpen(sql`true`)} as open,
-    ${countOpen(isUnlisted(listed))} as "unlistedStatus", ${countOpen(sql`currency <> ${currency}::text`)} as "otherCurrency",
-    ${countOpen(isCredited)} as credited,
+    ${countOpen(isUnlisted(listed))} as "unlistedStatus",
+    ${countOpen(sql`currency <> ${currency}::text`)} as "otherCurrency", ${countOpen(isCredited)} as credited,
     ${countOpen(sql`${isCredited} and coalesce(${sql.ref(revenue)}, 0) = 0`)} as "zeroRevenue"`;
 }
 
@@ -106,16 +106,21 @@ export async function countStaged(
     ),
     seen as (
       select count(distinct v.id)::float8 as orders, coalesce(sum(v.row_count), 0)::float8 as rows
-      from intake.unchanged_orders s cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
+      from intake.unchanged_orders s
+        cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
       where s.source_file_id = ${sourceFileId}::bigint
     ),
     unchanged_orders as (
-      select coalesce(sum(cancelled), 0)::float8 as cancelled from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
+      select coalesce(sum(cancelled), 0)::float8 as cancelled
+      from intake.unchanged_orders
+      where source_file_id = ${sourceFileId}::bigint
     )
     select staged.new, staged.changed, staged.conflicting, staged."stagedRows",
-      staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
-      (select coalesce(sum(row_count), 0)::float8 from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
-      exists (select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
+      staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged,
+      seen.rows as "unchangedRows", (select coalesce(sum(row_count), 0)::float8 from intake.rejected_rows
+        where source_file_id = ${sourceFileId}::bigint) as "rejectedRows",
+      exists (select from intake.order_continuations
+        where source_file_id = ${sourceFileId}::bigint) as "hasContinuations",
       exists (select from intake.missing_rows where source_file_id = ${sourceFileId}::bigint) as "hasMissing",
       ${otherIdColumn(sourceOf(sourceFileId), orderIdColumn)} as "otherIdColumn",
       staged.open, staged."unlistedStatus", staged."otherCurrency", staged.credited, staged."zeroRevenue"
@@ -136,7 +141,9 @@ export async function countNewOrders(
 ): Promise<readonly (StagedOrders | undefined)[]> {
   const rows = await rowsOf<StagedOrders & { readonly sourceFileId: string }>(trx)`
     select source_file_id as "sourceFileId", ${countsOf(expected)}
-    from intake.orders where source_file_id = any(${[...sourceFileIds]}::bigint[]) group by source_file_id ${keepsPlan}`;
+    from intake.orders
+    where source_file_id = any(${[...sourceFileIds]}::bigint[])
+    group by source_file_id ${keepsPlan}`;
   const byFile = new Map(rows.map((row) => [row.sourceFileId, row]));
   return sourceFileIds.map((id) => byFile.get(id));
 }

@@ -206,13 +206,15 @@ async function compareOrders(
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion, o.changed_at from intake.orders o
+        select o.order_version_id, o.content_hash, o.lines, o.cancelled_at, o.exclusion, o.changed_at
+        from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     noted as (
-      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
-      select source_file_id, array_agg(order_version_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
-        count(*) filter (where is_cancelled)
+      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos,
+        row_counts, cancelled)
+      select source_file_id, array_agg(order_version_id), array_agg(line_no), array_agg(record_no),
+        array_agg(row_count), count(*) filter (where is_cancelled)
       from compared where is_unchanged group by source_file_id
     )
     select f.source, f.source_file_id as "sourceFileId", ${ORDER_KEY_NO} as "keyNo", c.*

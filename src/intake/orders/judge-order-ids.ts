@@ -26,11 +26,12 @@ export async function judgeOrderIds(
   if (name === null || before === null) return null;
   const row = await rowOf<{ shared: string; nameless: string; here: string; there: string }>(trx)`
     select count(*) filter (where order_name is not null and here > 0 and there > 0 and ids > 1) as shared,
-      coalesce(sum(here + there) filter (where order_name is null), 0) as nameless, coalesce(sum(here), 0) as here,
-      coalesce(sum(there), 0) as there
+      coalesce(sum(here + there) filter (where order_name is null), 0) as nameless,
+      coalesce(sum(here), 0) as here, coalesce(sum(there), 0) as there
     from (
       select o.order_name, count(*) filter (where o.source_file_id = f.source_file_id) as here,
-        count(*) filter (where o.source_file_id <> f.source_file_id) as there, count(distinct o.order_id) as ids
+        count(*) filter (where o.source_file_id <> f.source_file_id) as there,
+        count(distinct o.order_id) as ids
       from intake.source_files f
       join intake.orders o on o.source = f.source and o.is_current
       join intake.source_files b on b.source_file_id = o.source_file_id

@@ -47,7 +47,10 @@ function outdatedHash(...parts: readonly RawBuilder<unknown>[]): RawBuilder<stri
 }
 
 const statedVersion = sql`
-          select s.order_version_id, s.source_file_id from intake.orders s where s.order_version_id = ${statedId} limit 1`;
+          select s.order_version_id, s.source_file_id
+          from intake.orders s
+          where s.order_version_id = ${statedId}
+          limit 1`;
 
 /**
  * Finds the staged versions of a file that must not replace the version in force. An older one is kept as a version that
@@ -66,8 +69,12 @@ export async function orderByAge(
         is_unordered or (is_newer and adds_items) as is_conflicting
       from (
         select o.order_version_id, greatest(o.changed_at, c.changed_at) as changed_at,
-          case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at) else ${isStatedBy(newer)} end as is_newer,
-          case when ${areAged} then (o.changed_at = c.changed_at and c.stated_hash is distinct from o.content_hash) or not isfinite(o.changed_at) or not isfinite(c.changed_at)
+          case when ${areAged} then o.changed_at < c.changed_at and isfinite(c.changed_at)
+            else ${isStatedBy(newer)} end as is_newer,
+          case
+            when ${areAged}
+              then (o.changed_at = c.changed_at and c.stated_hash is distinct from o.content_hash)
+              or not isfinite(o.changed_at) or not isfinite(c.changed_at)
             else ${isStatedBy(unordered)} end as is_unordered,
           -- An older file with items that the newer one lacks is a part of the order, not only an earlier state of it.
           coalesce(jsonb_array_length(o.items) > jsonb_array_length(c.items), false) as adds_items
@@ -86,7 +93,8 @@ export async function orderByAge(
         and o.order_version_id = any (array(select order_version_id from staged))
       returning s.is_older
     )
-    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting from changed`;
+    select count(*) filter (where is_older) as older, count(*) filter (where not is_older) as conflicting
+    from changed`;
 }
 
 /**
@@ -118,16 +126,22 @@ export async function doubtOutdated(
     doubted as materialized (
       select order_version_id, md5(string_agg(distinct said, ',' order by said)) as rejected
       from (
-        select s.order_version_id, l.said from lost l join intake.orders s on s.order_id = l.order_id where s.source_file_id = ${sourceFileId}::bigint
+        select s.order_version_id, l.said
+        from lost l join intake.orders s on s.order_id = l.order_id
+        where s.source_file_id = ${sourceFileId}::bigint
         union all
-        select s.order_version_id, l.said from lost l join intake.orders s on ${isNamed('s', 'l')} where s.source_file_id = ${sourceFileId}::bigint
+        select s.order_version_id, l.said
+        from lost l join intake.orders s on ${isNamed('s', 'l')}
+        where s.source_file_id = ${sourceFileId}::bigint
       ) found
       group by 1
     )
     update intake.orders o set doubt = coalesce(o.doubt, ${OUTDATED}),
-      content_hash = ${outdatedHash(sql`d.rejected`, sql`o.order_version_id`, sql`o.content_hash`)}, rejected_hash = d.rejected, stated_hash = o.content_hash
+      content_hash = ${outdatedHash(sql`d.rejected`, sql`o.order_version_id`, sql`o.content_hash`)},
+      rejected_hash = d.rejected, stated_hash = o.content_hash
     from doubted d
-    where o.order_version_id = d.order_version_id and o.order_version_id = any (array(select order_version_id from doubted))
+    where o.order_version_id = d.order_version_id
+      and o.order_version_id = any (array(select order_version_id from doubted))
       and (o.is_current or o.replaces is not null)`;
 }
 
@@ -146,43 +160,59 @@ export async function stageOutdated(
   const known = [...others.newer, sourceFileId];
   return execute(trx)`
     with lost as materialized (
-      select f.source, r.order_id, r.order_name, case when r.source_file_id = ${sourceFileId}::bigint then ${saidOf} end as said, min(r.line_no) as line_no, min(r.record_no) as record_no,
+      select f.source, r.order_id, r.order_name,
+        case when r.source_file_id = ${sourceFileId}::bigint then ${saidOf} end as said,
+        min(r.line_no) as line_no, min(r.record_no) as record_no,
         bool_or(r.code = 'conflicting_rows' and r.source_file_id = ${sourceFileId}::bigint) as is_contradicted
       from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
       where r.source_file_id = any (array(
-          select ${sourceFileId}::bigint union all select source_file_id from intake.source_files where superseded_by = ${sourceFileId}::bigint))
+          select ${sourceFileId}::bigint
+          union all select source_file_id
+          from intake.source_files
+          where superseded_by = ${sourceFileId}::bigint))
         and coalesce(r.order_id, r.order_name) is not null group by 1, 2, 3, 4
     ),
     known as materialized (
-      select order_version_id, min(line_no) as line_no, min(record_no) as record_no, bool_or(is_contradicted) as is_contradicted,
+      select order_version_id, min(line_no) as line_no, min(record_no) as record_no,
+        bool_or(is_contradicted) as is_contradicted,
         md5(string_agg(distinct said, ',' order by said)) as rejected
       from (
         select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted from lost l
-        cross join lateral (select c.order_version_id from intake.orders c where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
+        cross join lateral (select c.order_version_id from intake.orders c
+          where c.source = l.source and c.order_id = l.order_id and c.is_current limit 1) c
         union all
-        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
+        select c.order_version_id, l.line_no, l.record_no, l.said, l.is_contradicted
+        from lost l join intake.orders c on c.source = l.source and c.is_current and ${isNamed('c', 'l')}
       ) found
       group by 1
     )
-    insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-      customer_key, customer_key_no, lines, similar_to, items, changed_at, note, rejected_hash, stated_hash, stated_version_id)
-    select c.source, ${sourceFileId}::bigint, false, ${outdatedHash(sql`coalesce(k.rejected, '')`, sql`c.order_version_id`, statedHash)},
-      ${columnsInDoubt(sql`case when k.rejected is not null then coalesce(c.doubt, ${OUTDATED}) end`)}, k.line_no, k.record_no, c.row_count, c.order_version_id,
-      c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note, k.rejected, ${statedHash}, ${statedId}
+    insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no,
+      record_no, row_count, replaces,
+      customer_key, customer_key_no, lines, similar_to, items, changed_at, note, rejected_hash, stated_hash,
+      stated_version_id)
+    select c.source, ${sourceFileId}::bigint, false,
+      ${outdatedHash(sql`coalesce(k.rejected, '')`, sql`c.order_version_id`, statedHash)},
+      ${columnsInDoubt(sql`case when k.rejected is not null then coalesce(c.doubt, ${OUTDATED}) end`)},
+      k.line_no, k.record_no, c.row_count, c.order_version_id,
+      c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items, c.changed_at, c.note, k.rejected,
+      ${statedHash}, ${statedId}
     from known k
-    cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id limit 1) c
+    cross join lateral (select c.* from intake.orders c where c.order_version_id = k.order_version_id
+      limit 1) c
     cross join lateral (${statedVersion}) s
     where case when k.rejected is not null then k.rejected is distinct from c.rejected_hash
         else c.doubt = ${OUTDATED} and not exists (
           select from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
-          where (r.order_id = c.order_id or (${isNamed('c', 'r')})) and f.source = c.source and f.state = 'sealed'
+          where (r.order_id = c.order_id or (${isNamed('c', 'r')})) and f.source = c.source
+            and f.state = 'sealed'
             and (s.order_version_id = c.order_version_id or r.source_file_id > s.source_file_id)
             and not exists (
               select from intake.source_files later where later.source_file_id = f.superseded_by
                 and (later.state = 'sealed' or later.source_file_id = ${sourceFileId}::bigint))) end
       and not ${isStatedBy(known)} and c.source_file_id <> all(${toArrayParameter(known)}::bigint[])
       and not exists (
-        select from intake.orders o where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
+        select from intake.orders o
+        where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" = c.order_id)
       and (k.is_contradicted or not exists (
         select from intake.unchanged_orders u
         where u.source_file_id = ${sourceFileId}::bigint and c.order_version_id = any(u.order_version_ids)))
@@ -215,7 +245,8 @@ export async function keepRestated(trx: Transaction<DB>, sourceFileId: string): 
       returning source_file_id, order_version_ids
     )
     insert into intake.restated_orders (source_file_id, order_version_ids)
-    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id) from unchanged u`;
+    select u.source_file_id, (select ${rangesOf(sql`id`)} from unnest(u.order_version_ids) as id)
+    from unchanged u`;
 }
 
 /** SQL for a set of ids as ranges. */

@@ -132,7 +132,9 @@ async function settle(
 
 function countRejected(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   return countOf(trx)`
-    select coalesce(sum(row_count), 0) as rows from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint`;
+    select coalesce(sum(row_count), 0) as rows
+    from intake.rejected_rows
+    where source_file_id = ${sourceFileId}::bigint`;
 }
 
 /** What the batches of a file left to be settled. Most files leave nothing. */
@@ -173,7 +175,8 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
     aged as (
       update intake.orders c set changed_at = greatest(c.changed_at, d.changed_at)
       from dropped d where c.order_version_id = d.order_version_id and d.changed_at is not null
-        and c.order_version_id = any (array(select order_version_id from dropped where changed_at is not null))
+        and c.order_version_id = any (array(select order_version_id from dropped
+            where changed_at is not null))
     ),
     restated as (
       insert into intake.restated_orders (source_file_id, order_version_ids)
@@ -220,14 +223,16 @@ async function rejectContradictions(
 ): Promise<Contradictions> {
   return countsOf<keyof Contradictions>(trx)`
     with taken as (
-      delete from intake.orders where source_file_id = ${options.sourceFileId}::bigint and conflicting_line_no is not null
+      delete from intake.orders
+      where source_file_id = ${options.sourceFileId}::bigint and conflicting_line_no is not null
       returning *
     ),
     rejected as (
       insert into intake.rejected_rows
         (source_file_id, line_no, record_no, code, reason, help, row_count, run_id, order_id, order_name)
       select source_file_id, line_no, record_no, 'conflicting_rows',
-        'The file states this order again on line ' || conflicting_line_no || ', with other content.', ${HELP},
+        'The file states this order again on line ' || conflicting_line_no || ', with other content.',
+        ${HELP},
         row_count, ${options.runId}::bigint, order_id, coalesce(order_name, nullif(group_key, order_id))
       from taken
     )
@@ -249,19 +254,22 @@ async function settleSplits(trx: Transaction<DB>, sourceFileId: string): Promise
     with joined as materialized (
       select o.order_version_id, intake.join_items(c.items, o.items) as items, c.doubt, o.items as own_items,
         -- A part of the order does not show what was rejected. A decision about that doubt holds for one row only.
-        case when o.doubt is null and c.doubt = 'newer_row_rejected' then c.content_hash else '' end as doubted
+        case when o.doubt is null and c.doubt = 'newer_row_rejected' then c.content_hash
+          else '' end as doubted
       from ${changed} where o.items is not null and c.items is not null
     )
     update intake.orders o
     set ${assignItems(sql`j.items`, 'o')}, doubt = coalesce(o.doubt, j.doubt),
       content_hash = 'sum:' || md5(o.content_hash || j.items::text || j.doubted)
     from joined j
-    where o.order_version_id = j.order_version_id and o.order_version_id = any (array(select order_version_id from joined))
+    where o.order_version_id = j.order_version_id
+      and o.order_version_id = any (array(select order_version_id from joined))
       and jsonb_array_length(j.items) > jsonb_array_length(j.own_items)`;
   await execute(trx)`
     with split as materialized (
       select o.order_version_id from ${changed}
-      where o.doubt is null and (o.items is null or c.items is null) and c.doubt is distinct from 'may_be_repeated'
+      where o.doubt is null and (o.items is null or c.items is null)
+        and c.doubt is distinct from 'may_be_repeated'
         and (
           (c.doubt = 'may_be_split' and o.row_count <= c.row_count)
           or (o.amount <> c.amount and o.amount > 0 and c.amount > 0

@@ -162,8 +162,11 @@ async function hasToDecide(
       ) or exists (
         select from intake.rejected_rows r join intake.source_files f on f.source_file_id = r.source_file_id
         where f.source = ${source}
-          and (r.order_id = any(${ids}::text[]) or (r.order_id is null and r.order_name = any(${names}::text[])))
-      ) or ${otherIdColumn(sql`select ${source}::text as source`, orderIdColumn)} is not null as "hasToDecide" ${keepsPlan}`;
+          and (r.order_id = any(${ids}::text[])
+            or (r.order_id is null and r.order_name = any(${names}::text[])))
+      )
+        or ${otherIdColumn(sql`select ${source}::text as source`, orderIdColumn)} is not null as "hasToDecide"
+          ${keepsPlan}`;
   return found?.hasToDecide !== false;
 }
 
@@ -177,8 +180,10 @@ async function markSealed(
   await execute(trx)`
     update intake.source_files f
     set state = 'sealed', reader = null, sealed_at = now(), content_sha256 = g.content_sha256,
-      order_id_column = ${orderIdColumn.name}, rows_read = g.rows_read, orders_new = g.orders_new, order_rows = g.order_rows
-    from unnest(${given}::bigint[], ${toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256))}::text[],
+      order_id_column = ${orderIdColumn.name}, rows_read = g.rows_read, orders_new = g.orders_new,
+      order_rows = g.order_rows
+    from unnest(${given}::bigint[],
+      ${toTextArrayParameter(files.map(({ contentSha256 }) => contentSha256))}::text[],
       ${toArrayParameter(files.map(({ rowsRead }) => rowsRead))}::bigint[],
       ${toArrayParameter(counted.map((staged) => staged.new))}::bigint[],
       ${toArrayParameter(counted.map(({ stagedRows }) => stagedRows))}::bigint[])

@@ -62,13 +62,17 @@ const markContradictions = sql`
       update intake.orders o
       set row_count = o.row_count + r.row_count, lines = null,
         conflicting_line_no = case when o.content_hash = r.content_hash
-                                or (isfinite(o.changed_at) and isfinite(r.changed_at) and o.changed_at <> r.changed_at) then o.conflicting_line_no
+                                or (isfinite(o.changed_at) and isfinite(r.changed_at)
+                                  and o.changed_at <> r.changed_at)
+                                  then o.conflicting_line_no
                               else coalesce(o.conflicting_line_no, r.line_no) end
       from (
         select r.*, c.content_hash, c.changed_at from repeats r
-        cross join lateral (select c.content_hash, c.changed_at from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
+        cross join lateral (select c.content_hash, c.changed_at from intake.orders c
+          where c.order_version_id = r.order_version_id limit 1) c
       ) r
-      where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
+      where o.order_version_id = r.staged_id
+        and o.order_version_id = any (array(select staged_id from repeats))
     )`;
 
 /**
@@ -78,9 +82,11 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, c.changed_at, c.note, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, c.content_hash, c.items, ${timesOver}, c.similar_to, c.changed_at, c.note, r.line_no,
+        r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
-      cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id
+        limit 1) c
     ),
     added as (
       update intake.orders o set ${assignSummed(sql`m.known_line_no`)}
@@ -89,13 +95,14 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
         from known k
         cross join lateral (select o.* from intake.orders o where o.order_version_id = k.staged_id limit 1) o
       ) m
-      where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
+      where o.order_version_id = m.order_version_id
+        and o.order_version_id = any (array(select staged_id from known))
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, items, line_no, record_no, row_count, replaces,
-        similar_to, changed_at, note)
-      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, items, line_no, record_no, row_count, order_version_id,
-        similar_to, changed_at, note
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, items,
+        line_no, record_no, row_count, replaces, similar_to, changed_at, note)
+      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, items, line_no,
+        record_no, row_count, order_version_id, similar_to, changed_at, note
       from known k where staged_id is null
     )`;
 }
@@ -146,14 +153,17 @@ async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise
         select group_key, null::bigint as order_version_id, row_count from intake.order_continuations
         where source_file_id = ${sourceFileId}::bigint
         union all
-        select group_key, order_version_id, null from intake.orders where source_file_id = ${sourceFileId}::bigint
+        select group_key, order_version_id, null
+        from intake.orders
+        where source_file_id = ${sourceFileId}::bigint
       ) both_kinds
       group by group_key having count(row_count) > 0
     ),
     given as (
       update intake.orders o set row_count = o.row_count + w.row_count, lines = null from owners w
       where o.order_version_id = w.order_version_id
-        and o.order_version_id = any (array(select order_version_id from owners where order_version_id is not null))
+        and o.order_version_id = any (array(select order_version_id from owners
+            where order_version_id is not null))
     )
     select count(*) as left from owners where order_version_id is null`;
 }
@@ -164,22 +174,28 @@ async function giveToKnown(
 ): Promise<number> {
   return countOf(trx)`
     with both_kinds as (
-      select group_key, line_no, record_no, row_count, null::boolean as is_staged from intake.order_continuations
+      select group_key, line_no, record_no, row_count, null::boolean as is_staged
+      from intake.order_continuations
       where source_file_id = ${sourceFileId}::bigint
       union all
       select o.group_key, null, null, null, o.source_file_id = f.source_file_id
       from intake.source_files f join intake.orders o on o.source = f.source
-      where f.source_file_id = ${sourceFileId}::bigint and (o.is_current or o.source_file_id = f.source_file_id)
+      where f.source_file_id = ${sourceFileId}::bigint
+        and (o.is_current or o.source_file_id = f.source_file_id)
     ),
     waiting as materialized (
       select * from (
-        select group_key, line_no, record_no, row_count, bool_or(is_staged) over (partition by group_key) as has_staged from both_kinds
+        select group_key, line_no, record_no, row_count,
+          bool_or(is_staged) over (partition by group_key) as has_staged
+        from both_kinds
       ) grouped
       where row_count is not null and has_staged is not true
     ),
     rejected as (
-      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count, run_id, order_name)
-      select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count, ${runId}::bigint, group_key
+      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count,
+        run_id, order_name)
+      select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count,
+        ${runId}::bigint, group_key
       from waiting where has_staged is null
     )
     select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`;
@@ -209,26 +225,33 @@ async function markStaged(trx: Transaction<DB>, { sourceFileId, sums }: SettleRe
     anywhere as materialized (
       select exists (select from missing where group_key is null)
         or (exists (select from missing where not is_certain) and exists (
-          select from intake.orders where source_file_id = ${sourceFileId}::bigint and content_hash like 'sum:%')) as may_lack
+          select from intake.orders
+          where source_file_id = ${sourceFileId}::bigint and content_hash like 'sum:%')) as may_lack
     ),
     lacking as materialized (
       select order_version_id, case when is_certain then 'incomplete' else 'may_be_incomplete' end as doubt
       from (
         select order_version_id, bool_or(is_certain) over (partition by group_key) as is_certain
         from (
-          select group_key, null::bigint as order_version_id, is_certain from missing where group_key is not null
+          select group_key, null::bigint as order_version_id, is_certain
+          from missing
+          where group_key is not null
           union all
-          select group_key, order_version_id, null from intake.orders where source_file_id = ${sourceFileId}::bigint
+          select group_key, order_version_id, null
+          from intake.orders
+          where source_file_id = ${sourceFileId}::bigint
         ) both_kinds
       ) grouped
       where order_version_id is not null and (is_certain is not null or (select may_lack from anywhere))
     )
     update intake.orders o
     set lines = null,
-      doubt = case when ${sums}::boolean and (o.doubt is null or l.doubt = 'incomplete') then l.doubt else o.doubt end,
+      doubt = case when ${sums}::boolean and (o.doubt is null or l.doubt = 'incomplete') then l.doubt
+        else o.doubt end,
       content_hash = o.content_hash || case when ${sums}::boolean then ':' || l.doubt else '' end
     from lacking l
-    where o.order_version_id = l.order_version_id and o.order_version_id = any (array(select order_version_id from lacking))`;
+    where o.order_version_id = l.order_version_id
+      and o.order_version_id = any (array(select order_version_id from lacking))`;
 }
 
 /**
@@ -241,10 +264,13 @@ async function stageKnown(
 ): Promise<SettledRepeats> {
   return countsOf<'orders' | 'rows'>(trx)`
     with named as materialized (
-      select distinct group_key from intake.missing_rows where source_file_id = ${sourceFileId}::bigint and is_certain
+      select distinct group_key
+      from intake.missing_rows
+      where source_file_id = ${sourceFileId}::bigint and is_certain
     ),
     seen as materialized (
-      select v.order_version_id, min(v.line_no) as line_no, min(v.record_no) as record_no, sum(v.row_count)::integer as row_count
+      select v.order_version_id, min(v.line_no) as line_no, min(v.record_no) as record_no,
+        sum(v.row_count)::integer as row_count
       from intake.unchanged_orders s
       cross join lateral unnest(s.order_version_ids, s.line_nos, s.record_nos, s.row_counts)
         as v(order_version_id, line_no, record_no, row_count)
@@ -252,12 +278,15 @@ async function stageKnown(
       group by v.order_version_id
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key, customer_key_no, similar_to, items, changed_at, note)
-      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete', ${columnsInDoubt('incomplete')}, s.line_no, s.record_no,
-        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.similar_to, c.items, c.changed_at, c.note
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no,
+        record_no, row_count, replaces, customer_key, customer_key_no, similar_to, items, changed_at, note)
+      select c.source, ${sourceFileId}::bigint, false, c.content_hash || ':incomplete',
+        ${columnsInDoubt('incomplete')}, s.line_no, s.record_no,
+        s.row_count, c.order_version_id, c.customer_key, c.customer_key_no, c.similar_to, c.items,
+        c.changed_at, c.note
       from seen s
-      cross join lateral (select c.* from intake.orders c where c.order_version_id = s.order_version_id limit 1) c
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = s.order_version_id
+        limit 1) c
       where c.doubt is null and c.group_key in (select group_key from named)
         and not exists (
           select from intake.orders o

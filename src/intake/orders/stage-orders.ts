@@ -65,32 +65,40 @@ export async function stageOrders(
     given as materialized (
       select h.order_version_id as here_id,
         ${saysNothingNew} as is_unchanged,
-        c.order_version_id as current_id, c.customer_key as current_customer_key, c.customer_key_no as current_key_no,
-        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled, k.source, k.source_file_id, g.*
+        c.order_version_id as current_id, c.customer_key as current_customer_key,
+        c.customer_key_no as current_key_no, c.cancelled_at is not null
+          or c.exclusion = 'cancelled' as is_cancelled, k.source, k.source_file_id, g.*
       from (${sentRows(files)}) g
       cross join lateral (select * from known where known.place = g.place limit 1) k
       left join lateral (
         select o.order_version_id from intake.orders o
-        where k.in_file and o.source_file_id = k.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
+        where k.in_file and o.source_file_id = k.source_file_id and o.order_id collate "C" = g.order_id
+        limit 1) h
+          on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at, o.exclusion, o.changed_at
+        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.lines, o.cancelled_at,
+          o.exclusion, o.changed_at
         from intake.orders o
-        where k.in_source and o.source = k.source and o.order_id = g.order_id and o.is_current limit 1) c on true
+        where k.in_source and o.source = k.source and o.order_id = g.order_id and o.is_current limit 1) c
+          on true
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no,
+        record_no, row_count, replaces,
         customer_key, customer_key_no, lines, similar_to, items, changed_at, note)
-      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
-        coalesce(customer_key, current_customer_key),
-        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items, changed_at, note
+      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no,
+        row_count, current_id, coalesce(customer_key, current_customer_key),
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end, lines, similar_to, items,
+        changed_at, note
       from given
       where here_id is null and is_unchanged is not true
       returning is_current
     ),
     noted as (
-      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
-      select source_file_id, array_agg(current_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
-        count(*) filter (where is_cancelled)
+      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos,
+        row_counts, cancelled)
+      select source_file_id, array_agg(current_id), array_agg(line_no), array_agg(record_no),
+        array_agg(row_count), count(*) filter (where is_cancelled)
       from given where here_id is null and is_unchanged group by source_file_id
       returning cardinality(order_version_ids) as orders
     ),
@@ -120,7 +128,8 @@ const isHere = sql`o.order_version_id = any (array(select here_id from given whe
 const mergeStated = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
-      conflicting_line_no = case when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
+      conflicting_line_no = case
+        when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
                             else o.conflicting_line_no end,
       lines = null
   from given g where o.order_version_id = g.here_id and ${isHere}
@@ -138,9 +147,12 @@ const isAged = sql`(isfinite(o.changed_at) and isfinite(g.changed_at) and o.chan
 const mergeByAge = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
-      conflicting_line_no = case when o.content_hash <> g.content_hash and not ${isAged} then coalesce(o.conflicting_line_no, g.line_no)
+      conflicting_line_no = case
+        when o.content_hash <> g.content_hash
+          and not ${isAged} then coalesce(o.conflicting_line_no, g.line_no)
                             else o.conflicting_line_no end,
-      lines = case when ${isAged} and g.changed_at > o.changed_at then g.lines when ${isAged} then o.lines end,
+      lines = case when ${isAged} and g.changed_at > o.changed_at then g.lines
+        when ${isAged} then o.lines end,
       ${sql.join(
         [...STORED_COLUMNS, ...OF_STATE].map(({ column, type }) => {
           const given =
@@ -213,7 +225,8 @@ export function knownWithin(orderIds: readonly string[]): RawBuilder<unknown> {
       from unnest(${toTextArrayParameter(orderIds)}::text[]) as id
     ),
     known as materialized (
-      select f.*, coalesce(h.order_id collate "C" <= r.high_c, false) as in_file, coalesce(c.order_id <= r.high, false) as in_source
+      select f.*, coalesce(h.order_id collate "C" <= r.high_c, false) as in_file,
+        coalesce(c.order_id <= r.high, false) as in_source
       from fence f cross join range r
       left join lateral (
         select o.order_id from intake.orders o
@@ -221,6 +234,7 @@ export function knownWithin(orderIds: readonly string[]): RawBuilder<unknown> {
         order by o.order_id collate "C" limit 1) h on true
       left join lateral (
         select o.order_id from intake.orders o
-        where o.source = f.source and o.is_current and o.order_id >= r.low order by o.order_id limit 1) c on true
+        where o.source = f.source and o.is_current and o.order_id >= r.low order by o.order_id limit 1) c
+          on true
     )`;
 }

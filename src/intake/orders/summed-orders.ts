@@ -68,7 +68,10 @@ export function assignItems(items: RawBuilder<unknown>, alias: string): RawBuild
  */
 function unite(a: Ref, b: Ref, fromA: Ref, fromB: Ref, name: string): RawBuilder<unknown> {
   return sql`${fromA} || array(
-    select f from unnest(${b}, ${fromB}) with ordinality u(v, f, n) where v <> all(${a}) order by n) as ${sql.ref(name)}`;
+    select f
+    from unnest(${b}, ${fromB}) with ordinality u(v, f, n)
+    where v <> all(${a})
+    order by n) as ${sql.ref(name)}`;
 }
 type Ref = RawBuilder<unknown>;
 
@@ -85,7 +88,8 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
     'changed_at',
   ].map((column) => sql`${sql.ref(column)} = ${sql.ref(`m.${column}`)}`);
   return sql`${sql.join(assignments)}, lines = null, content_hash = ${summedHash('m')},
-    conflicting_line_no = case when m.is_contradiction then coalesce(o.conflicting_line_no, ${contradictingLine})
+    conflicting_line_no = case
+      when m.is_contradiction then coalesce(o.conflicting_line_no, ${contradictingLine})
                           else o.conflicting_line_no end`;
 }
 
@@ -97,7 +101,8 @@ export function assignSummed(contradictingLine: RawBuilder<unknown>): RawBuilder
 export function summedHash(alias: string): RawBuilder<string> {
   const others = sql.ref(`${alias}.other_ids`);
   return sql<string>`'sum:' || md5((jsonb_build_array(${meaningOf(alias, (column) => column !== 'other_ids')})
-    || case when ${others} = '{}' then '[]'::jsonb else to_jsonb(${others}) end)::text) || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
+    || case when ${others} = '{}' then '[]'::jsonb else to_jsonb(${others}) end)::text)
+      || coalesce(':' || ${sql.ref(`${alias}.doubt`)}, '')`;
 }
 
 /** SQL for the columns in which two versions of an order can differ, except for a doubt. */

@@ -154,5 +154,6 @@ async function recordListing(
   await execute(db)`
     insert into intake.listings (source, read_for, names_hash, listed_at)
     values (${source}, ${readFor}, ${namesHash}, ${listedAt})
-    on conflict (source, read_for) do update set names_hash = excluded.names_hash, listed_at = excluded.listed_at`;
+    on conflict (source, read_for) do update set names_hash = excluded.names_hash,
+    listed_at = excluded.listed_at`;
 }

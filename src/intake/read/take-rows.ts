@@ -93,8 +93,9 @@ function sealRows(db: Database, options: SealRowsOptions) {
   return sealRead<{ readonly used: number; readonly rejected: number }>(db, options, {
     settle: (trx) =>
       countsOf<'used' | 'rejected'>(trx)`
-        select (select count(*) from intake.staged_rows where source_file_id = ${sourceFileId}::bigint) + ${passed}::bigint as used,
-          (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected`,
+        select (select count(*) from intake.staged_rows where source_file_id = ${sourceFileId}::bigint)
+          + ${passed}::bigint as used, (select coalesce(sum(row_count), 0) from intake.rejected_rows
+            where source_file_id = ${sourceFileId}::bigint) as rejected`,
     findHoldReason: async (trx, totals) =>
       totals.used !== staged + passed
         ? {

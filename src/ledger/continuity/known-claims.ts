@@ -31,11 +31,15 @@ export async function lookUpClaims(
   }));
   return rowsOf<{ isKnown: boolean; isUnsettled: boolean }>(db)`
     select a.entry_id is not null or exists (
-        select from ledger.lost_claims l where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",
+        select from ledger.lost_claims l
+        where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",
       coalesce(a.entry_id is not null and e.attempt = g.attempt
-        and (e.state in ('sending', 'in_doubt') or (e.state = 'ready' and e.doubtful_attempt is not null)), false) as "isUnsettled"
-    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
-    left join ledger.attempts a on a.entry_id = g.entry_id and a.attempt = g.attempt and a.claim_id = g.claim_id
+        and (e.state in ('sending', 'in_doubt') or (e.state = 'ready' and e.doubtful_attempt is not null)),
+        false) as "isUnsettled"
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, entry_id bigint,
+      attempt integer, claim_id uuid, claim_no bigint)
+    left join ledger.attempts a on a.entry_id = g.entry_id and a.attempt = g.attempt
+      and a.claim_id = g.claim_id
     left join ledger.entries e on e.entry_id = a.entry_id
     order by g.place`;
 }
@@ -55,7 +59,8 @@ export async function readNewestClaim(
   const row = await rowOf<
     { claims: number } & ({ claimNo: string; claimedAt: Date } | { claimNo: null; claimedAt: null })
   >(db)`
-    select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*)::float8 as claims from ledger.attempts`;
+    select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*)::float8 as claims
+    from ledger.attempts`;
   return row === undefined || row.claimNo === null ? null : row;
 }
 
@@ -68,10 +73,12 @@ export async function countUndescribed(db: Database): Promise<number> {
   return countOf(db)`
     select coalesce(sum(r.up_to - r.above - (
         select count(distinct l.claim_no) from ledger.lost_claims l
-        where l.ledger_id = r.ledger_id and l.claim_no > r.above and l.claim_no <= r.up_to)), 0) as undescribed
+        where l.ledger_id = r.ledger_id and l.claim_no > r.above and l.claim_no <= r.up_to)),
+          0) as undescribed
     from (
       select r.ledger_id, r.above, r.up_to from ledger.recoveries v,
         jsonb_to_recordset(v.ranges) as r(ledger_id uuid, above bigint, up_to bigint)
-      where not exists (select from ledger.recoveries a where a.accepts_undescribed and a.recovery_id >= v.recovery_id)
+      where not exists (select from ledger.recoveries a
+        where a.accepts_undescribed and a.recovery_id >= v.recovery_id)
     ) r`;
 }

@@ -40,11 +40,15 @@ export function storeLostClaims(
   return inTransaction(db, async (trx) => {
     await enterAsWriter(trx);
     const stored = await execute(trx)`
-      insert into ledger.lost_claims (recovery_id, ledger_id, claim_no, claim_id, account_id, effect, key_hash, body_hash, amount, currency,
+      insert into ledger.lost_claims (recovery_id, ledger_id, claim_no, claim_id, account_id, effect,
+        key_hash, body_hash, amount, currency,
         disposition, http_status, deal_id, collab_id, message, claimed_at)
-      select ${recoveryId}::bigint, g.* from jsonb_to_recordset(${toJsonParameter(lost.map(toRow))}::jsonb) as g(
-        ledger_id uuid, claim_no bigint, claim_id uuid, account_id text, effect text, key_hash text, body_hash text, amount numeric,
-        currency text, disposition text, http_status integer, deal_id text, collab_id text, message text, claimed_at timestamptz)
+      select ${recoveryId}::bigint, g.*
+      from jsonb_to_recordset(${toJsonParameter(lost.map(toRow))}::jsonb) as g(
+        ledger_id uuid, claim_no bigint, claim_id uuid, account_id text, effect text, key_hash text,
+        body_hash text, amount numeric,
+        currency text, disposition text, http_status integer, deal_id text, collab_id text, message text,
+        claimed_at timestamptz)
       on conflict (claim_id, claim_no, disposition) do nothing`;
     await applyLostClaims(trx);
     return stored;
@@ -106,7 +110,8 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     open as materialized (select l.* from ledger.lost_claims l, durable where ${isOpen}),
     matched as materialized (
-      select l.lost_claim_id, l.claim_no, l.claim_id, l.body_hash, l.http_status, l.message, l.deal_id, l.collab_id, l.claimed_at,
+      select l.lost_claim_id, l.claim_no, l.claim_id, l.body_hash, l.http_status, l.message, l.deal_id,
+        l.collab_id, l.claimed_at,
         l.disposition = 'accepted' as was_accepted, e.entry_id, e.state, e.attempt as entry_attempt,
         -- A file of the service that names the order (ledger recover --from) says that it was processed.
         case when exists (
@@ -117,41 +122,55 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
           then 'accepted' else l.disposition end as disposition
       from open l
       join (ledger.entries e cross join lateral (${keysOf}) k)
-        on e.effect = l.effect and e.account_id = l.account_id and ledger.key_hash(e.account_id, e.effect, k.key) = l.key_hash
+        on e.effect = l.effect and e.account_id = l.account_id
+          and ledger.key_hash(e.account_id, e.effect, k.key) = l.key_hash
       where e.state in ('ready', 'sending', 'in_doubt', 'accepted', 'written_off')
     ),
     about as materialized (
       -- Of several claims of one entry, one that was accepted counts.
-      select m.*, row_number() over (partition by entry_id order by (disposition = 'accepted') desc, claim_no desc) as place from matched m
+      select m.*,
+        row_number() over (partition by entry_id
+          order by (disposition = 'accepted') desc, claim_no desc) as place
+      from matched m
     ),
     kept as (
       update ledger.entries e
       set attempt = e.attempt + (a.state = 'ready')::int,
           state = a.disposition,
-          doubtful_attempt = case when a.disposition = 'in_doubt' then coalesce(e.doubtful_attempt, e.attempt + 1) else e.doubtful_attempt end,
-          doubted_at = case when a.disposition = 'in_doubt' then coalesce(e.doubted_at, a.claimed_at, clock_timestamp()) else e.doubted_at end,
+          doubtful_attempt = case
+            when a.disposition = 'in_doubt' then coalesce(e.doubtful_attempt, e.attempt + 1)
+            else e.doubtful_attempt end,
+          doubted_at = case
+            when a.disposition = 'in_doubt' then coalesce(e.doubted_at, a.claimed_at, clock_timestamp())
+            else e.doubted_at end,
           not_before = null,
           state_reason = case when a.disposition = 'in_doubt' then coalesce(a.message, ${NO_ANSWER})
-            when a.deal_id is null and a.collab_id is null then coalesce(case when a.was_accepted then a.message end, ${NAMED}) end,
+            when a.deal_id is null
+              and a.collab_id is null
+                then coalesce(case when a.was_accepted then a.message end, ${NAMED}) end,
           deal_id = coalesce(a.deal_id, e.deal_id), collab_id = coalesce(a.collab_id, e.collab_id),
           state_changed_at = clock_timestamp()
       from about a
       where e.entry_id = a.entry_id and a.place = 1
         and (e.state = 'ready' or (e.state = 'in_doubt' and a.disposition = 'accepted'))
-      returning e.entry_id, e.attempt, e.state, a.state as before, a.claim_id, a.body_hash, a.http_status, a.message, a.deal_id, a.collab_id,
-        a.claimed_at, e.run_id
+      returning e.entry_id, e.attempt, e.state, a.state as before, a.claim_id, a.body_hash, a.http_status,
+        a.message, a.deal_id, a.collab_id, a.claimed_at, e.run_id
     ),
     claimed as (
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claimed_at)
-      select entry_id, attempt, claim_id, claim_id, run_id, body_hash, coalesce(claimed_at, clock_timestamp()) from kept where before = 'ready'
+      select entry_id, attempt, claim_id, claim_id, run_id, body_hash, coalesce(claimed_at, clock_timestamp())
+      from kept
+      where before = 'ready'
     ),
     answered as (
-      insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, via, applied)
+      insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, via,
+        applied)
       select entry_id, attempt, state, http_status, message, deal_id, collab_id, 'lost_claim', true from kept
     ),
     linked as (
       insert into ledger.recovered_claims (lost_claim_id, entry_id, attempt)
-      select a.lost_claim_id, a.entry_id, coalesce(k.attempt, a.entry_attempt) from about a left join kept k using (entry_id)
+      select a.lost_claim_id, a.entry_id, coalesce(k.attempt, a.entry_attempt)
+      from about a left join kept k using (entry_id)
     )
     select count(*) as kept from kept`;
 }

@@ -52,6 +52,7 @@ async function countThese(db: Database, claims: readonly ClaimedAttempt[], owner
   }));
   return countOf(db)`
     select count(*) as claims
-    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(entry_id bigint, attempt integer, claim_id uuid)
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(entry_id bigint, attempt integer,
+      claim_id uuid)
     join ledger.attempts a using (entry_id, attempt, claim_id) where a.owner::text = ${owner}`;
 }

@@ -30,7 +30,8 @@ const HELD = 'evidence_of_another_poster';
  * True if evidence `v` concerns the order of entry `e`. An event may omit the platform, and spell
  * platform and id otherwise.
  */
-const isAbout = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
+const isAbout = sql`
+  e.effect = 'referral' and ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id)
   and ledger.is_platform(v.order_platform, e.order_platform)`;
 
 /**
@@ -41,9 +42,11 @@ const isAbout = sql`e.effect = 'referral' and ledger.fold_order_id(e.order_id) =
 const settles = sql`${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
     or regexp_replace(e.body::jsonb ->> 'deal_id', '^.*/deal/([^/?#]+).*$', '\\1') = v.deal_id)
-  and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null or e.body::jsonb ->> 'collab_id' = v.collab_id)
+  and (e.body::jsonb ->> 'collab_id' is null or v.collab_id is null
+    or e.body::jsonb ->> 'collab_id' = v.collab_id)
   and (v.order_platform is not null
-    or not exists (select 1 from ledger.entries o where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id) and o.entry_id <> e.entry_id))`;
+    or not exists (select 1 from ledger.entries o
+      where ledger.fold_order_id(o.order_id) = ledger.fold_order_id(e.order_id) and o.entry_id <> e.entry_id))`;
 
 /** Entries in doubt, and entries that a person approved for resending before the evidence came. */
 const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_attempt is not null))`;
@@ -66,16 +69,17 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
   const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
   const rows = await rowsOf<{ place: number }>(trx)`
     with given as materialized (
-      select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id, "collabId" as collab_id, amount,
-        currency, "bodySha256" as body_sha256
-      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "orderId" text, "orderPlatform" text, "dealId" text, "collabId" text,
-        amount numeric, currency text, "bodySha256" text)
+      select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id,
+        "collabId" as collab_id, amount, currency, "bodySha256" as body_sha256
+      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "orderId" text, "orderPlatform" text,
+        "dealId" text, "collabId" text, amount numeric, currency text, "bodySha256" text)
     ),
     known as materialized (
       select v.place from given v where exists (select from ledger.entries e where ${isAbout})
     ),
     stored as (
-      insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256)
+      insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency,
+        body_sha256)
       select 'webhook_order', order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
       from given where place not in (select place from known) order by place
       on conflict (kind, body_sha256) do nothing
@@ -96,9 +100,10 @@ async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Pro
         (select ${orderId}::text as order_id, ${orderPlatform}::text as order_platform) v
       where ${isAbout} order by e.entry_id limit 1 for update of e
     )
-    insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, body_sha256)
-    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId}, ${collabId},
-      ${amount}::numeric, ${currency}, ${bodySha256})
+    insert into ledger.evidence (kind, order_platform, order_id, entry_id, deal_id, collab_id, amount,
+      currency, body_sha256)
+    values ('webhook_order', ${orderPlatform}, ${orderId}, (select entry_id from about), ${dealId},
+      ${collabId}, ${amount}::numeric, ${currency}, ${bodySha256})
     on conflict (kind, body_sha256) do nothing
     returning evidence_id`;
   if (stored === undefined) return;
@@ -126,7 +131,9 @@ export async function settleByEvidence(db: Database): Promise<number> {
       from ledger.entries e
       cross join lateral (
         select v.deal_id, v.collab_id from ledger.evidence v
-        where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and v.kind is not distinct from 'webhook_order' and ${settles} limit 1) v
+        where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+          and v.kind is not distinct from 'webhook_order' and ${settles}
+        limit 1) v
       where not e.is_settled and ${isDoubt}
     )
     update ledger.entries e

@@ -52,14 +52,16 @@ export async function holdCreditedElsewhere(
         from ledger.entries e
         cross join lateral (
           select v.kind from ledger.evidence v
-          where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and ledger.is_platform(v.order_platform, e.order_platform)
+          where ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+            and ledger.is_platform(v.order_platform, e.order_platform)
             and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id) limit 1) v
         where not e.is_settled and e.job = ${job} and e.account_id is not distinct from ${accountId}
           and e.effect is not distinct from 'referral' and ${isUnsent}
       )
       update ledger.entries e
       set state = 'held', state_changed_at = clock_timestamp(),
-          state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
+          state_reason = case v.kind when 'seeded' then 'credited_elsewhere'
+            else 'evidence_of_another_poster' end
       from evident v
       where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from evident)) and ${isUnsent}`;
   });

@@ -90,7 +90,8 @@ async function storeEvents(
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     given as materialized (
       select distinct on (g.digest) g.*
-      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, kind text, body text, digest text, "dealId" text,
+      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, kind text, body text,
+        digest text, "dealId" text,
         "collabId" text, "sentAt" timestamptz, changed text, "oldValue" text, "newValue" text), durable
       order by g.digest, g.place
     ),

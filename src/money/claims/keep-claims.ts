@@ -74,11 +74,14 @@ export async function insertClaims(
 ): Promise<InsertedClaims> {
   const given = lines.map((line) => ({ ...line, folded: foldHandle(line.creator) }));
   const added = await rowsOf<{ id: string }>(trx)`
-    insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, claimed_on, code, deadline_on, file_name, line_no, added_by)
-    select key, creator, folded, "orderId", amount, currency, day, code, coalesce(deadline, ${deadline}::date), ${file === null ? null : maskAddresses(file)}::text,
+    insert into ops.credit_claims (claim_key, creator, creator_folded, order_id, amount, currency, claimed_on,
+      code, deadline_on, file_name, line_no, added_by)
+    select key, creator, folded, "orderId", amount, currency, day, code,
+      coalesce(deadline, ${deadline}::date), ${file === null ? null : maskAddresses(file)}::text,
       case when ${file}::text is not null then line end, ${maskAddresses(addedBy)}
     from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
-      as g (key text, creator text, folded text, "orderId" text, amount numeric, currency text, day date, code text, deadline date, line integer)
+      as g (key text, creator text, folded text, "orderId" text, amount numeric, currency text, day date,
+        code text, deadline date, line integer)
     order by line
     on conflict (claim_key) do nothing
     returning claim_id as id`;
@@ -86,23 +89,28 @@ export async function insertClaims(
     sql`(array_agg(${sql.ref(value)} order by line) filter (where ${sql.ref(stated)} is not null))[1]`;
   const completed = await rowsOf<{ id: string }>(trx)`
     with given as (
-      select key, ${first('amount')} as amount, ${first('currency', 'amount')} as currency, ${first('day')} as day, ${first('code')} as code,
+      select key, ${first('amount')} as amount, ${first('currency', 'amount')} as currency,
+        ${first('day')} as day, ${first('code')} as code,
         coalesce(${first('deadline')}, ${deadline}::date) as deadline
       from jsonb_to_recordset(${toJsonParameter(given)}::jsonb)
         as g (key text, amount numeric, currency text, day date, code text, deadline date, line integer)
       group by key
     )
     update ops.credit_claims c
-    set amount = coalesce(c.amount, g.amount), currency = coalesce(c.currency, g.currency), claimed_on = coalesce(c.claimed_on, g.day),
+    set amount = coalesce(c.amount, g.amount), currency = coalesce(c.currency, g.currency),
+      claimed_on = coalesce(c.claimed_on, g.day),
       code = coalesce(c.code, g.code), deadline_on = coalesce(c.deadline_on, g.deadline)
     from given g
-    where c.claim_key = g.key and c.state = 'open' and (c.amount is null and g.amount is not null or c.claimed_on is null and g.day is not null
+    where c.claim_key = g.key and c.state = 'open'
+      and (c.amount is null and g.amount is not null or c.claimed_on is null and g.day is not null
       or c.code is null and g.code is not null or c.deadline_on is null and g.deadline is not null)
     returning c.claim_id as id`;
   const contradicted = await rowsOf<Contradicted>(trx)`
-    select g.line, c.claim_id as "claimId", g.day as "lineDay", g.code as "lineCode", g.amount || ' ' || g.currency as "lineMoney",
-      ${day('c.claimed_on')} as day, c.code, (c.amount, c.currency) <> (g.amount::numeric, g.currency) as "isOtherMoney"
-    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (key text, amount text, currency text, day text, code text, line integer)
+    select g.line, c.claim_id as "claimId", g.day as "lineDay", g.code as "lineCode",
+      g.amount || ' ' || g.currency as "lineMoney", ${day('c.claimed_on')} as day, c.code,
+      (c.amount, c.currency) <> (g.amount::numeric, g.currency) as "isOtherMoney"
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (key text, amount text, currency text,
+      day text, code text, line integer)
     join ops.credit_claims c on c.claim_key = g.key and c.state = 'open'
     order by g.line`;
   return {
@@ -153,14 +161,22 @@ export async function listClaims(
 ): Promise<readonly KeptClaim[]> {
   const folded = creator === null ? null : foldHandle(creator);
   return rowsOf<KeptClaim>(db)`
-    select claim_id as "claimId", creator, order_id as "orderId", amount::text as amount, currency, ${day('claimed_on')} as day, code,
-      ${day('deadline_on')} as deadline, state, file_name as file, line_no as line, added_at as "addedAt", added_by as "addedBy",
-      case when answer is not null then jsonb_build_object('kind', answer, 'text', explanation, 'reply', reply,
-        'credited', case when credited_amount is not null then jsonb_build_object('amount', credited_amount::text, 'currency', credited_currency) end,
+    select claim_id as "claimId", creator, order_id as "orderId", amount::text as amount, currency,
+      ${day('claimed_on')} as day, code,
+      ${day('deadline_on')} as deadline, state, file_name as file, line_no as line, added_at as "addedAt",
+      added_by as "addedBy",
+      case
+        when answer is not null then jsonb_build_object('kind', answer, 'text', explanation, 'reply', reply,
+        'credited',
+        case
+          when credited_amount is not null
+            then jsonb_build_object('amount', credited_amount::text, 'currency', credited_currency) end,
         'statementMonth', to_char(statement_month, 'YYYY-MM')) end as given,
-      answered_at as "answeredAt", answered_by as "answeredBy", closed_by as "closedBy", close_reason as "closeReason"
+      answered_at as "answeredAt", answered_by as "answeredBy", closed_by as "closedBy",
+      close_reason as "closeReason"
     from ops.credit_claims
-    where (${state}::text is null or state = ${state}) and (${folded}::text is null or creator_folded = ${folded})
+    where (${state}::text is null or state = ${state})
+      and (${folded}::text is null or creator_folded = ${folded})
       and (${after}::bigint is null or claim_id < ${after}::bigint)
     order by claim_id desc limit ${limit}::bigint`;
 }
@@ -177,9 +193,10 @@ export async function keepAnswers(
 ): Promise<void> {
   await execute(trx)`
     update ops.credit_claims c
-    set state = 'answered', answer = g.kind, explanation = g.text, reply = g.reply, credited_amount = (g.credited ->> 'amount')::numeric,
-      credited_currency = g.credited ->> 'currency', statement_month = (g."statementMonth" || '-01')::date, answered_at = clock_timestamp(),
-      answered_by = ${maskAddresses(answeredBy)}
+    set state = 'answered', answer = g.kind, explanation = g.text, reply = g.reply,
+      credited_amount = (g.credited ->> 'amount')::numeric,
+      credited_currency = g.credited ->> 'currency', statement_month = (g."statementMonth" || '-01')::date,
+      answered_at = clock_timestamp(), answered_by = ${maskAddresses(answeredBy)}
     from jsonb_to_recordset(${toJsonParameter(answers)}::jsonb)
       as g ("claimId" bigint, kind text, text text, reply text, credited jsonb, "statementMonth" text)
     where c.claim_id = g."claimId" and c.state = 'open'`;

@@ -234,19 +234,26 @@ async function readCodeUse(
   const since = (ago: number) => sql`date '1970-01-01' + ${today - ago}::integer`;
   return rowsOf<CodeUse>(db)`
     with recent as materialized (
-      select code_folded from reporting.code_use_days where day_utc > ${since(recent.days)} and ${only === null ? sql`true` : sql`code_folded = ${only}`}
+      select code_folded
+      from reporting.code_use_days
+      where day_utc > ${since(recent.days)} and ${only === null ? sql`true` : sql`code_folded = ${only}`}
       group by code_folded having sum(without_link) >= ${recent.orders}
     ),
     owned as materialized (
       select code_folded, min(deal_id) as deal_id, min(influencer_handle) as influencer_handle
       from intake.codes where code_folded = any (array(select code_folded from recent)) group by code_folded
     )
-    select u.code_folded as code, o.deal_id as "dealId", reporting.without_addresses(o.influencer_handle) as "influencerHandle",
+    select u.code_folded as code, o.deal_id as "dealId",
+      reporting.without_addresses(o.influencer_handle) as "influencerHandle",
       min(u.day_utc - date '1970-01-01') as "firstDay",
-      jsonb_agg(jsonb_build_object('day', u.day_utc - date '1970-01-01', 'orders', u.orders, 'withoutLink', u.without_link) order by u.day_utc) as days
+      jsonb_agg(jsonb_build_object('day', u.day_utc - date '1970-01-01', 'orders', u.orders, 'withoutLink',
+          u.without_link)
+        order by u.day_utc) as days
     from owned o
     cross join lateral (
-      select u.* from reporting.code_use_days u where u.code_folded = o.code_folded and u.day_utc > ${since(days)} offset 0) u
+      select u.*
+      from reporting.code_use_days u
+      where u.code_folded = o.code_folded and u.day_utc > ${since(days)} offset 0) u
     group by 1, 2, 3 order by 1`;
 }
 
@@ -262,8 +269,10 @@ async function countReturning(
   const first = codes.map(({ since }) => since).toSorted()[0] ?? '';
   const rows = await rowsOf<{ code: string; known: string; returning: string }>(db)`
     with orders as materialized (
-      select o.customer_key, o.codes_folded, coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at from intake.orders o
-      where coalesce(o.placed_at, o.paid_at, o.first_seen_at) >= ${first}::date and o.is_current and o.customer_key is not null
+      select o.customer_key, o.codes_folded, coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at
+      from intake.orders o
+      where coalesce(o.placed_at, o.paid_at, o.first_seen_at) >= ${first}::date and o.is_current
+        and o.customer_key is not null
         and o.codes_folded && ${codes.map(({ code }) => code)}::text[]
     )
     select c.code, count(*) as known, count(*) filter (where exists (
@@ -282,7 +291,8 @@ async function listAcknowledgedLeaks(
   db: Database,
 ): Promise<ReadonlyMap<string, NonNullable<LeakedCode['acknowledged']>>> {
   const rows = await rowsOf<{ code: string; by: string; at: Date; reason: string }>(db)`
-    select distinct on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason
+    select distinct
+      on (subject) subject as code, actor as by, occurred_at as at, coalesce(reason, '') as reason
     from ops.audit
     where subject_kind = 'code' and action = 'acknowledge_leak' and occurred_at > now() - interval '30 days'
     order by subject, audit_id desc`;

@@ -158,7 +158,8 @@ async function sumUse(
   { code, day }: { readonly code: string; readonly day: string },
 ): Promise<Pick<VoidPreview, 'orders' | 'withoutLink'>> {
   const use = await rowOf<{ isUsed: boolean; orders: number; withoutLink: number }>(db)`
-    select count(*) > 0 as "isUsed", coalesce(sum(orders) filter (where day_utc >= ${day}::date), 0)::float8 as orders,
+    select count(*) > 0 as "isUsed",
+      coalesce(sum(orders) filter (where day_utc >= ${day}::date), 0)::float8 as orders,
       coalesce(sum(without_link) filter (where day_utc >= ${day}::date), 0)::float8 as "withoutLink"
     from reporting.code_use_days where code_folded = ${code}`;
   const { isUsed = false, orders = 0, withoutLink = 0 } = use ?? {};

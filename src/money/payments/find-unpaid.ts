@@ -59,7 +59,8 @@ export function closedAmounts({
   readonly byBrand?: boolean;
 }): RawBuilder<unknown> {
   return sql`
-    select s.statement_id, s.month, s.hash, coalesce('deal:' || l.deal_id, l.subject) as subject, l.deal_id, l.currency,
+    select s.statement_id, s.month, s.hash, coalesce('deal:' || l.deal_id, l.subject) as subject, l.deal_id,
+      l.currency,
       sum(l.amount) as amount, min(l.influencer_handle) as handle${byBrand ? sql`, l.brand_id` : sql``}
     from ops.statements s join ops.statement_lines l using (statement_id)
     where s.month between ${`${from}-01`}::date and ${`${to}-01`}::date
@@ -93,12 +94,16 @@ export async function findUnpaid(
     with closed as materialized (${closedAmounts({ from, to: month })}),
     several as materialized (
       select ledger.fold_handle(influencer_handle) as handle from mirror.deals
-      where influencer_handle <> '' group by 1 having count(distinct coalesce(nullif(ledger.fold_platform(platform), ''), '?')) > 1),
+      where influencer_handle <> ''
+      group by 1
+      having count(distinct coalesce(nullif(ledger.fold_platform(platform), ''), '?')) > 1),
     owed as (
-    select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject, l.deal_id as "dealId",
-      coalesce(l.deal_id, o.deal_id) as "paidDealId",
-      case when l.deal_id is not null then h.influencer_handle else coalesce(n.handle, o.handle) end as handle,
-      l.deal_id is null and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
+    select l.statement_id as "statementId", to_char(l.month, 'YYYY-MM') as month, l.hash, l.subject,
+      l.deal_id as "dealId", coalesce(l.deal_id, o.deal_id) as "paidDealId",
+      case when l.deal_id is not null then h.influencer_handle
+        else coalesce(n.handle, o.handle) end as handle,
+      l.deal_id is null
+        and l.subject like 'order:%' as "hasNoDeal", l.currency, l.amount::numeric(24,4)::text as amount
     from closed l
     -- A statement is paid to the creator to whom it was closed, whoever has the deal now. If that is unknown, it stays unknown.
     left join ops.statement_headings h on h.statement_id = l.statement_id and h.deal_id = l.deal_id
@@ -115,7 +120,8 @@ export async function findUnpaid(
         else ledger.fold_handle(n.handle) = ledger.fold_handle(o.handle) end) o on true
     where not exists (
       select from ops.payment_items i
-      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency))
+      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
+        and i.currency = l.currency))
     select owed.*, ledger.fold_handle(owed.handle) in (select handle from several) as "isOnSeveral" from owed
     order by month, subject, currency`;
   // A handle on several platforms may be several people, so only their deals say who they are. An unknown one may be another one.
@@ -226,7 +232,8 @@ export async function requireProposable(
       help: 'Propose a later month.',
     });
   const closed = await rowOf<{ last: string | null; isClosed: boolean | null }>(db)`
-    select to_char(max(month), 'YYYY-MM') as last, bool_or(month = ${`${month}-01`}::date) as "isClosed" from ops.statements`;
+    select to_char(max(month), 'YYYY-MM') as last, bool_or(month = ${`${month}-01`}::date) as "isClosed"
+    from ops.statements`;
   const last = closed?.last ?? null;
   if (closed?.isClosed !== true)
     throw configurationError({

@@ -70,21 +70,26 @@ export async function listPayments(db: Database, filter: PaymentFilter): Promise
   const { proposalId = null, state = null, creator = null, after = null, limit = null } = filter;
   const [ids, of] = [filter.paymentIds ?? null, filter.of ?? null];
   return rowsOf<Payment>(db)`
-    select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month, p.creator, p.currency,
-      p.amount::text as amount, p.reference, r.message_id as "messageId", p.state, p.exported_as as "exportedAs",
+    select p.payment_id as "paymentId", p.proposal_id as "proposalId", to_char(r.month, 'YYYY-MM') as month,
+      p.creator, p.currency, p.amount::text as amount, p.reference, r.message_id as "messageId", p.state,
+      p.exported_as as "exportedAs",
       p.exported_at as "exportedAt", p.account_mark as "accountMark", p.paid_amount::text as "paidAmount",
       p.overpaid_amount::text as "overpaidAmount",
       to_char(p.paid_on, 'YYYY-MM-DD') as "paidOn", p.elsewhere_amount::text as "elsewhereAmount",
       coalesce((
-        select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text) order by x.recorded_at nulls first)
+        select jsonb_agg(jsonb_build_object('paidOn', x.paid_on, 'amount', x.amount::text)
+          order by x.recorded_at nulls first)
         from ops.payments_elsewhere x where x.payment_id = p.payment_id), '[]') as elsewhere,
       r.proposed_at as "proposedAt", p.settled_by as "settledBy", p.settle_reason as "settleReason"
     from ops.payments p join ops.payment_proposals r using (proposal_id)
-    where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint) and (${state}::text is null or p.state = ${state})
-      and (${creator}::text is null or p.creator = ${creator}) and (${ids}::bigint[] is null or p.payment_id = any (${ids}::bigint[]))
+    where (${proposalId}::bigint is null or p.proposal_id = ${proposalId}::bigint)
+      and (${state}::text is null or p.state = ${state})
+      and (${creator}::text is null or p.creator = ${creator})
+      and (${ids}::bigint[] is null or p.payment_id = any (${ids}::bigint[]))
       and (${after}::bigint is null or p.payment_id < ${after}::bigint)
       and (${of?.statementId ?? null}::bigint is null or exists (
-        select from ops.payment_items i where i.payment_id = p.payment_id and i.statement_id = ${of?.statementId ?? null}::bigint
+        select from ops.payment_items i
+        where i.payment_id = p.payment_id and i.statement_id = ${of?.statementId ?? null}::bigint
           and (${of?.dealId ?? null}::text is null or i.deal_id = ${of?.dealId ?? null})))
     order by p.payment_id desc limit ${limit}::bigint ${filter.lock === true ? sql`for update of p` : sql``}`;
 }
@@ -128,22 +133,28 @@ export async function insertProposal(
     .executeTakeFirstOrThrow();
   await execute(trx)`
     with given as (
-      select * from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text, amount numeric, reference text, "accountMark" text, items jsonb)
+      select *
+      from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g (creator text, currency text,
+        amount numeric, reference text, "accountMark" text, items jsonb)
     ),
     made as (
-      insert into ops.payments (proposal_id, creator, currency, amount, reference, account_mark, state, paid_amount, paid_on, elsewhere_amount,
-        elsewhere_on, settled_by, settle_reason)
-      select ${proposalId}::bigint, creator, currency, amount, reference, case when d.day is null then "accountMark" end,
+      insert into ops.payments (proposal_id, creator, currency, amount, reference, account_mark, state,
+        paid_amount, paid_on, elsewhere_amount, elsewhere_on, settled_by, settle_reason)
+      select ${proposalId}::bigint, creator, currency, amount, reference,
+        case when d.day is null then "accountMark" end,
         case when d.day is null then 'proposed' else 'paid' end,
         p.paid, d.day, p.paid, d.day, case when d.day is not null then ${maskAddresses(by)} end,
         case when d.day is not null then ${maskAddresses(reason)} end
-      from given, (select ${paidElsewhereOn}::date as day) d, lateral (select case when d.day is null then 0 else amount end as paid) p order by creator, currency
+      from given, (select ${paidElsewhereOn}::date as day) d,
+        lateral (select case when d.day is null then 0 else amount end as paid) p
+      order by creator, currency
       returning payment_id, reference
     )
     insert into ops.payment_items (payment_id, statement_id, subject, deal_id, currency, amount)
     select m.payment_id, i."statementId", i.subject, i."dealId", i.currency, i.amount
     from made m join given g using (reference),
-      jsonb_to_recordset(g.items) as i ("statementId" bigint, subject text, "dealId" text, currency text, amount numeric)`;
+      jsonb_to_recordset(g.items) as i ("statementId" bigint, subject text, "dealId" text, currency text,
+        amount numeric)`;
   return proposalId;
 }
 
@@ -166,7 +177,8 @@ function attemptsOf(trx: DatabaseTransaction, { items }: Unpaid): Promise<number
   return countOf(trx)`
     select count(distinct i.payment_id)
     from ops.payment_items i
-    join jsonb_to_recordset(${toJsonParameter(items)}::jsonb) as g ("statementId" bigint, subject text, currency text)
+    join jsonb_to_recordset(${toJsonParameter(items)}::jsonb) as g ("statementId" bigint, subject text,
+      currency text)
       on g."statementId" = i.statement_id and g.subject = i.subject and g.currency = i.currency
     where not i.is_live`;
 }
@@ -186,7 +198,8 @@ export async function markExported(
 ): Promise<void> {
   await execute(trx)`
     update ops.payments p
-    set state = 'exported', exported_as = ${as}, exported_at = clock_timestamp(), exported_by = ${maskAddresses(by)}, account_mark = g."accountMark"
+    set state = 'exported', exported_as = ${as}, exported_at = clock_timestamp(),
+      exported_by = ${maskAddresses(by)}, account_mark = g."accountMark"
     from jsonb_to_recordset(${toJsonParameter(payments)}::jsonb) as g ("paymentId" bigint, "accountMark" text)
     where p.payment_id = g."paymentId" and p.state = 'proposed'`;
 }
@@ -221,7 +234,10 @@ export async function markRestPaid(
   },
 ): Promise<void> {
   await execute(trx)`
-    update ops.payments set state = 'paid', elsewhere_amount = elsewhere_amount + amount - paid_amount, elsewhere_on = ${paidOn}::date,
-      paid_amount = amount, paid_on = greatest(paid_on, ${paidOn}::date), settled_by = ${maskAddresses(by)}, settle_reason = ${maskAddresses(reason)}
+    update ops.payments
+    set state = 'paid', elsewhere_amount = elsewhere_amount + amount - paid_amount,
+      elsewhere_on = ${paidOn}::date,
+      paid_amount = amount, paid_on = greatest(paid_on, ${paidOn}::date), settled_by = ${maskAddresses(by)},
+      settle_reason = ${maskAddresses(reason)}
     where payment_id = ${paymentId}::bigint and state = 'partly_paid'`;
 }

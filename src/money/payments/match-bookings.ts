@@ -46,7 +46,9 @@ const OURS = /^IS-[0-9A-F]{26}$/;
  * Whether booking `o` has the payment, day and amount of booking `b`; of one that only has the account, the payment of `o` may
  * be another one of this account.
  */
-const resembles = sql`(o.kind, o.booked_on, o.amount, o.currency) = (b.kind, b.booked_on, b.amount, b.currency) and o.outcome <> 'dismissed'
+const resembles = sql`
+  (o.kind, o.booked_on, o.amount, o.currency) = (b.kind, b.booked_on, b.amount, b.currency)
+    and o.outcome <> 'dismissed'
   and (o.payment_id = b.payment_id or (b.matched_by = 'account' and exists (
     select from ops.payments own join ops.payments other using (account_mark)
     where own.payment_id = b.payment_id and other.payment_id = o.payment_id)))`;
@@ -65,14 +67,19 @@ export function listBankEntries(
   },
 ): Promise<readonly BankEntry[]> {
   return rowsOf<BankEntry>(db)`
-    select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind, to_char(booked_on, 'YYYY-MM-DD') as "bookedOn",
+    select bank_entry_id as "bankEntryId", payment_id as "paymentId", matched_by as "matchedBy", kind,
+      to_char(booked_on, 'YYYY-MM-DD') as "bookedOn",
       amount::text as amount, currency, outcome, hold_reason as "holdReason", decided_by as "decidedBy",
       coalesce((
-        select jsonb_agg(jsonb_build_object('bankEntryId', o.bank_entry_id::text, 'paymentId', o.payment_id::text) order by o.bank_entry_id)
+        select jsonb_agg(jsonb_build_object('bankEntryId', o.bank_entry_id::text, 'paymentId',
+            o.payment_id::text)
+          order by o.bank_entry_id)
         from ops.bank_entries o
-        where b.hold_reason = 'may_be_known' and o.bank_entry_id <> b.bank_entry_id and ${resembles}), '[]') as resembles
+        where b.hold_reason = 'may_be_known' and o.bank_entry_id <> b.bank_entry_id and ${resembles}),
+          '[]') as resembles
     from ops.bank_entries b
-    where (${paymentIds}::bigint[] is null or payment_id = any (${paymentIds}::bigint[])) and (${ids}::bigint[] is null or bank_entry_id = any (${ids}::bigint[]))
+    where (${paymentIds}::bigint[] is null or payment_id = any (${paymentIds}::bigint[]))
+      and (${ids}::bigint[] is null or bank_entry_id = any (${ids}::bigint[]))
       and (not ${onlyHeld}::boolean or outcome = 'held')
     order by booked_on, kind, bank_entry_id`;
 }
@@ -137,11 +144,14 @@ export async function matchBookings(
       return [{ ...booking, paymentId: similar.paymentId, matchedBy: 'account' }];
     });
   const written = await rowsOf<{ id: string }>(trx)`
-    insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency, outcome, hold_reason, file_name, read_by)
+    insert into ops.bank_entries (entry_key, payment_id, matched_by, kind, booked_on, amount, currency,
+      outcome, hold_reason, file_name, read_by)
     select key, "paymentId", "matchedBy", kind, "bookedOn", amount, currency, 'held',
-      case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)}, ${maskAddresses(by)}
+      case when "paymentId" is null then 'unknown_reference' else 'to_confirm' end, ${maskAddresses(file)},
+      ${maskAddresses(by)}
     from jsonb_to_recordset(${toJsonParameter(matched)}::jsonb)
-      as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric, currency text)
+      as g (key text, "paymentId" bigint, "matchedBy" text, kind text, "bookedOn" date, amount numeric,
+        currency text)
     returning bank_entry_id as id`;
   await holdRepeated(trx, { bookings, fresh: [...found, ...matched].map(({ key }) => key) });
   // Those of known bookings, too: a payment may have been exported since.
@@ -165,17 +175,21 @@ async function holdRepeated(
   await execute(trx)`
     with file as (
       select key, "bankReference" as bank, jsonb_build_array("endToEndId", "accountMark") as said
-      from jsonb_to_recordset(${toJsonParameter(bookings)}::jsonb) as g (key text, "bankReference" text, "endToEndId" text, "accountMark" text)
+      from jsonb_to_recordset(${toJsonParameter(bookings)}::jsonb) as g (key text, "bankReference" text,
+        "endToEndId" text, "accountMark" text)
     ),
     ranked as (
-      select e.*, bank, said, is_fresh, row(matched_by = 'account' and outcome = 'held', is_fresh, bank is null, bank_entry_id) as rank
-      from ops.bank_entries e left join file on key = entry_key, lateral (select entry_key = any (${fresh}::text[]) as is_fresh) f
+      select e.*, bank, said, is_fresh,
+        row(matched_by = 'account' and outcome = 'held', is_fresh, bank is null, bank_entry_id) as rank
+      from ops.bank_entries e
+        left join file on key = entry_key, lateral (select entry_key = any (${fresh}::text[]) as is_fresh) f
       where payment_id is not null
     )
     update ops.bank_entries held set hold_reason = 'may_be_known'
     from ranked b join ranked o on ${resembles} and o.rank < b.rank and (o.is_fresh or b.is_fresh)
     where held.bank_entry_id = b.bank_entry_id and b.outcome = 'held' and b.decided_by is null
-      and case when o.said is null or b.said is null then true when o.bank is null and b.bank is null then o.said <> b.said
+      and case when o.said is null or b.said is null then true
+        when o.bank is null and b.bank is null then o.said <> b.said
         else coalesce(o.bank = b.bank, true) end`;
 }
 
@@ -210,8 +224,10 @@ async function settlePayments(
   }));
   const outcomes = folded.flatMap(({ holds }) => [...holds].map(([id, reason]) => ({ id, reason })));
   await execute(trx)`
-    update ops.bank_entries b set outcome = case when g.reason is null then 'counted' else 'held' end, hold_reason = g.reason
-    from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text) where b.bank_entry_id = g.id`;
+    update ops.bank_entries b
+    set outcome = case when g.reason is null then 'counted' else 'held' end, hold_reason = g.reason
+    from jsonb_to_recordset(${toJsonParameter(outcomes)}::jsonb) as g (id bigint, reason text)
+    where b.bank_entry_id = g.id`;
   const states = folded.flatMap(({ payment, state, paidAmount, overpaidAmount, paidOn }) =>
     state === payment.state &&
     isSameAmount(paidAmount, payment.paidAmount) &&
@@ -220,7 +236,9 @@ async function settlePayments(
       : [{ id: payment.paymentId, state, paidAmount, overpaidAmount, paidOn }],
   );
   await execute(trx)`
-    update ops.payments p set state = g.state, paid_amount = g."paidAmount", overpaid_amount = g."overpaidAmount", paid_on = g."paidOn"
+    update ops.payments p
+    set state = g.state, paid_amount = g."paidAmount", overpaid_amount = g."overpaidAmount",
+      paid_on = g."paidOn"
     from jsonb_to_recordset(${toJsonParameter(states)}::jsonb)
       as g (id bigint, state text, "paidAmount" numeric, "overpaidAmount" numeric, "paidOn" date)
     where p.payment_id = g.id`;
@@ -319,7 +337,8 @@ export async function decideBooking(
   await execute(trx)`
     update ops.bank_entries
     set decided_by = ${maskAddresses(by)}, decided_reason = ${maskAddresses(reason)},
-      outcome = case when ${isPayment} then outcome else 'dismissed' end, hold_reason = case when ${isPayment} then hold_reason end
+      outcome = case when ${isPayment} then outcome else 'dismissed' end,
+      hold_reason = case when ${isPayment} then hold_reason end
     where bank_entry_id = ${bankEntryId}::bigint`;
   if (entry.paymentId !== null) await settlePayments(trx, [entry.paymentId]);
   const [decided] = await listBankEntries(trx, { ids: [bankEntryId] });

@@ -32,21 +32,25 @@ export async function claimDeliveries(
   { channel, limit }: { readonly channel: string; readonly limit: number },
 ): Promise<readonly ClaimedDelivery[]> {
   const rows = await rowsOf<Row>(db)`
-    update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+    update ops.notice_deliveries d
+    set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
     from (
       select c.notice_id, c.channel, n.problem_id, n.event, n.message, n.created_at
       from ops.notice_deliveries c join ops.notices n using (notice_id)
-      where c.state = 'pending' and c.not_before <= clock_timestamp() and coalesce(c.leased_until <= clock_timestamp(), true)
+      where c.state = 'pending' and c.not_before <= clock_timestamp()
+        and coalesce(c.leased_until <= clock_timestamp(), true)
         and c.channel = ${channel}
         and not exists (
           select from ops.notice_deliveries b join ops.notices m on m.notice_id = b.notice_id
-          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id and m.problem_id = n.problem_id
+          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id
+            and m.problem_id = n.problem_id
             and b.due_at <= clock_timestamp())
       order by c.notice_id limit ${limit}
       for update of c skip locked
     ) n
     where d.notice_id = n.notice_id and d.channel = n.channel and d.state = 'pending'
-    returning d.notice_id as "noticeId", d.channel, d.attempts as attempt, d.due_at as "dueAt", n.problem_id as "problemId", n.event,
+    returning d.notice_id as "noticeId", d.channel, d.attempts as attempt, d.due_at as "dueAt",
+      n.problem_id as "problemId", n.event,
       n.message, n.created_at as "createdAt"`;
   return rows
     .toSorted((one, other) => Number(one.noticeId) - Number(other.noticeId))

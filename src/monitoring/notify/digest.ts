@@ -42,7 +42,8 @@ export async function makeDigest(
   const message = await summarise(db, dayOf(wallMs - DAY_MS));
   return finds(db)`
     with told as (
-      insert into ops.notices (event, digest_day, message) values ('digest', ${day}::date, ${toJsonParameter(message)}::jsonb)
+      insert into ops.notices (event, digest_day, message)
+      values ('digest', ${day}::date, ${toJsonParameter(message)}::jsonb)
       on conflict (digest_day) where event = 'digest' do nothing returning notice_id
     ), delivered as (
       insert into ops.notice_deliveries (notice_id, channel)

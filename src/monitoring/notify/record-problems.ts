@@ -76,13 +76,14 @@ type Records = ReturnType<typeof toRecords>;
 const seenIn = (records: Records): RawBuilder<unknown> => sql`
   seen as (
     select * from jsonb_to_recordset(${toJsonParameter(records)}::jsonb) as s(
-      kind text, job text, severity text, since timestamptz, amounts jsonb, summary text, command text, page text, title text,
-      channels jsonb, due_at timestamptz)
+      kind text, job text, severity text, since timestamptz, amounts jsonb, summary text, command text,
+      page text, title text, channels jsonb, due_at timestamptz)
   )`;
 
 /** SQL: the message of a notice about problem `p`. */
 const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  jsonb_build_object('problem', p.kind, 'title', ${title}, 'job', p.job, 'severity', p.severity, 'since', p.since, 'amounts', p.amounts,
+  jsonb_build_object('problem', p.kind, 'title', ${title}, 'job', p.job, 'severity', p.severity, 'since',
+    p.since, 'amounts', p.amounts,
     'summary', ${summary}, 'command', p.command, 'page', p.page)`;
 
 /**
@@ -91,20 +92,23 @@ const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): Ra
 const DELIVER = sql`
   insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)
   select t.notice_id, c.channel, s.due_at, s.due_at
-  from told t join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
+  from told t join changed p using (problem_id)
+    join seen s on s.kind = p.kind and s.job is not distinct from p.job
   cross join lateral jsonb_array_elements_text(s.channels) as c(channel)`;
 
 /** Opens problems that are not open and to which no newer observation was applied. */
 async function openProblems(db: Database, records: Records, at: Date): Promise<number> {
   return countOf(db)`
     with ${seenIn(records)}, changed as (
-      insert into ops.problems (kind, job, severity, since, observed_at, told_severity, came_back, amounts, summary, command, page)
+      insert into ops.problems (kind, job, severity, since, observed_at, told_severity, came_back, amounts,
+        summary, command, page)
       select s.kind, s.job, s.severity, s.since, ${at}, s.severity,
         exists (select from ops.problems b where b.kind = s.kind and coalesce(b.job, '') = coalesce(s.job, '')
           and b.resolved_at > clock_timestamp() - ${HOLD_DOWN}::interval),
         s.amounts, s.summary, s.command, s.page
       from seen s
-      where not exists (select from ops.problems b where b.kind = s.kind and coalesce(b.job, '') = coalesce(s.job, '')
+      where not exists (select from ops.problems b
+        where b.kind = s.kind and coalesce(b.job, '') = coalesce(s.job, '')
         and (b.resolved_at is null or b.observed_at >= ${at}))
       on conflict (kind, coalesce(job, '')) where resolved_at is null do nothing
       returning *
@@ -129,14 +133,16 @@ async function keepProblems(
   await execute(db)`
     with ${seenIn(records)}
     update ops.problems p
-    set observed_at = ${at}, absent_since = null, severity = s.severity, amounts = s.amounts, summary = s.summary, command = s.command,
-      page = s.page
+    set observed_at = ${at}, absent_since = null, severity = s.severity, amounts = s.amounts,
+      summary = s.summary, command = s.command, page = s.page
     from seen s
-    where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null and p.observed_at < ${at}`;
+    where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null
+      and p.observed_at < ${at}`;
   return countOf(db)`
     with ${seenIn(records)}, changed as (
       update ops.problems p
-      set state = 'reminded', reminders = p.reminders + 1, told_at = clock_timestamp(), told_severity = p.severity
+      set state = 'reminded', reminders = p.reminders + 1, told_at = clock_timestamp(),
+        told_severity = p.severity
       from seen s
       where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null
         and (p.told_at <= clock_timestamp() - ${remindAfterMs}::float8 * interval '1 millisecond'
@@ -149,7 +155,8 @@ async function keepProblems(
       returning notice_id, problem_id
     ), delivered as (${DELIVER}), hastened as (
       update ops.notice_deliveries d set due_at = s.due_at, not_before = s.due_at
-      from ops.notices n join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
+      from ops.notices n join changed p using (problem_id)
+        join seen s on s.kind = p.kind and s.job is not distinct from p.job
       where d.notice_id = n.notice_id and d.state = 'pending' and d.due_at > s.due_at
     )
     select count(*) as notices from told`;

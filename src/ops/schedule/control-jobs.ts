@@ -28,8 +28,10 @@ export async function requestRun(
   const now = await rowOf<{ is_paused: boolean; is_under_way: boolean; is_served: boolean }>(trx)`
     select exists (select from ops.paused_jobs p where p.job = ${job}) as is_paused,
       exists (select from ops.slots s where s.job = ${job} and not s.is_settled and s.state <> 'waiting')
-        or exists (select from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp()) as is_under_way,
-      exists (select from ops.leases l where starts_with(l.name, 'serve:') and l.expires_at > clock_timestamp()) as is_served`;
+        or exists (select from ops.leases l
+          where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp()) as is_under_way,
+      exists (select from ops.leases l
+        where starts_with(l.name, 'serve:') and l.expires_at > clock_timestamp()) as is_served`;
   if (now?.is_paused === true) return { kind: 'paused' };
   if (now?.is_under_way === true) return { kind: 'under_way' };
   if (now?.is_served !== true) return { kind: 'nobody_serves' };

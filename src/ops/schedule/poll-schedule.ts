@@ -78,13 +78,15 @@ async function pollFollowers(db: Database, { job, followers }: Head, now: Date):
       on conflict do nothing
     ), moved as (
       update ops.schedules set looked_until = ${new Date(now.getTime() - ON_TIME_MS)}
-      where job = any(${followers}::text[]) and looked_until < ${new Date(now.getTime() - ON_TIME_MS - LAG_MS)}
+      where job = any(${followers}::text[])
+        and looked_until < ${new Date(now.getTime() - ON_TIME_MS - LAG_MS)}
     )
     insert into ops.slots (job, slot, state)
     select f.job, s.slot, 'waiting'
     from ops.schedules f join ops.slots s on s.job = ${job} and s.requested_by is null and s.slot <= ${now}
       and s.slot > greatest(f.looked_until, ${new Date(now.getTime() - ON_TIME_MS)})
-    where f.job = any(${followers}::text[]) and not exists (select from ops.slots w where w.job = f.job and w.slot = s.slot)
+    where f.job = any(${followers}::text[])
+      and not exists (select from ops.slots w where w.job = f.job and w.slot = s.slot)
     on conflict do nothing`;
 }
 
@@ -105,7 +107,8 @@ async function insertSlots(trx: Transaction<DB>, head: Head, planned: readonly P
   await execute(trx)`
     insert into ops.slots (job, slot, state, reason, settled_at)
     select ${head.job}, p.slot, p.state, p.reason, case when p.state <> 'due' then clock_timestamp() end
-    from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz, state text, reason text)
+    from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz, state text,
+      reason text)
     on conflict do nothing`;
   if (head.followers.length === 0) return;
   await execute(trx)`

@@ -55,17 +55,20 @@ export async function claimSlot(
   const { job, owner, now, leases } = options;
   const row = await rowOf<{ slot: Date; attempts: number }>(db)`
     update ops.slots s
-    set state = 'running', owner = ${owner}::uuid, attempts = s.attempts + 1, started_at = clock_timestamp(), not_before = null,
+    set state = 'running', owner = ${owner}::uuid, attempts = s.attempts + 1, started_at = clock_timestamp(),
+      not_before = null,
         reason = null
     where s.job = ${job} and s.state = 'due'
       and s.slot = (
         select d.slot from ops.slots d
-        where d.job = ${job} and d.state = 'due' and d.slot <= ${now} and (d.not_before is null or d.not_before <= ${now})
+        where d.job = ${job} and d.state = 'due' and d.slot <= ${now}
+          and (d.not_before is null or d.not_before <= ${now})
         order by d.slot limit 1
       )
       and not exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running')
       and not exists (select 1 from ops.paused_jobs p where p.job = s.job)
-      and exists (select 1 from ops.leases l where l.owner = ${owner}::uuid and l.expires_at > clock_timestamp())
+      and exists (select 1 from ops.leases l
+        where l.owner = ${owner}::uuid and l.expires_at > clock_timestamp())
       and not exists (
         select 1 from ops.leases l where l.name = any(${leases}::text[]) and l.expires_at > clock_timestamp()
       )
@@ -128,7 +131,8 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
   // more. So its slot is done only once.
   await execute(db)`
     update ops.runs r
-    set status = 'interrupted', problem = ${GONE}, problem_code = ${PROCESS_GONE}, finished_at = clock_timestamp()
+    set status = 'interrupted', problem = ${GONE}, problem_code = ${PROCESS_GONE},
+      finished_at = clock_timestamp()
     from ops.slots s
     where s.state = 'running' and ${isLost} and r.run_id = s.run_id and r.status = 'running'`;
   return rowsOf<SlotEvent>(db)`
@@ -181,7 +185,8 @@ export async function settleWaiting(
     with followed as (
       select w.slot, b.state as outcome,
         ${overlap} = 'skip' and (
-          exists (select 1 from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp())
+          exists (select 1 from ops.leases l
+            where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp())
           or exists (select 1 from ops.slots r where r.job = ${job} and r.state = 'running')
         ) as is_busy,
         exists (select 1 from ops.paused_jobs p where p.job = w.job) as is_paused
@@ -195,7 +200,8 @@ export async function settleWaiting(
           when is_paused then 'the job is paused'
           when is_busy then 'the job was still running (overlap: skip)'
         end,
-        settled_at = case when outcome = 'done' and not is_busy and not is_paused then null else clock_timestamp() end
+        settled_at = case when outcome = 'done' and not is_busy and not is_paused then null
+          else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
     returning s.job, s.slot, s.state, s.reason`;

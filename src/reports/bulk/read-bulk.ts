@@ -15,9 +15,13 @@ import { entrySubject } from '../lives/entry-lives.ts';
 
 /** A preview is shown as expired after its expiry, whether or not a process has marked it. */
 const columns = sql`
-  b.bulk_id as "bulkId", case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired' else b.state end as state,
-  b.decision, b.via, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
-  b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy", b.confirmed_at as "confirmedAt",
+  b.bulk_id as "bulkId",
+  case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired'
+    else b.state end as state,
+  b.decision, b.via, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason,
+  b.created_by as "createdBy", b.created_at as "createdAt",
+  b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy",
+  b.confirmed_at as "confirmedAt",
   b.aborted_by as "abortedBy", b.aborted_at as "abortedAt", b.ended_at as "endedAt"`;
 
 /** @returns null if there is no bulk action with this number. */
@@ -56,7 +60,10 @@ export async function listBulks(
     select ${columns}, coalesce(b.settled, c.settled)::float8 as settled
     from ops.bulk_actions b
     left join lateral (
-      select count(*) as settled from ops.bulk_items i where b.ended_at is null and i.bulk_id = b.bulk_id and i.outcome = 'settled') c on true
+      select count(*) as settled
+      from ops.bulk_items i
+      where b.ended_at is null and i.bulk_id = b.bulk_id and i.outcome = 'settled') c
+        on true
     where ${after}::bigint is null or b.bulk_id < ${after}::bigint
     order by b.bulk_id desc limit ${limit}`;
 }
@@ -72,7 +79,8 @@ export type BulkSum = {
 /** Sums the items of a bulk action by outcome so far. Empty if it has expired. */
 export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
   return rowsOf<BulkSum>(db)`
-    select outcome, currency, count(*)::float8 as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
+    select outcome, currency, count(*)::float8 as entries, coalesce(sum(amount), 0) as amount
+    from ops.bulk_items
     where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`;
 }
 
@@ -111,16 +119,23 @@ export async function listBulkItems(
   },
 ): Promise<readonly ListedBulkItem[]> {
   return rowsOf<ListedBulkItem>(db)`
-    select i.subject_id as "subjectId", case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
-      i.outcome, i.outcome_at as "outcomeAt"
+    select i.subject_id as "subjectId",
+      case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency,
+      i.deal_id as "dealId", i.collab_id as "collabId", i.outcome, i.outcome_at as "outcomeAt"
     from (
       select * from ops.bulk_items
       where bulk_id = ${bulkId}::bigint and subject_id > coalesce(${after}::bigint, 0)
         and (${outcome}::text is null or coalesce(outcome, 'waiting') = ${outcome})
       order by subject_id limit ${limit}) i
-    left join lateral (select * from ledger.entries e where i.job is not null and e.entry_id = i.subject_id limit 1) e on true
+    left join lateral (select * from ledger.entries e where i.job is not null and e.entry_id = i.subject_id
+      limit 1) e
+      on true
     left join lateral (
-      select f.uri from intake.source_files f where i.job is null and f.source_file_id = i.subject_id limit 1) f on true
+      select f.uri
+      from intake.source_files f
+      where i.job is null and f.source_file_id = i.subject_id
+      limit 1) f
+        on true
     order by i.subject_id`;
 }
 

@@ -34,12 +34,14 @@ export async function listFindings(
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
       : sql`g.verdict = 'warn' and g.run_id in ${unreportedRuns(reportOf, 'reported')}`;
   return rowsOf<CheckFinding>(db)`
-    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
+    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check,
+      g.subject, g.verdict, g.seen,
       g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt"
     from intake.check_findings g
     join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
       and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
-    where g.acknowledged_at is null and (${sources}::text[] is null or g.source = any(${sources}::text[])) and ${isOfRun}
+    where g.acknowledged_at is null and (${sources}::text[] is null or g.source = any(${sources}::text[]))
+      and ${isOfRun}
       and (${after}::bigint is null or g.finding_id < ${after}::bigint)
     order by g.finding_id desc limit ${limit}::bigint`;
 }
@@ -59,12 +61,17 @@ export type KnownFinding = CheckFinding & {
  */
 export async function listFindingsBeside(db: Database, findingId: string): Promise<readonly KnownFinding[]> {
   return rowsOf<KnownFinding>(db)`
-    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
-      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt", g.source_file_id as "sourceFileId", g.run_id as "runId",
-      g.acknowledged_at as "acknowledgedAt", g.acknowledged_by as "acknowledgedBy", g.acknowledge_reason as "acknowledgeReason"
+    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check,
+      g.subject, g.verdict, g.seen,
+      g.expected, g.message, g.line_nos::float8[] as lines, g.found_at as "foundAt",
+      g.source_file_id as "sourceFileId", g.run_id as "runId",
+      g.acknowledged_at as "acknowledgedAt", g.acknowledged_by as "acknowledgedBy",
+      g.acknowledge_reason as "acknowledgeReason"
     from intake.check_findings g
-    cross join lateral (select * from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
-    where g.source_file_id = (select source_file_id from intake.check_findings where finding_id = ${findingId}::bigint)
+    cross join lateral (select * from intake.source_files f where f.source_file_id = g.source_file_id
+      limit 1) f
+    where g.source_file_id = (select source_file_id from intake.check_findings
+      where finding_id = ${findingId}::bigint)
     order by g.finding_id`;
 }
 
@@ -86,8 +93,11 @@ export async function listCheckedFiles(
   sources: readonly string[],
 ): Promise<readonly CheckedFile[]> {
   return rowsOf<CheckedFile>(db)`
-    select distinct on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state, s.arrived_at as "arrivedAt", s.results,
-      count(*) filter (where f.state = 'sealed') over (partition by s.source, s.read_for)::float8 as "learntFrom"
+    select distinct
+      on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state,
+      s.arrived_at as "arrivedAt", s.results,
+      count(*) filter (where f.state = 'sealed') over (partition by s.source,
+        s.read_for)::float8 as "learntFrom"
     from intake.file_statistics s
     join intake.source_files f on f.source_file_id = s.source_file_id and f.superseded_by is null
     where s.source = any(${sources}::text[])

@@ -156,7 +156,8 @@ type Change = {
 /** Reads the latest adjustment by the source that is responsible for the order. Null: it is as it was sent. */
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
   const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
-    select kind, new_amount::text as "newAmount", detail, coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+    select kind, new_amount::text as "newAmount", detail,
+      coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
       kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
     from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}
@@ -382,7 +383,8 @@ function carries({ codes, deals, handles }: Pick<Claimant, 'codes' | 'deals' | '
 const IS_OPEN = sql`(o.doubt is not null or not exists (select ${DECISIONS}) or exists (
   select ${DECISIONS} and (a.outcome in ('held', 'unattributed') or (a.outcome = 'excluded' and (
     cardinality(o.links) > 0 or o.collab_id is not null or exists (
-      select from unnest(o.codes_folded) c (code) where not exists (select from intake.codes k where k.code_folded = c.code)))))))`;
+      select from unnest(o.codes_folded) c (code)
+      where not exists (select from intake.codes k where k.code_folded = c.code)))))))`;
 
 type SameAmount = Candidate & {
   /** Whether it carries the code of the claim; without one, what is the creator's. */
@@ -403,11 +405,14 @@ async function answerByAmount(claim: Claimed, asking: Asking): Promise<ClaimAnsw
   const rows = await rowsOf<SameAmount>(db)`
     select o.source, o.order_id as "orderId", coalesce(bool_or(${carries(meant)}), false) as "isMeant",
       coalesce(bool_or(${carries(claimant)} or ${IS_OPEN}), false) as "mayBeOwn",
-      coalesce((select jsonb_agg(distinct jsonb_build_object('dealId', a.deal_id, 'handle', a.influencer_handle)) ${DECISIONS}
+      coalesce((select jsonb_agg(distinct jsonb_build_object('dealId', a.deal_id, 'handle',
+              a.influencer_handle)) ${DECISIONS}
         and a.outcome = 'attributed'), '[]') as owners
     from intake.orders o
-    where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and ${IS_SEALED} and o.currency = ${claim.currency}
-      and (${claim.amount}::numeric in (o.total, o.subtotal) or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
+    where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and ${IS_SEALED}
+      and o.currency = ${claim.currency}
+      and (${claim.amount}::numeric in (o.total, o.subtotal)
+        or exists (select ${DECISIONS} and a.amount = ${claim.amount}::numeric))
     group by 1, 2 order by 1, 2`;
   const found = rows.filter(({ isMeant }) => isMeant);
   const what = `${formatMoney(claim.amount ?? '0', claim.currency)} on ${claim.day} (${rules.timeZone})`;
@@ -473,26 +478,32 @@ async function answerByDay(claim: Claimed, { db, rules }: Asking, what: string):
   const rows = await rowsOf<Coverage>(db)`
     select s.source, n.uri, coalesce(n.is_whole, false) as "isWhole",
       (select count(*) from intake.source_files f
-        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading') and f.superseded_by is null)::integer as "heldFiles",
-      (select coalesce(sum(r.row_count), 0) from intake.source_files f join intake.rejected_rows r using (source_file_id)
+        where f.source = s.source and f.read_for = 'orders' and f.state in ('held', 'reading')
+          and f.superseded_by is null)::integer as "heldFiles",
+      (select coalesce(sum(r.row_count), 0)
+        from intake.source_files f join intake.rejected_rows r using (source_file_id)
         where ${mayState} and f.rejected_rows > 0 and not ${isSettled})::integer as rejected,
       (select count(*) from intake.source_files f cross join jsonb_array_elements(f.footer) t (total)
         where ${mayState} and t.total ->> 'by' <> 'label')::integer as totals
     from unnest(${[...rules.sources]}::text[]) s(source)
     -- Orders of the day, by the files that introduced them; files that state them again refer to them.
     cross join lateral (
-      select array_agg(distinct o.source_file_id) as files, range_agg(int8range(o.order_version_id, o.order_version_id, '[]')) as versions
-      from intake.orders o where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source) d
+      select array_agg(distinct o.source_file_id) as files,
+        range_agg(int8range(o.order_version_id, o.order_version_id, '[]')) as versions
+      from intake.orders o
+      where ${ORDERED_AT} >= ${begin} and ${ORDERED_AT} < ${end} and ${IS_DATED} and o.source = s.source) d
     left join lateral (
       select f.uri, (f.age_basis = 'date_in_name' and f.aged_at >= ${end})
-        or exists (select from intake.orders o where o.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED})
+        or exists (select from intake.orders o
+          where o.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED})
         or exists (
           select from intake.restated_orders x cross join lateral unnest(x.order_version_ids) v (ids)
           join intake.orders o on o.order_version_id >= lower(v.ids) and o.order_version_id < upper(v.ids)
           where x.source_file_id = f.source_file_id and ${ORDERED_AT} >= ${end} and ${IS_DATED}) as is_whole
       from intake.source_files f
       where f.source = s.source and f.state = 'sealed' and (f.source_file_id = any(d.files) or exists (
-        select from intake.restated_orders x where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
+        select from intake.restated_orders x
+        where x.source_file_id = f.source_file_id and x.order_version_ids && d.versions))
       order by f.source_file_id desc limit 1) n on true
     order by s.source`;
   const lacking = rows.find(({ uri, isWhole }) => uri === null || !isWhole);
@@ -558,11 +569,14 @@ async function readClaimant(db: Database, creator: string): Promise<Claimant> {
   const written = isDeal ? own.flatMap(({ handle }) => handle ?? []) : [creator];
   const spellings = (await Promise.all(written.map((handle) => spellingsOf(db, handle)))).flat();
   const deals = await rowsOf<{ id: string }>(db)`
-    with ${OWNERS} select distinct deal_id as id from owners where handle = any(${spellings}::text[]) and deal_id is not null`;
+    with ${OWNERS} select distinct deal_id as id
+    from owners
+    where handle = any(${spellings}::text[]) and deal_id is not null`;
   const ids = [...deals.map(({ id }) => id), ...(isDeal ? [creator] : [])];
   const codes = await rowsOf<{ code: string }>(db)`
     select distinct code_folded as code from intake.codes
-    where code_folded is not null and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`;
+    where code_folded is not null
+      and (deal_id = any(${ids}::text[]) or influencer_handle = any(${spellings}::text[]))`;
   return {
     isKnown: isDeal || spellings.length > 0,
     handles: new Set(spellings.map(foldHandle)),

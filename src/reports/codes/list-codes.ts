@@ -73,16 +73,19 @@ export async function listCodeUse(
   return rowsOf<CodeUseDay>(db)`
     select day_utc::text as day, orders::float8 as orders, without_link::float8 as "withoutLink"
     from reporting.code_use_days where code_folded = ${folded}
-      and day_utc > (select max(day_utc) from reporting.code_use_days where code_folded = ${folded}) - ${days}::integer
+      and day_utc > (select max(day_utc) from reporting.code_use_days where code_folded = ${folded})
+        - ${days}::integer
     order by day_utc`;
 }
 
 /** SQL for the owner of a row of reporting.code_days whom a person assigned and no run has matched yet. */
 const assignedTo = sql`(
   select max(coalesce(s.influencer_handle, s.deal_id, s.collab_id)) from intake.code_assignments s
-  where carried_as = 'code' and s.job = code_days.job and s.code_folded = lower(code_days.code_folded) and s.withdrawn_at is null
+  where carried_as = 'code' and s.job = code_days.job and s.code_folded = lower(code_days.code_folded)
+    and s.withdrawn_at is null
     and not exists (
-      select from ops.runs r where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
+      select from ops.runs r
+      where r.job = s.job and r.started_at > s.assigned_at and r.status in ('ok', 'issues')))`;
 
 /** Lists codes without an owner, for each currency those with the most revenue first. */
 export async function listUnownedCodes(
@@ -100,11 +103,15 @@ export async function listUnownedCodes(
   },
 ): Promise<readonly UnownedCode[]> {
   return rowsOf<UnownedCode>(db)`
-    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders)::float8 as orders, sum(amount) as amount,
-      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay", max(${assignedTo}) as "assignedTo"
+    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency,
+      sum(orders)::float8 as orders, sum(amount) as amount,
+      to_char(min(day_utc), 'YYYY-MM-DD') as "firstDay", to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay",
+      max(${assignedTo}) as "assignedTo"
     from reporting.code_days
-    where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
-      and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})
+    where (${job}::text is null or job = ${job})
+      and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
+      and (${folded}::text is null or code_folded = upper(${folded}))
+      and (${currency}::text is null or currency = ${currency})
     group by job, code_folded, carried_as, currency
     order by currency, sum(amount) desc, code_folded limit ${limit}`;
 }
@@ -126,7 +133,8 @@ export async function findUnknownOwner(
   const found = await rowOf<{ known: readonly string[] }>(db)`
     select array(select 'deal' from mirror.deal_versions where is_latest and deal_id = ${deal}::text
       union all select 'deal' from intake.codes where deal_id = ${deal}::text
-      union all select 'collaboration' from mirror.collaboration_versions where collab_id = ${collaboration}::text
+      union all select 'collaboration' from mirror.collaboration_versions
+      where collab_id = ${collaboration}::text
       union all select 'collaboration' from intake.codes where collab_id = ${collaboration}::text
       union all select 'brand' from mirror.brand_versions where brand_id = ${brand}::text
       union all select 'brand' from intake.codes where brand_id = ${brand}::text) as known
@@ -152,8 +160,8 @@ export type UnownedRevenue = {
 /** Sums the revenue of codes without an owner, those left out that a person has assigned since the last run, as of the last refresh of the reports. */
 export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
   return rowsOf<UnownedRevenue>(db)`
-    select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders, sum(amount) as amount,
-      to_char(min(day_utc), 'YYYY-MM-DD') as since
+    select job, currency, count(distinct code_folded)::float8 as codes, sum(orders)::float8 as orders,
+      sum(amount) as amount, to_char(min(day_utc), 'YYYY-MM-DD') as since
     from reporting.code_days where ${assignedTo} is null group by 1, 2 order by 1, 2`;
 }
 
@@ -181,20 +189,25 @@ export async function listOwnedCodes(
     all: sql`true`,
     expiring: sql`c.valid_to < clock_timestamp() + interval '30 days'`,
     ambiguous: sql`exists (
-      select from intake.codes o where o.job = c.job and o.code_folded = c.code_folded and o.target <> c.target
+      select from intake.codes o
+      where o.job = c.job and o.code_folded = c.code_folded and o.target <> c.target
         and coalesce(o.brand_id, c.brand_id, '') = coalesce(c.brand_id, o.brand_id, '')
         and coalesce(o.valid_from, '-infinity') < coalesce(c.valid_to, 'infinity')
         and coalesce(c.valid_from, '-infinity') < coalesce(o.valid_to, 'infinity'))`,
   }[which];
   return rowsOf<OwnedCode>(db)`
     select c.job, c.code_folded as folded, c.code, c.line_no as line, c.line_no < 0 and exists (
-        select from intake.code_assignments a where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
+        select from intake.code_assignments a
+        where a.job = c.job and a.code_folded = c.code_folded and a.withdrawn_at is null) as "isAssigned",
       ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
     from intake.codes c
     where c.code_folded is not null and (${job}::text is null or c.job = ${job})
-      and (${code}::text is null or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
+      and (${code}::text is null
+        or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
       and (${folded}::text is null or c.code_folded = ${folded}::text)
-      and (${after === null} or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text, ${after?.line ?? null}::int))
+      and (${after === null}
+        or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text,
+          ${after?.line ?? null}::int))
       and ${only}
     order by c.job, c.code_folded, c.line_no limit ${limit}`;
 }
@@ -219,12 +232,16 @@ export async function listAssignedCodes(
   },
 ): Promise<readonly AssignedCode[]> {
   return rowsOf<AssignedCode>(db)`
-    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
+    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom",
+      c.valid_to as "validTo", c.assigned_at as "assignedAt",
       c.assigned_by as "assignedBy", c.withdrawn_at as "withdrawnAt",
-      (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
+      (select min(l.line_no) from intake.codes l
+        where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
     from intake.code_assignments c
-    where (${job}::text is null or c.job = ${job}) and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
+    where (${job}::text is null or c.job = ${job})
+      and (c.code_folded = ${folded}::text or ${folded === null} and c.withdrawn_at is null)
       and (${code}::text is null or position(upper(${code}::text) in upper(c.code)) > 0)
-      and (${after === null} or (c.job, c.code_folded) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text))
+      and (${after === null}
+        or (c.job, c.code_folded) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text))
     order by c.job, c.code_folded, c.assigned_at desc limit ${limit}`;
 }

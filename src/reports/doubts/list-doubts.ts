@@ -38,7 +38,10 @@ export async function listDoubts(
   return rowsOf<Doubt>(db)`
     select ${doubtColumns}
     from (
-      select entry_id from ${doubtsOf(filter, { isBehind, limit })} doubts order by since, entry_id limit ${limit}::bigint) listed
+      select entry_id
+      from ${doubtsOf(filter, { isBehind, limit })} doubts
+      order by since, entry_id
+      limit ${limit}::bigint) listed
     cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
     ${withAttribution}
     order by ${since}, e.entry_id`;
@@ -62,8 +65,10 @@ export type OpenEntry = Doubt & {
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
   const row = await rowOf<OpenEntry>(db)`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt,
-      case when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
-        and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id) then ${reference} end as reference
+      case
+        when e.attempt > e.not_sent and e.effect = any(${REFERENCED}::text[]) and not ${lacksReference('e')}
+        and not exists (select from ledger.recovered_claims r where r.entry_id = e.entry_id)
+          then ${reference} end as reference
     from ledger.entries e ${withAttribution} where e.entry_id = ${entryId}::bigint`;
   return row ?? null;
 }
@@ -100,7 +105,8 @@ export async function sumDoubts(
   { limit = null }: { readonly limit?: number | null } = {},
 ): Promise<readonly DoubtSum[]> {
   return rowsOf<DoubtSum>(db)`
-    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount, min(since) as since
+    select reason, currency, count(*)::float8 as doubts, coalesce(sum(amount), 0) as amount,
+      min(since) as since
     from (select * from ${doubtsOf(filter, { limit })} doubts limit ${limit}::bigint) counted
     group by 1, 2 order by 3 desc, 1, 2`;
 }
@@ -118,8 +124,8 @@ export function selectToSettle(
       ? sql`e.entry_id = any(${[...chosen.entryIds]}::bigint[])`
       : sql`${isDoubt} and ${matches(chosen)}`;
   return sql`
-    select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency, coalesce(${dealId}, v.deal_id) as deal_id,
-      ${collabId} as collab_id, v.has_evidence
+    select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency,
+      coalesce(${dealId}, v.deal_id) as deal_id, ${collabId} as collab_id, v.has_evidence
     from ledger.entries e ${withAttribution}
     cross join lateral (
       select count(*) > 0 as has_evidence,
@@ -139,16 +145,19 @@ const since = sql`coalesce(e.doubted_at, e.state_changed_at)::timestamptz(3)`;
 const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
 /** Condition: evidence `v` is about entry `e` or its order. */
 const isAboutEntry = sql`(v.entry_id = e.entry_id
-  or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id) and ledger.is_platform(v.order_platform, e.order_platform)))`;
+  or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
+    and ledger.is_platform(v.order_platform, e.order_platform)))`;
 
 const doubtColumns = sql`
-  e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",
-  e.currency, e.amount, ${dealId} as "dealId", ${collabId} as "collabId",
-  coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle", ${reason} as reason,
-  e.attempt - e.not_sent as attempts, to_char(${since} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as since,
+  e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform",
+  e.order_id as "orderId", e.currency, e.amount, ${dealId} as "dealId", ${collabId} as "collabId",
+  coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle",
+  ${reason} as reason, e.attempt - e.not_sent as attempts,
+  to_char(${since} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as since,
   round(extract(epoch from clock_timestamp() - ${since}))::float8 as "ageSeconds",
   coalesce((
-    select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
+    select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id,
+        'amount', v.amount::text,
       'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
     from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
@@ -212,10 +221,12 @@ export async function listDoubleCredits(
   { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
 ): Promise<readonly DoubleCredit[]> {
   return rowsOf<DoubleCredit>(db)`
-    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", ${entrySubject} as subject, e.amount,
+    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId",
+      ${entrySubject} as subject, e.amount,
       e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits::float8 as credits
     from ledger.double_credits d join ledger.entries e using (entry_id)
-    where (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
+    where (${job}::text is null or e.job = ${job})
+      and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
     order by e.entry_id`;
 }
 
@@ -246,7 +257,8 @@ export type DealOfHandle = {
 export async function dealsOfHandle(db: Database, handle: string): Promise<readonly DealOfHandle[]> {
   return rowsOf<DealOfHandle>(db)`
     select deal_id as "dealId", brand_id as "brandId", is_active as "isActive" from mirror.deal_versions
-    where is_latest and is_current and influencer_handle = any(${[...(await spellingsOf(db, handle))]}::text[])
+    where is_latest and is_current
+      and influencer_handle = any(${[...(await spellingsOf(db, handle))]}::text[])
     order by is_active desc nulls last, deal_id`;
 }
 
@@ -267,10 +279,13 @@ export type RefusedSum = {
  */
 export async function sumRefused(db: Database): Promise<readonly RefusedSum[]> {
   return rowsOf<RefusedSum>(db)`
-    select e.job, e.currency, count(*)::float8 as entries, sum(e.amount) as amount, min(e.state_changed_at) as since
+    select e.job, e.currency, count(*)::float8 as entries, sum(e.amount) as amount,
+      min(e.state_changed_at) as since
     from ledger.entries e
-    left join lateral (select a.outcome from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true
+    left join lateral (select a.outcome from intake.attributions a where a.entry_id = e.entry_id limit 1) a
+      on true
     where e.state = 'rejected'
-      and case e.effect when 'referral' then a.outcome = 'attributed' when 'click' then not ${isRefusedAndGone} else true end
+      and case e.effect when 'referral' then a.outcome = 'attributed'
+        when 'click' then not ${isRefusedAndGone} else true end
     group by 1, 2 order by 1, 2`;
 }

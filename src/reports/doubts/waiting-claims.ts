@@ -19,7 +19,9 @@ export async function readWaitingClaims(db: Database): Promise<WaitingClaims> {
     select l.currency, coalesce(sum(l.amount), 0) as amount, count(*)::float8 as claims,
       count(*) filter (where l.disposition = 'accepted')::float8 as accepted
     from (
-      select distinct on (l.account_id, l.effect, l.key_hash) l.* from ledger.lost_claims l where l.disposition in ('accepted', 'in_doubt')
+      select distinct on (l.account_id, l.effect, l.key_hash) l.*
+      from ledger.lost_claims l
+      where l.disposition in ('accepted', 'in_doubt')
         and not exists (select from ledger.recovered_claims r where r.lost_claim_id = l.lost_claim_id)
       order by l.account_id, l.effect, l.key_hash, (l.disposition = 'accepted') desc) l
     group by l.currency order by l.currency`;

@@ -40,7 +40,9 @@ export async function listFilesRead(
 ): Promise<readonly ListedFile[]> {
   return select(
     db,
-    sql`${isLastReading} and ${matches(filter)} and (${after}::bigint is null or f.source_file_id < ${after}::bigint)
+    sql`
+      ${isLastReading} and ${matches(filter)}
+        and (${after}::bigint is null or f.source_file_id < ${after}::bigint)
       order by f.source_file_id desc limit ${limit}::bigint`,
   );
 }
@@ -88,17 +90,24 @@ export function selectToDecide(
       ? sql`f.source_file_id = any(${[...chosen.fileIds]}::bigint[])`
       : sql`${isLastReading} and ${matches(chosen)}`;
   return sql`
-    select f.source_file_id, ${stateOf} as state, (${isLastReading}) as is_last from intake.source_files f where ${isChosen}`;
+    select f.source_file_id, ${stateOf} as state, (${isLastReading}) as is_last
+    from intake.source_files f
+    where ${isChosen}`;
 }
 
 async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
   return rowsOf<ListedFile>(db)`
-    select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
-      f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead", f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.hold_code as "holdCode",
-      f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
-      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt", f.newest_by as "newestBy", f.footer
+    select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout,
+      ${stateOf} as state, f.size_bytes::float8 as "sizeBytes", f.rows_read::float8 as "rowsRead",
+      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.hold_code as "holdCode",
+      f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
+      f.release_reason as "releaseReason",
+      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt",
+      f.newest_by as "newestBy", f.footer
     from intake.source_files f
-    left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
+    left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of
+      limit 1) original
+      on true
     where ${condition}`;
 }
 
@@ -110,11 +119,14 @@ const isLastReading = sql`
   f.superseded_by is null
   and not exists (
     select from intake.source_files newer
-    where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.superseded_by is null
-      and newer.source_file_id > f.source_file_id and not (newer.state = 'released' and newer.released_by is null))
+    where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri
+      and newer.superseded_by is null
+      and newer.source_file_id > f.source_file_id
+      and not (newer.state = 'released' and newer.released_by is null))
   and not (f.state = 'released' and f.released_by is null and exists (
     select from intake.source_files other
-    where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
+    where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri
+      and other.superseded_by is null
       and other.source_file_id <> f.source_file_id))`;
 
 function matches({
@@ -123,8 +135,10 @@ function matches({
   layout = null,
   name = null,
 }: FileFilter): RawBuilder<unknown> {
-  return sql`(${source}::text is null or f.source = ${source}) and (${state}::text is null or ${stateOf} = ${state})
-    and (${layout}::text is null or f.layout = ${layout}) and (${name}::text is null or position(${name}::text in f.uri) > 0)`;
+  return sql`
+    (${source}::text is null or f.source = ${source}) and (${state}::text is null or ${stateOf} = ${state})
+    and (${layout}::text is null or f.layout = ${layout})
+    and (${name}::text is null or position(${name}::text in f.uri) > 0)`;
 }
 
 /**
@@ -144,7 +158,8 @@ export async function listHeldFiles(
       and (${readFor}::text is null or f.read_for = ${readFor}::text)
       and not exists (
         select 1 from intake.source_files newer
-        where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.source_file_id > f.source_file_id and newer.state <> 'reading'
+        where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri
+          and newer.source_file_id > f.source_file_id and newer.state <> 'reading'
           and not (newer.state = 'released' and newer.released_by is null))
     order by f.source_file_id desc`;
 }

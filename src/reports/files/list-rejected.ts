@@ -32,10 +32,14 @@ export async function listRejected(
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedRowInFile[]> {
   return rowsOf<RejectedRowInFile>(db)`
-    select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value, r.reason, r.help,
-      r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName", (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source, f.uri, f.version, r.run_id as "runId"
+    select r.code, r.line_no::float8 as line, r.record_no::float8 as record, r.column_name as column, r.value,
+      r.reason, r.help, r.row_count as "rowCount", r.order_id as "orderId", r.order_name as "orderName",
+      (${isSettled}) as "isSettled", f.source_file_id as "sourceFileId", f.read_for as "readFor", f.source,
+      f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
-      and (${filter.after == null} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
+      and (${filter.after == null}
+        or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint,
+          ${filter.after?.record ?? null}::bigint))
     order by r.source_file_id, r.record_no
     limit ${filter.limit ?? null}::bigint`;
 }
@@ -44,7 +48,8 @@ export async function listRejected(
 export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
   return countOf(db)`
     select coalesce(sum(row_count), 0) as rows
-    from (select r.row_count ${matching(filter)} limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`;
+    from (select r.row_count ${matching(filter)}
+      limit ${filter.limit === undefined ? null : filter.limit + 1}::bigint) r`;
 }
 
 /** Rejected rows with the same cause. */
@@ -72,7 +77,9 @@ export async function listRejectedCauses(
   return rowsOf<RejectedCause>(db)`
     select c.code, first.reason, first.help, c.rows, c."orderRows", c.files, c.since
     from (
-      select r.code, sum(r.rows)::float8 as rows, coalesce(sum(r.rows) filter (where f.read_for = 'orders'), 0)::float8 as "orderRows", count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row,
+      select r.code, sum(r.rows)::float8 as rows,
+        coalesce(sum(r.rows) filter (where f.read_for = 'orders'), 0)::float8 as "orderRows",
+        count(*)::float8 as files, min(array[r.source_file_id, r.record_no]) as first_row,
         min(f.first_seen_at) as since
       from (
         select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
@@ -103,7 +110,8 @@ function matching(filter: RejectedFilter): RawBuilder<unknown> {
 
 /** File `f` of row `r`, looked up by key, independent of the planner's statistics (see db/large-statements.ts). */
 const withFile = sql`
-  cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
+  cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id
+    limit 1) f`;
 
 /**
  * SQL that is true if a file that was read later, and is not older, states the order of row `r`: the row was corrected, or
@@ -117,9 +125,11 @@ export const isSettled = sql<boolean>`(r.order_id is not null and exists (
   cross join lateral (select v.* from intake.orders v where v.order_version_id = ${statedId} limit 1) v
   join intake.source_files f on f.source_file_id = v.source_file_id and f.state = 'sealed'
   where own.source_file_id = r.source_file_id and ((v.source_file_id > r.source_file_id
-    and case when v.stated_hash is not null then f.aged_at > own.aged_at else ${isNotOlder('f')} end) or exists (
+    and case when v.stated_hash is not null then f.aged_at > own.aged_at else ${isNotOlder('f')} end)
+    or exists (
     select from intake.restated_orders s join intake.source_files again on again.source_file_id = s.source_file_id
-    where s.source_file_id > r.source_file_id and (s.order_version_ids @> v.order_version_id or s.order_version_ids @> c.order_version_id)
+    where s.source_file_id > r.source_file_id
+      and (s.order_version_ids @> v.order_version_id or s.order_version_ids @> c.order_version_id)
       and ${isNotOlder('again')}))))`;
 
 function isNotOlder(file: string): RawBuilder<boolean> {
@@ -137,7 +147,9 @@ function isRow({
   isOpen = null,
 }: RejectedFilter): RawBuilder<unknown> {
   return sql`
-    (${orders}::text[] is null or r.order_id = any(${orders}::text[]) or r.order_name = any(${orders}::text[])) and
+    (${orders}::text[] is null or r.order_id = any(${orders}::text[])
+      or r.order_name = any(${orders}::text[]))
+      and
     (${runId}::bigint is null or r.run_id = ${runId}::bigint)
     and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
     and (${code}::text is null or r.code = ${code}::text)
@@ -150,7 +162,8 @@ function isRow({
 function isInFile({ sources = null, file = null }: RejectedFilter): RawBuilder<unknown> {
   return sql`
     f.state <> 'reading'
-    and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')
+    and not exists (select from intake.source_files later
+      where later.source_file_id = f.superseded_by and later.state = 'sealed')
     and (${sources}::text[] is null or f.source = any(${sources}::text[]))
     and (${file}::text is null or position(${file}::text in f.uri) > 0)`;
 }

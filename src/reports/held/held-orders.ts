@@ -76,7 +76,8 @@ function selectHeld({
 }: HeldFilter): RawBuilder<unknown> {
   return sql`
     from intake.attributions a
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id
+      limit 1) o
     where a.outcome = 'held'
       and (${job}::text is null or a.job = ${job}) and (${source}::text is null or a.source = ${source})
       and (${reason}::text is null or a.reason = ${reason})
@@ -89,9 +90,11 @@ function selectHeld({
 export const heldDecision = sql`greatest(
   (select max(r.decision) from intake.rulings r
     where r.withdrawn_at is null and r.source = a.source and r.order_id = a.order_id
-      and (r.reason = a.reason or r.decision = 'exclude') and (r.content_hash is null or r.content_hash = o.content_hash)),
+      and (r.reason = a.reason or r.decision = 'exclude')
+      and (r.content_hash is null or r.content_hash = o.content_hash)),
   (select r.decision from intake.rulings r
-    where r.withdrawn_at is null and r.source = a.source and r.reason = a.reason and r.status = coalesce(o.status, '')))`;
+    where r.withdrawn_at is null and r.source = a.source and r.reason = a.reason
+      and r.status = coalesce(o.status, '')))`;
 
 const heldStatus = sql`case when a.reason = 'unknown_status' then coalesce(o.status, '') end`;
 
@@ -103,11 +106,12 @@ const isSent = sql`exists (
 /** Adds up the held orders of a filter by job, source, reason, unknown status and currency, largest groups first. */
 export async function listHeldGroups(db: Database, filter: HeldFilter = {}): Promise<readonly HeldGroup[]> {
   return rowsOf<HeldGroup>(db)`
-    select job, source, reason, status, currency, decision, count(*) filter (where not is_sent)::float8 as orders,
-      sum(amount) filter (where not is_sent) as amount,
-      (count(*) filter (where not is_sent and amount is null))::integer as "withoutAmount", count(*) filter (where is_sent)::float8 as sent,
-      sum(amount) filter (where is_sent) as "sentAmount",
-      (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount", min(decided_at) as since
+    select job, source, reason, status, currency, decision,
+      count(*) filter (where not is_sent)::float8 as orders, sum(amount) filter (where not is_sent) as amount,
+      (count(*) filter (where not is_sent and amount is null))::integer as "withoutAmount",
+      count(*) filter (where is_sent)::float8 as sent, sum(amount) filter (where is_sent) as "sentAmount",
+      (count(*) filter (where is_sent and amount is null))::integer as "sentWithoutAmount",
+      min(decided_at) as since
     from (
       select a.*, ${heldStatus} as status, ${heldDecision} as decision, ${isSent} as is_sent
       ${selectHeld(filter)}) h
@@ -126,8 +130,10 @@ const rulings = sql`(
  */
 export async function digestHeld(db: Database, filter: HeldFilter): Promise<string> {
   const row = await rowOf<{ digest: string | null }>(db)`
-    select encode(sha256(convert_to(string_agg(jsonb_build_array(a.job, a.source, a.order_id, a.reason, a.currency, a.amount,
-      ${isSent}, o.content_hash, ${rulings})::text, ',' order by a.source, a.order_id, a.job), 'UTF8')), 'hex') as digest
+    select encode(sha256(convert_to(string_agg(jsonb_build_array(a.job, a.source, a.order_id, a.reason,
+              a.currency, a.amount,
+      ${isSent}, o.content_hash, ${rulings})::text, ',' order by a.source, a.order_id, a.job), 'UTF8')),
+      'hex') as digest
     ${selectHeld(filter)}`;
   return row?.digest ?? '';
 }
@@ -138,10 +144,12 @@ export async function listHeldOrders(
   { limit, ...filter }: HeldFilter & { readonly limit: number | null },
 ): Promise<readonly HeldOrder[]> {
   return rowsOf<HeldOrder>(db)`
-    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status, a.currency, a.amount,
-      reporting.without_addresses(a.matched_value) as carries, ${heldDecision} as decision, coalesce(o.placed_at, o.paid_at) as "placedAt",
-      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri, o.line_no::float8 as line,
-      o.content_hash as "contentHash"
+    select a.job, a.source, a.order_id as "orderId", o.order_name as "orderName", a.reason, o.status,
+      a.currency, a.amount,
+      reporting.without_addresses(a.matched_value) as carries, ${heldDecision} as decision,
+      coalesce(o.placed_at, o.paid_at) as "placedAt",
+      (select f.uri from intake.source_files f where f.source_file_id = o.source_file_id) as uri,
+      o.line_no::float8 as line, o.content_hash as "contentHash"
     ${selectHeld(filter)}
     order by a.source, a.order_id, a.job limit ${limit}`;
 }

@@ -74,9 +74,10 @@ export async function readEntryLives(
   condition: RawBuilder<unknown>,
 ): Promise<readonly EntryLife[]> {
   const rows = await rowsOf<Omit<EntryLife, 'events'>>(db)`
-    select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state, e.state_reason as "stateReason",
-      e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency, e.deal_id as "dealId",
-      e.collab_id as "collabId", e.body
+    select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state,
+      e.state_reason as "stateReason",
+      e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency,
+      e.deal_id as "dealId", e.collab_id as "collabId", e.body
     from ledger.entries e where ${condition} order by e.entry_id limit 200`;
   return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
 }
@@ -100,29 +101,41 @@ type EventAmounts = {
 async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {
   const rows = await rowsOf<EntryEvent & EventAmounts>(db)`
     select at, kind, text, detail, amount::text, new_amount::text as "newAmount", currency from (
-      select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail,
+      select claimed_at as at, 1 as step, 'claimed' as kind,
+        'attempt ' || attempt || ' by run ' || run_id as text, null as detail,
         null::numeric as amount, null::numeric as new_amount, null as currency
       from ledger.attempts where entry_id = ${entryId}::bigint
       union all
-      select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
+      select answered_at, 2, 'answered',
+        'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
         || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
-        || case via when 'direct' then '' else ', by ' || replace(via, '_', ' ') end || case when applied then ''
-          when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
+        || case via when 'direct' then '' else ', by ' || replace(via, '_', ' ') end
+          || case when applied then ''
+          when kind = 'accepted'
+            and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
+              then ' (accepted a second time: a double credit)'
           else ' (came too late to count)' end, message, null, null, null
       from ledger.answers where entry_id = ${entryId}::bigint
       union all
-      select l.found_at, 2, 'answered', 'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: ' || replace(l.disposition, '_', ' ')
+      select l.found_at, 2, 'answered',
+        'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: '
+          || replace(l.disposition, '_', ' ')
         || coalesce(', HTTP ' || l.http_status, '') || coalesce(', deal ' || l.deal_id, '')
-        || case when l.disposition = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
+        || case
+          when l.disposition = 'accepted'
+            and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
           then ' (accepted a second time: a double credit)' else '' end, l.message, null, null, null
-      from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id) where r.entry_id = ${entryId}::bigint
+      from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id)
+      where r.entry_id = ${entryId}::bigint
       union all
-      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, ''), null, v.amount, null, v.currency
+      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, ''), null, v.amount,
+        null, v.currency
       from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
       where v.entry_id = e.entry_id or (ledger.fold_order_id(v.order_id) = ledger.fold_order_id(e.order_id)
         and ledger.is_platform(v.order_platform, e.order_platform))
       union all
-      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason, null, null, null
+      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason,
+        null, null, null
       from ledger.decisions where entry_id = ${entryId}::bigint
       union all
       select changed_at, 5, 'changed', case kind

@@ -47,8 +47,10 @@ export async function explainCustomer(
     [Key in keyof NonNullable<CustomerLife['lookup']>]: NonNullable<CustomerLife['lookup']>[Key] | null;
   };
   const rows = await rowsOf<Row>(db)`
-    select c.customer_hash as "customerHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
-      c.is_waiting as "isWaiting", c.consent, c.consented_at as "consentedAt", nullif(c.refused_at, 'infinity') as "refusedAt", c.source, c.first_seen_at as "firstSeenAt",
+    select c.customer_hash as "customerHash", c.brand_id as "brandId", c.state,
+      c.state_reason as "stateReason",
+      c.is_waiting as "isWaiting", c.consent, c.consented_at as "consentedAt",
+      nullif(c.refused_at, 'infinity') as "refusedAt", c.source, c.first_seen_at as "firstSeenAt",
       c.submissions, c.submitted_at as "submittedAt", c.run_id as "runId", c.source_type as "sourceType",
       c.orders_count as "ordersCount", c.spent, c.currency,
       l.outcome, l.platform, l.username, l.followers, l.message, l.looked_up_at as "lookedUpAt"

@@ -129,14 +129,17 @@ const SOURCES = sql`
   sources as (
     (select o.source from intake.orders o where o.is_current order by o.source limit 1)
     union all
-    select (select o.source from intake.orders o where o.is_current and o.source > s.source order by o.source limit 1)
+    select (select o.source from intake.orders o where o.is_current and o.source > s.source order by o.source
+      limit 1)
     from sources s where s.source is not null
   )`;
 const JOBS = sql`
   jobs as (
     (select a.job from intake.attributions a order by a.job limit 1)
     union all
-    select (select a.job from intake.attributions a where a.job > j.job order by a.job limit 1) from jobs j where j.job is not null
+    select (select a.job from intake.attributions a where a.job > j.job order by a.job limit 1)
+    from jobs j
+    where j.job is not null
   )`;
 
 /** An id or name as it is written, folded, and in either case, because people do not write what a shop writes. */
@@ -149,9 +152,12 @@ async function findById(db: Database, { order, source }: Asked): Promise<readonl
     with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
       select o.source, o.order_id, o.order_name from sources s
-      join intake.orders o on o.source = s.source and o.order_id = any(${spellings(order)}::text[]) and o.is_current
+      join intake.orders o on o.source = s.source and o.order_id = any(${spellings(order)}::text[])
+        and o.is_current
       union all
-      select source, ledger.fold_order_id(order_id), null from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
+      select source, ledger.fold_order_id(order_id), null
+      from ledger.entries
+      where ledger.fold_order_id(order_id) = ${foldOrderId(order)}
       union all
       ${rejectedWith(sql`r.order_id = any(${spellings(order)}::text[])`)}
     ) known
@@ -208,23 +214,30 @@ async function readVersions(
   // The current version and those that it replaced, older ones, and versions in files that are being read or held.
   const rows = await rowsOf<OrderVersion & { readonly isPrunedBefore: boolean }>(db)`
     with recursive versions as (
-      select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
+      select order_version_id, replaces
+      from intake.orders
+      where source = ${source} and order_id = ${orderId} and is_current
       union
-      select o.order_version_id, o.replaces from versions v join intake.orders o on o.order_version_id = v.replaces
+      select o.order_version_id, o.replaces
+      from versions v join intake.orders o on o.order_version_id = v.replaces
     ), others as (
       select o.order_version_id from intake.source_files f
       join intake.orders o on o.source_file_id = f.source_file_id and o.order_id = ${orderId} collate "C"
       where f.source = ${source} and (f.state <> 'sealed' or f.orders_older > 0)
     )
-    select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.doubt,
+    select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent",
+      o.doubt,
       f.state = 'sealed' and o.order_version_id not in (select order_version_id from versions) as "isOlder",
-      f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency, o.total,
-      o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion,
-      o.influencer_handle as "influencerHandle", o.deal_id as "dealId", o.collab_id as "collabId", o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
+      f.age_basis as "ageBasis", nullif(o.changed_at, 'infinity') as "changedAt", o.status, o.currency,
+      o.total, o.subtotal, o.refunded, o.codes, o.links, o.other_ids as "otherIds", o.exclusion,
+      o.influencer_handle as "influencerHandle", o.deal_id as "dealId", o.collab_id as "collabId",
+      o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId",
-      o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
+      o.replaces is not null
+        and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)
-    where o.order_version_id in (select order_version_id from versions union select order_version_id from others)
+    where o.order_version_id in (select order_version_id from versions union select order_version_id
+      from others)
     order by o.order_version_id`;
   return {
     versions: rows.map(({ isPrunedBefore: _, ...version }) => version),
@@ -235,13 +248,19 @@ async function readVersions(
 async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
   return rowsOf<OrderAttribution>(db)`
     with recursive ${JOBS}
-    select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
-      deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
-      (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
+    select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue",
+      influencer_handle as "influencerHandle",
+      deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency,
+      decided_at as "decidedAt",
+      (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target)
+        from intake.order_claims c
         where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims,
-      (select ${heldDecision} from intake.orders o where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as decision,
+      (select ${heldDecision} from intake.orders o
+        where a.outcome = 'held' and o.order_version_id = a.order_version_id limit 1) as decision,
       '{}'::text[] as owners
-    from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`;
+    from jobs join intake.attributions a using (job)
+    where a.source = ${source} and a.order_id = ${orderId}
+    order by job`;
 }
 
 async function readOwners(
@@ -250,8 +269,11 @@ async function readOwners(
   codes: readonly string[],
 ): Promise<readonly CodeOwner[]> {
   return rowsOf<CodeOwner>(db)`
-    select code, coalesce(influencer_handle, deal_id, collab_id) as owner, valid_from as "validFrom", valid_to as "validTo"
-    from intake.codes where job = ${job} and code_folded = any(${[...codes]}::text[]) order by valid_to desc nulls first`;
+    select code, coalesce(influencer_handle, deal_id, collab_id) as owner, valid_from as "validFrom",
+      valid_to as "validTo"
+    from intake.codes
+    where job = ${job} and code_folded = any(${[...codes]}::text[])
+    order by valid_to desc nulls first`;
 }
 
 async function readEntries(db: Database, { source, orderId }: Of): Promise<readonly EntryLife[]> {
@@ -262,6 +284,9 @@ async function readEntries(db: Database, { source, orderId }: Of): Promise<reado
       select a.entry_id from jobs join intake.attributions a using (job)
       where a.source = ${source} and a.order_id = ${orderId} and a.entry_id is not null
       union
-      select entry_id from ledger.entries where ledger.fold_order_id(order_id) = ${foldOrderId(orderId)} and source is not distinct from ${source}))`,
+      select entry_id
+      from ledger.entries
+      where ledger.fold_order_id(order_id) = ${foldOrderId(orderId)}
+        and source is not distinct from ${source}))`,
   );
 }

@@ -83,7 +83,8 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
         select deal_id, influencer_handle as handle from mirror.deal_versions where is_latest and ${isFound}
         union all select deal_id, influencer_handle from intake.codes where ${isFound}
         union all select deal_id, influencer_handle from reporting.deal_days where deal_id = ${text}
-      ) known group by deal_id order by starts_with(upper(deal_id), upper(${text}::text)) desc, deal_id limit ${partsUpTo}::bigint`;
+      ) known group by deal_id order by starts_with(upper(deal_id), upper(${text}::text)) desc, deal_id
+      limit ${partsUpTo}::bigint`;
   },
   async code(db, text, partsUpTo) {
     const folded = foldCode(text);
@@ -93,11 +94,13 @@ const FINDERS: Readonly<Record<SubjectKind, Find>> = {
     // The codes of code_days are in capitals. Those that SQL cannot fold are in code_use_days as well.
     return rowsOf<Pick<Subject, 'id' | 'name' | 'note'>>(db)`
       select folded as id, coalesce(min(code), folded) as name, min(owner) as note from (
-        select code_folded as folded, code, coalesce(influencer_handle, deal_id, collab_id) as owner from intake.codes
+        select code_folded as folded, code, coalesce(influencer_handle, deal_id, collab_id) as owner
+        from intake.codes
         where ${isFound(sql`code_folded`)}
         union all select lower(code_folded), code, null from reporting.code_days
         where carried_as = 'code' and ${isFound(sql`lower(code_folded)`)}
-        union all select code_folded, null, null from reporting.code_use_days where ${isFound(sql`code_folded`)}
+        union all select code_folded, null, null from reporting.code_use_days
+        where ${isFound(sql`code_folded`)}
       ) known group by folded order by folded limit ${partsUpTo}::bigint`;
   },
   async file(db, text, partsUpTo) {

@@ -145,8 +145,8 @@ type CodeOwner = {
 
 async function listOwners(db: Database, condition: RawBuilder<unknown>): Promise<readonly CodeOwner[]> {
   return rowsOf<CodeOwner>(db)`
-    select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line, valid_from as "validFrom",
-      valid_to as "validTo"
+    select job, code, coalesce(influencer_handle, deal_id, collab_id) as owner, line_no as line,
+      valid_from as "validFrom", valid_to as "validTo"
     from intake.codes where code is not null and ${condition}
     order by job, code_folded, valid_from nulls first, line_no limit 50`;
 }
@@ -168,7 +168,8 @@ const ADD_CODE =
 async function describeCode(db: Database, folded: string, name: string): Promise<Life> {
   const owners = await listOwners(db, sql`code_folded = ${folded}`);
   const row = await rowOf<{ orders: string | null; first: string | null; last: string | null }>(db)`
-    select sum(orders) as orders, to_char(min(day_utc), 'YYYY-MM-DD') as first, to_char(max(day_utc), 'YYYY-MM-DD') as last
+    select sum(orders) as orders, to_char(min(day_utc), 'YYYY-MM-DD') as first,
+      to_char(max(day_utc), 'YYYY-MM-DD') as last
     from reporting.code_use_days where code_folded = ${folded}`;
   const use = row?.orders == null ? null : row;
   const used =

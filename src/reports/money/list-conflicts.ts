@@ -49,12 +49,15 @@ export async function listConflicts(
       select job, source, order_id, day_utc from bi.conflicts c where ${matches(filter)} and ${isAfter}
       order by day_utc desc, job, source, order_id limit ${limit}::bigint
     )
-    select c.job, c.source, c.order_id as "orderId", c.day_utc::text as day, conflict, evidence, is_same_creator as "isSameCreator", currency,
-      amount::text as amount, disposition, ${winner('')} as credited, ${winner('first_')} as first, ${winner('last_')} as last,
-      ${winner('explicit_')} as explicit
+    select c.job, c.source, c.order_id as "orderId", c.day_utc::text as day, conflict, evidence,
+      is_same_creator as "isSameCreator", currency,
+      amount::text as amount, disposition, ${winner('')} as credited, ${winner('first_')} as first,
+      ${winner('last_')} as last, ${winner('explicit_')} as explicit
     from page p
     cross join lateral (
-      select c.* from bi.conflicts c where c.job = p.job and c.source = p.source and c.order_id = p.order_id offset 0) c
+      select c.*
+      from bi.conflicts c
+      where c.job = p.job and c.source = p.source and c.order_id = p.order_id offset 0) c
     order by p.day_utc desc, p.job, p.source, p.order_id`;
 }
 
@@ -65,10 +68,13 @@ export async function compareRules(
 ): Promise<readonly RuleSum[]> {
   return rowsOf<RuleSum>(db)`
     with sums as materialized (
-      select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited, sum(c.amount) filter (where w.rule = 'first') as first,
-        sum(c.amount) filter (where w.rule = 'last') as last, sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
+      select w.target, c.currency, sum(c.amount) filter (where w.rule = 'credited') as credited,
+        sum(c.amount) filter (where w.rule = 'first') as first,
+        sum(c.amount) filter (where w.rule = 'last') as last,
+        sum(c.amount) filter (where w.rule = 'explicit') as explicit, sum(c.amount) as amount
       from bi.conflicts c
-      cross join lateral (values ('credited', c.target), ('first', c.first_target), ('last', c.last_target), ('explicit', c.explicit_target))
+      cross join lateral (values ('credited', c.target), ('first', c.first_target), ('last', c.last_target),
+        ('explicit', c.explicit_target))
         as w (rule, target)
       where ${matches(filter)}
       group by w.target, c.currency
@@ -77,12 +83,16 @@ export async function compareRules(
     -- Creators are looked up only for the owners that are listed.
     named as (
       select c.target, reporting.without_addresses(max(coalesce(c.influencer_handle,
-        (select m.influencer_handle from mirror.deal_versions m where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)))) as handle
+        (select m.influencer_handle from mirror.deal_versions m
+          where m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest)))) as handle
       from (
-        select distinct target, influencer_handle, deal_id from intake.order_claims where target in (select target from sums)) c
+        select distinct target, influencer_handle, deal_id
+        from intake.order_claims
+        where target in (select target from sums)) c
       group by c.target
     )
-    select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited, coalesce(s.first, 0)::text as first,
+    select s.target, n.handle as "influencerHandle", s.currency, coalesce(s.credited, 0)::text as credited,
+      coalesce(s.first, 0)::text as first,
       coalesce(s.last, 0)::text as last, coalesce(s.explicit, 0)::text as explicit
     from sums s left join named n using (target)
     order by s.currency, s.target is null, s.amount desc, s.target`;

@@ -32,12 +32,14 @@ export function listOtherCurrency(
   { job = null, source = null, orderIds = null }: OtherCurrencyFilter,
 ): Promise<readonly OtherCurrency[]> {
   return rowsOf<OtherCurrency>(db)`
-    select h.entry_id as "entryId", e.job, t.source, t.order_id as "orderId", e.deal_id as "dealId", e.currency,
-      e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total, o.refunded
+    select h.entry_id as "entryId", e.job, t.source, t.order_id as "orderId", e.deal_id as "dealId",
+      e.currency, e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total, o.refunded
     from (${heldEntries}) h
     cross join lateral (select e.* from ledger.entries e where e.entry_id = h.entry_id limit 1) e
-    cross join lateral (select t.* from intake.attributions t where t.entry_id = h.entry_id and t.job = e.job limit 1) t
-    cross join lateral (select o.* from intake.orders o where o.order_version_id = t.order_version_id limit 1) o
+    cross join lateral (select t.* from intake.attributions t where t.entry_id = h.entry_id and t.job = e.job
+      limit 1) t
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = t.order_version_id
+      limit 1) o
     where e.effect = 'referral' and e.state = 'accepted' and t.outcome <> 'held' and o.currency <> e.currency
       and (${job}::text is null or e.job = ${job}) and (${source}::text is null or t.source = ${source})
       and (${orderIds === null} or t.order_id = any (${[...(orderIds ?? [])]}::text[]))

@@ -31,17 +31,22 @@ export async function listPayouts(
       where deal_id <> '' and (${dealId}::text is null or deal_id = ${dealId}) group by 1, 2
     ),
     requested as (
-      select deal_id, upper(body ->> 'payout_currency') as currency, sum((body ->> 'payout_amount')::numeric) as amount
+      select deal_id, upper(body ->> 'payout_currency') as currency,
+        sum((body ->> 'payout_amount')::numeric) as amount
       from ops.webhook_events
-      where kind = 'new_payout_request' and deal_id is not null and (${dealId}::text is null or deal_id = ${dealId})
+      where kind = 'new_payout_request' and deal_id is not null
+        and (${dealId}::text is null or deal_id = ${dealId})
         and body ->> 'payout_currency' ~ '^[A-Za-z]{3}$' and body ->> 'payout_amount' ~ ${isAmount}
       group by 1, 2
     ),
     paid as (
-      select l.deal_id, coalesce(account.currency, '') as currency, l.total_payouts as amount, f.total_payouts as before
+      select l.deal_id, coalesce(account.currency, '') as currency, l.total_payouts as amount,
+        f.total_payouts as before
       from mirror.deal_versions l cross join account
       left join lateral (
-        select v.total_payouts from mirror.deal_versions v where v.deal_id = l.deal_id and v.total_payouts is not null
+        select v.total_payouts
+        from mirror.deal_versions v
+        where v.deal_id = l.deal_id and v.total_payouts is not null
         order by v.valid_from limit 1) f on true
       where l.is_latest and l.total_payouts is not null and (${dealId}::text is null or l.deal_id = ${dealId})
     ),
@@ -50,7 +55,8 @@ export async function listPayouts(
       union select deal_id, currency from paid where amount <> 0
     ),
     compared as (
-      select deal_id, currency, coalesce(e.amount, 0)::numeric(24,4) as earned, r.amount::numeric(24,4) as requested,
+      select deal_id, currency, coalesce(e.amount, 0)::numeric(24,4) as earned,
+        r.amount::numeric(24,4) as requested,
         p.amount::numeric(24,4) as paid, p.before::numeric(24,4) as paid_before,
         -- The total has the payouts in other currencies too, so it is compared if the deal earned in no other.
         case when currency <> '' and count(e.amount) over (partition by deal_id) = num_nonnulls(e.amount)
@@ -60,12 +66,14 @@ export async function listPayouts(
       left join requested r using (deal_id, currency)
       left join paid p using (deal_id, currency)
     )
-    select c.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", nullif(c.currency, '') as currency,
+    select c.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle",
+      nullif(c.currency, '') as currency,
       c.earned::text as "earnedAmount", c.requested::text as "requestedAmount", c.paid::text as "paidAmount",
       c.paid_before::text as "paidBeforeAmount", c.difference::text as "differenceAmount"
     from (
       select * from compared
-      order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency limit ${limit}::bigint) c
+      order by case when ${limit !== null} then -abs(difference) end nulls last, deal_id, currency
+      limit ${limit}::bigint) c
     left join mirror.deal_versions d on d.deal_id = c.deal_id and d.is_latest
     order by case when ${limit !== null} then -abs(c.difference) end nulls last, c.deal_id, c.currency`;
 }

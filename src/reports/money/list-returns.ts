@@ -74,7 +74,8 @@ function convertedTo(currency: string): Amounts {
     netAtLeast: only(sql`net_reporting_at_least_amount`),
     costAtLeast: only(sql`cost_reporting_at_least_amount`),
     profit: only(sql`profit_reporting_amount`),
-    isUnconverted: sql`(reporting_currency is distinct from ${currency}::text or net_reporting_at_least_amount is null
+    isUnconverted: sql`
+      (reporting_currency is distinct from ${currency}::text or net_reporting_at_least_amount is null
       or cost_reporting_at_least_amount is null)`,
   };
 }
@@ -123,28 +124,40 @@ export async function listReturns(
   const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   return rowsOf<ReturnSum>(db)`
     with sums as (
-      select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
-        ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
-        ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least, sum(unvalued_orders) as unvalued_orders,
-        sum(uncosted_orders) as uncosted_orders,
+      select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency,
+        sum(orders) as orders, ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount,
+        ${sumOf(of.profit)} as profit_amount,
+        ${sumOf(of.netAtLeast)} as net_at_least, ${sumOf(of.costAtLeast)} as cost_at_least,
+        sum(unvalued_orders) as unvalued_orders, sum(uncosted_orders) as uncosted_orders,
         array_agg(deal_id) filter (where uncosted_orders > 0 and deal_id is not null) as uncosted_deals,
-        sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
-        sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
+        sum(new_customers) as new_customers, sum(returning_orders) as returning_orders,
+        sum(unknown_orders) as unknown_orders,
+        sum(unrated_orders) as unrated_orders, sum(unlined_orders) as unlined_orders,
+        bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
       where ${matches(filter)}
       group by ${GROUPED_BY[by]}, ${of.currency}
     )
-    select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
-      profit_amount::text as "profitAmount",
-      net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast", unvalued_orders::float8 as "unvaluedOrders",
-      uncosted_orders::float8 as "uncostedOrders", array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS}) as "uncostedDeals", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
-      round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost", new_customers::float8 as "newCustomers",
+    select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount",
+      cost_amount::text as "costAmount", profit_amount::text as "profitAmount",
+      net_at_least::text as "netAtLeast", cost_at_least::text as "costAtLeast",
+      unvalued_orders::float8 as "unvaluedOrders", uncosted_orders::float8 as "uncostedOrders",
+      array(select distinct unnest(uncosted_deals) order by 1 limit ${NAMED_DEALS}) as "uncostedDeals",
+      round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
+      round(net_amount / nullif(cost_amount, 0), 2)::text as "netPerCost",
+      new_customers::float8 as "newCustomers",
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
-      case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
-      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when unlined_orders > 0 then 'products' end,
+      case
+        when unknown_orders = 0
+          then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
+      array_remove(array[case when unrated_orders > 0 then 'rate' end,
+          case when unlined_orders > 0 then 'products' end,
         case when unvalued_orders > 0 then 'refunds' end, case when lacks_margin then 'margin' end,
-        case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
-    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums order by ${inOrder}`;
+        case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end],
+        null) as unknown,
+        ${rank}::text as rank
+    from (select * from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint) sums
+    order by ${inOrder}`;
 }
 
 /**
@@ -173,11 +186,14 @@ export async function listCustomersWon(
       : sql`(month_utc < ${`${month}-01`}::date or month_utc = ${`${month}-01`}::date
           and (deal_id, coalesce(brand_id, ''), currency) > (${dealId}, ${brandId}, ${currency}))`;
   return rowsOf<CustomersWon>(db)`
-    select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId", influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",
-      currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers", net_30_amount::text as "net30",
-      net_90_amount::text as "net90", net_365_amount::text as "net365", unknown_orders::float8 as "unknownOrders"
+    select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId",
+      influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",
+      currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers",
+      net_30_amount::text as "net30", net_90_amount::text as "net90", net_365_amount::text as "net365",
+      unknown_orders::float8 as "unknownOrders"
     from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
-    order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id, coalesce(brand_id, ''), currency
+    order by ${areMostFirst ? sql`new_customers desc,` : sql``} month_utc desc, deal_id,
+      coalesce(brand_id, ''), currency
     limit ${limit}::bigint`;
 }
 
@@ -187,8 +203,8 @@ export async function listSelfPurchases(
   { limit, days }: { readonly limit: number /** Age of the oldest listed order. */; readonly days: number },
 ): Promise<readonly SelfPurchase[]> {
   return rowsOf<SelfPurchase>(db)`
-    select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId", influencer_handle as "influencerHandle", currency,
-      amount::text as amount
+    select source, order_id as "orderId", day_utc::text as day, deal_id as "dealId",
+      influencer_handle as "influencerHandle", currency, amount::text as amount
     from bi.self_purchases where day_utc >= current_date - ${days}::integer
     order by day_utc desc, source, order_id limit ${limit}::bigint`;
 }
@@ -199,7 +215,9 @@ export async function listSelfPurchases(
  */
 export async function findNewestMonth(db: Database, until: string | null = null): Promise<string | null> {
   const row = await rowOf<{ month: string | null }>(db)`
-    select to_char(coalesce(max(month_utc) filter (where month_utc <= (${until}::text || '-01')::date), max(month_utc)), 'YYYY-MM') as month
+    select to_char(coalesce(max(month_utc) filter (where month_utc <= (${until}::text || '-01')::date),
+        max(month_utc)),
+      'YYYY-MM') as month
     from reporting.return_months`;
   return row?.month ?? null;
 }
@@ -213,8 +231,11 @@ function matches({
   spellings = null,
   currency = null,
 }: ReturnFilter) {
-  return sql`(${from}::text is null or month_utc >= (${from}::text || '-01')::date) and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
-    and (${dealId}::text is null or deal_id = ${dealId}) and (${brandId}::text is null or brand_id = ${brandId})
+  return sql`
+    (${from}::text is null or month_utc >= (${from}::text || '-01')::date)
+      and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
+    and (${dealId}::text is null or deal_id = ${dealId})
+    and (${brandId}::text is null or brand_id = ${brandId})
     and (${currency}::text is null or currency = ${currency})
     and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)
     and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[]))`;

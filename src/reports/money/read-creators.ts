@@ -34,7 +34,9 @@ export async function listCreatorDeals(
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ dealId: string }>(db)`
     select distinct deal_id as "dealId" from reporting.return_months
-    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> '' order by 1 limit ${limit}::bigint`;
+    where influencer_handle = any(${[...spellings]}::text[]) and deal_id is not null and deal_id <> ''
+    order by 1
+    limit ${limit}::bigint`;
   return rows.map(({ dealId }) => dealId);
 }
 
@@ -81,7 +83,8 @@ export async function listCreatorStatements(
   return rowsOf<CreatorStatement>(db)`
     with ${fees === null ? sql`` : sql`${feesOf(fees.rules, fees)},`}
     open as (
-      select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders, earned_amount - closed_amount as amount
+      select due_month, deal_id, currency, case standing when 'new' then orders else 0 end as orders,
+        earned_amount - closed_amount as amount
       from reporting.deal_earnings
       where influencer_handle = any(${[...spellings]}::text[]) and standing in ('new', 'correction')
       ${
@@ -89,16 +92,21 @@ export async function listCreatorStatements(
           ? sql``
           : sql`
       union all
-      select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before from fee_lines
-      where deal_id is not null and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${creator}::text) and earned_amount <> closed_before`
+      select date_trunc('month', due_on)::date, deal_id, currency, 0, earned_amount - closed_before
+      from fee_lines
+      where deal_id is not null
+        and ledger.fold_handle(influencer_handle) = ledger.fold_handle(${creator}::text)
+        and earned_amount <> closed_before`
       }
     )
-    select to_char(greatest(due_month, c.next), 'YYYY-MM') as month, deal_id as "dealId", currency, sum(orders)::float8 as orders,
+    select to_char(greatest(due_month, c.next), 'YYYY-MM') as month, deal_id as "dealId", currency,
+      sum(orders)::float8 as orders,
       sum(amount)::text as amount, null::timestamptz as "closedAt", '{}'::text[] as payments
     from open, (select (max(month) + interval '1 month')::date as next from ops.statements) c
     group by 1, 2, 3
     union all
-    select to_char(s.month, 'YYYY-MM'), d.deal_id, d.currency, d.orders::float8, d.paid_amount::text, s.closed_at, array(
+    select to_char(s.month, 'YYYY-MM'), d.deal_id, d.currency, d.orders::float8, d.paid_amount::text,
+      s.closed_at, array(
       select distinct i.payment_id::text from ops.payment_items i
       where i.statement_id = s.statement_id and i.deal_id = d.deal_id and i.currency = d.currency)
     from reporting.statement_deals d
@@ -129,7 +137,9 @@ export async function listCreatorCodes(
   }: { readonly creator: string; readonly deals: readonly string[]; readonly limit: number },
 ): Promise<readonly CreatorCode[]> {
   return rowsOf<CreatorCode>(db)`
-    select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom", valid_to as "validTo" from intake.codes
+    select code, array_agg(distinct job order by job) as jobs, valid_from as "validFrom",
+      valid_to as "validTo"
+    from intake.codes
     where code is not null and (handle_folded = ${creator} or deal_id = any(${[...deals]}::text[]))
     group by code, valid_from, valid_to order by code, valid_from limit ${limit}`;
 }

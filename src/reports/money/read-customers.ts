@@ -29,7 +29,8 @@ export type Lookups = {
 export async function readLookups(db: Database): Promise<readonly Lookups[]> {
   return rowsOf<Lookups>(db)`
     select brand_id as "brandId", count(*) filter (where outcome = 'influencer')::float8 as influencers,
-      count(*) filter (where outcome = 'no_match')::float8 as "noMatch", count(*) filter (where outcome = 'refused')::float8 as refused
+      count(*) filter (where outcome = 'no_match')::float8 as "noMatch",
+      count(*) filter (where outcome = 'refused')::float8 as refused
     from intake.lookups group by 1 order by 1`;
 }
 
@@ -39,9 +40,14 @@ export async function listRefusals(
   { limit }: { readonly limit: number },
 ): Promise<readonly Refusal[]> {
   return rowsOf<Refusal>(db)`
-    select b.brand_id as "brandId", reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,
+    select b.brand_id as "brandId",
+      reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,
       sum(b.customers)::float8 as customers
-    from intake.identify_batches b where b.state = 'refused' group by 1, 2 order by 3 desc, 1, 2 limit ${limit}`;
+    from intake.identify_batches b
+    where b.state = 'refused'
+    group by 1, 2
+    order by 3 desc, 1, 2
+    limit ${limit}`;
 }
 
 /** Key with which the next page of influencers begins. */
@@ -67,15 +73,20 @@ export async function listInfluencers(
 ): Promise<readonly (FoundInfluencer & { readonly key: InfluencerKey })[]> {
   const { limit, after = null, brand = null, isWithoutDeal = false } = options;
   return rowsOf<FoundInfluencer & { readonly key: InfluencerKey }>(db)`
-    select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency, i."dealId", i."lookedUpAt",
-      jsonb_build_object('followers', i.rank::text, 'platform', i.place, 'userId', i.who, 'brandId', i."brandId") as key
+    select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency,
+      i."dealId", i."lookedUpAt",
+      jsonb_build_object('followers', i.rank::text, 'platform', i.place, 'userId', i.who, 'brandId',
+        i."brandId") as key
     from (
-      select brand_id as "brandId", brand_name as "brandName", platform, username, followers, orders_count as orders, spent_amount as spent,
-        currency, deal_id as "dealId", looked_up_at as "lookedUpAt", coalesce(followers, -1) as rank, coalesce(platform, '') as place,
-        coalesce(platform_user_id, username, '') as who
+      select brand_id as "brandId", brand_name as "brandName", platform, username, followers,
+        orders_count as orders, spent_amount as spent,
+        currency, deal_id as "dealId", looked_up_at as "lookedUpAt", coalesce(followers, -1) as rank,
+        coalesce(platform, '') as place, coalesce(platform_user_id, username, '') as who
       from bi.influencers_among_customers
     ) i
     where (${brand}::text is null or i."brandId" = ${brand}) and (not ${isWithoutDeal} or i."dealId" is null)
-      and (${after === null} or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint, ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
+      and (${after === null}
+        or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint,
+          ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
     order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`;
 }

@@ -21,14 +21,18 @@ export async function reconcileDeals(
 ): Promise<readonly ReconciledDeal[]> {
   return rowsOf<ReconciledDeal>(db)`
     ${comparison(options)}
-    select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt", read_at as "readAt",
-      theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others, doubts::integer as doubts,
+    select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt",
+      read_at as "readAt",
+      theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others,
+      doubts::integer as doubts,
       written_off::integer as "writtenOff", late::integer as late, credited_twice::integer as "creditedTwice",
-      afterwards::integer as afterwards, unexplained::float8 as unexplained, account_currency as "accountCurrency",
-      theirs_amount::text as "theirsAmount", ours_amount::numeric(24,4)::text as "oursAmount", other_currency::integer as "otherCurrency",
+      afterwards::integer as afterwards, unexplained::float8 as unexplained,
+      account_currency as "accountCurrency",
+      theirs_amount::text as "theirsAmount", ours_amount::numeric(24,4)::text as "oursAmount",
+      other_currency::integer as "otherCurrency",
       unexplained_amount::numeric(24,4)::text as "unexplainedAmount", paid_amount::text as "paidAmount",
-      unproven::float8 as unproven, unproven_amount::numeric(24,4)::text as "unprovenAmount", doubts_amount::numeric(24,4)::text as "doubtsAmount",
-      doubt_ids::text[] as "doubtIds"
+      unproven::float8 as unproven, unproven_amount::numeric(24,4)::text as "unprovenAmount",
+      doubts_amount::numeric(24,4)::text as "doubtsAmount", doubt_ids::text[] as "doubtIds"
     from compared order by abs(unexplained) desc nulls last, deal_id`;
 }
 
@@ -42,7 +46,8 @@ export async function keepReconciliation(
     await trx.deleteFrom('reporting.reconciliation').execute();
     await execute(trx)`
       ${comparison(options)}
-      insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint from compared`;
+      insert into reporting.reconciliation (${KEPT}, run_id) select ${KEPT}, ${options.runId}::bigint
+      from compared`;
   });
 }
 
@@ -80,18 +85,27 @@ export async function listReconciled(
       ? sql`true`
       : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
   return rowsOf<ReconciledDeal>(db)`
-    select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", r.first_read_at as "firstReadAt",
-      r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others,
-      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
-      r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained, r.account_currency as "accountCurrency",
-      r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount", r.other_currency::float8 as "otherCurrency",
-      r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount", r.unproven::float8 as unproven,
-      r.unproven_amount::text as "unprovenAmount", r.doubts_amount::text as "doubtsAmount", r.doubt_ids::text[] as "doubtIds"
+    select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle",
+      r.first_read_at as "firstReadAt",
+      r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before,
+      r.others::float8 as others,
+      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late,
+      r.credited_twice::float8 as "creditedTwice",
+      r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained,
+      r.account_currency as "accountCurrency",
+      r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount",
+      r.other_currency::float8 as "otherCurrency",
+      r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount",
+      r.unproven::float8 as unproven,
+      r.unproven_amount::text as "unprovenAmount", r.doubts_amount::text as "doubtsAmount",
+      r.doubt_ids::text[] as "doubtIds"
     from (
       select r.* from reporting.reconciliation r
       where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
         and (${handle}::text is null or r.deal_id in (
-          select d.deal_id from mirror.deal_versions d where d.is_latest and position(lower(${handle}::text) in lower(d.influencer_handle)) > 0))
+          select d.deal_id
+          from mirror.deal_versions d
+          where d.is_latest and position(lower(${handle}::text) in lower(d.influencer_handle)) > 0))
         and (not ${isOpen} or r.unexplained is distinct from 0 or r.unexplained_amount <> 0
           or (r.unexplained_amount is null and r.account_currency is not null))
       order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
@@ -104,7 +118,8 @@ export async function surveyReconciled(
   db: Database,
 ): Promise<{ readonly deals: number; readonly unknownAmounts: number }> {
   return countsOf<'deals' | 'unknownAmounts'>(db)`
-    select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts" from reporting.reconciliation`;
+    select count(*) as deals, count(*) filter (where unexplained_amount is null) as "unknownAmounts"
+    from reporting.reconciliation`;
 }
 
 type KeptDifference = Pick<
@@ -125,7 +140,8 @@ export async function listKeptReconciliation(db: Database): Promise<readonly Kep
 export function accountCurrencyOf(configured: string | null): RawBuilder<unknown> {
   return sql`coalesce(${configured}::text, (
     select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
-    where w.kind = 'new_influencer_order' and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
+    where w.kind = 'new_influencer_order'
+      and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
     order by w.event_id desc limit 1))`;
 }
 
@@ -143,7 +159,8 @@ export const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and 
 
 /** Condition: evidence `v` is about an order for which no request of this project may have been processed. */
 export const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
-  select from ledger.entries e where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
+  select from ledger.entries e
+  where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(v.order_id) and ${wasSent}
     and ledger.is_platform(v.order_platform, e.order_platform))`;
 
 /** Common table expressions; `compared` has a row for each deal with orders of this project or of the service. */
@@ -157,7 +174,8 @@ function comparison({
   return sql`
     with account as materialized (select ${accountCurrencyOf(accountCurrency)} as currency),
     told as materialized (
-      select v.evidence_id, ledger.fold_order_id(v.order_id) as order_id, v.order_platform, v.deal_id, v.received_at,
+      select v.evidence_id, ledger.fold_order_id(v.order_id) as order_id, v.order_platform, v.deal_id,
+        v.received_at,
         case when w.body -> 'order_information' ->> 'account_currency_revenue' ~ ${isAmount}
             and upper(w.body -> 'order_information' ->> 'account_currency') = account.currency
           then (w.body -> 'order_information' ->> 'account_currency_revenue')::numeric
@@ -168,23 +186,36 @@ function comparison({
       where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
     ),
     readings as materialized (
-      select k.deal_id, l.influencer_handle, f.valid_from as first_read_at, k.read_at, f.total_referrals as first_orders, l.total_referrals as orders,
+      select k.deal_id, l.influencer_handle, f.valid_from as first_read_at, k.read_at,
+        f.total_referrals as first_orders, l.total_referrals as orders,
         f.total_sales as first_sales, l.total_sales as sales, l.total_payouts as payouts
       from mirror.known_deals k
       join mirror.deal_versions l on l.deal_id = k.deal_id and l.is_latest
       left join lateral (
-        select v.* from mirror.deal_versions v where v.deal_id = k.deal_id and v.total_referrals is not null order by v.valid_from limit 1) f on true
+        select v.*
+        from mirror.deal_versions v
+        where v.deal_id = k.deal_id and v.total_referrals is not null
+        order by v.valid_from
+        limit 1) f
+          on true
       where ${dealId}::text is null or k.deal_id = ${dealId}
     ),
     sent as materialized (
-      select e.entry_id, e.state, e.state_changed_at as changed_at, t.claimed_at, e.attempt - e.not_sent > 1 as is_repeated,
+      select e.entry_id, e.state, e.state_changed_at as changed_at, t.claimed_at,
+        e.attempt - e.not_sent > 1 as is_repeated,
         reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id', a.deal_id)) as deal_id,
         case when e.currency = account.currency then e.amount else (
-          select told.amount from told where told.order_id = ledger.fold_order_id(e.order_id) and ledger.is_platform(told.order_platform, e.order_platform)
+          select told.amount
+          from told
+          where told.order_id = ledger.fold_order_id(e.order_id)
+            and ledger.is_platform(told.order_platform, e.order_platform)
           limit 1) end as amount
       from ledger.entries e cross join account
-      left join lateral (select coalesce(min(t.claimed_at), e.created_at) as claimed_at from ledger.attempts t where t.entry_id = e.entry_id) t on true
-      left join lateral (select a.deal_id from intake.attributions a where a.entry_id = e.entry_id limit 1) a on e.deal_id is null
+      left join lateral (select coalesce(min(t.claimed_at), e.created_at) as claimed_at from ledger.attempts t
+        where t.entry_id = e.entry_id) t
+        on true
+      left join lateral (select a.deal_id from intake.attributions a where a.entry_id = e.entry_id limit 1) a
+        on e.deal_id is null
       where ${wasSent}
     ),
     placed as materialized (
@@ -193,30 +224,41 @@ function comparison({
         s.state = 'accepted' and s.changed_at <= r.first_read_at as is_before,
         s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at as is_sure,
         s.claimed_at <= r.read_at and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
-          and not (s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at) as is_maybe,
+          and not (s.state = 'accepted' and s.changed_at <= r.read_at
+            and s.claimed_at > r.first_read_at) as is_maybe,
         s.state = 'accepted' and s.claimed_at > r.read_at as is_after,
         -- Growth says nothing about a doubt that the first total may include, about an order whose answer is still to come,
         -- or if an order that was sent again may be counted twice.
-        s.state = 'sending' or s.is_repeated and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
+        s.state = 'sending' or s.is_repeated
+          and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
           or s.state = 'in_doubt' and s.claimed_at <= r.first_read_at as is_unclear
       from sent s left join readings r using (deal_id)
       where s.deal_id is not null and (${dealId}::text is null or s.deal_id = ${dealId})
     ),
     our_sums as (
-      select deal_id, count(*) filter (where is_ours or is_ours is null and state = 'accepted') as ours, count(*) filter (where is_before) as before,
+      select deal_id, count(*) filter (where is_ours or is_ours is null and state = 'accepted') as ours,
+        count(*) filter (where is_before) as before,
         count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
         count(*) filter (where is_maybe and state in ('in_doubt', 'sending')) as doubts,
-        case when count(*) filter (where is_maybe and state = 'in_doubt') between 1 and ${NAMED_DOUBTS}::bigint
-          and count(*) filter (where is_unclear) = 0 then array_agg(entry_id order by entry_id) filter (where is_maybe and state = 'in_doubt') end as doubt_ids,
+        case
+          when count(*) filter (where is_maybe and state = 'in_doubt') between 1 and ${NAMED_DOUBTS}::bigint
+          and count(*) filter (where is_unclear) = 0
+            then array_agg(entry_id
+              order by entry_id) filter (where is_maybe and state = 'in_doubt') end as doubt_ids,
         case when count(*) filter (where is_maybe and state = 'in_doubt' and amount is null) = 0
           then sum(amount) filter (where is_maybe and state = 'in_doubt') end as doubts_amount,
         count(*) filter (where is_maybe and state = 'written_off') as written_off,
-        count(*) filter (where is_maybe and state = 'accepted') as late, count(*) filter (where is_after) as afterwards,
+        count(*) filter (where is_maybe and state = 'accepted') as late,
+        count(*) filter (where is_after) as afterwards,
         count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
         -- Null if the amount of one is unknown: a sum of the others would look like all of them.
-        case when count(*) filter (where amount is null and (is_ours or is_ours is null and state = 'accepted')) = 0
-          then coalesce(sum(amount) filter (where is_ours or is_ours is null and state = 'accepted'), 0) end as ours_amount,
-        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+        case
+          when count(*) filter (where amount is null
+            and (is_ours or is_ours is null and state = 'accepted')) = 0
+          then coalesce(sum(amount) filter (where is_ours or is_ours is null and state = 'accepted'),
+            0) end as ours_amount,
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount,
+        coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
       from placed group by deal_id
     ),
     other_orders as (
@@ -225,30 +267,42 @@ function comparison({
         t.received_at > r.first_read_at and t.received_at <= r.first_read_at + ${LATE}
           or t.received_at > r.read_at and t.received_at <= r.read_at + ${LATE} as is_maybe
       from told t join readings r using (deal_id)
-      where t.is_of_others order by t.deal_id, t.order_id, ledger.fold_platform(t.order_platform), t.evidence_id
+      where t.is_of_others
+      order by t.deal_id, t.order_id, ledger.fold_platform(t.order_platform), t.evidence_id
     ),
     other_sums as (
       select deal_id, count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
         count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
-        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount,
+        coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
       from other_orders group by deal_id
     ),
     twice as (
-      select reporting.deal_id_of(deal_id) as deal_id, sum(credits - 1) as credits, sum(amount * (credits - 1)) as amount
+      select reporting.deal_id_of(deal_id) as deal_id, sum(credits - 1) as credits,
+        sum(amount * (credits - 1)) as amount
       from ledger.double_credits group by 1
     ),
     grown as (
-      select coalesce(r.deal_id, s.deal_id) as deal_id, r.influencer_handle, r.first_read_at, r.read_at, account.currency as account_currency,
-        r.orders as theirs, coalesce(s.ours, 0) as ours, r.first_orders - coalesce(s.before, 0) as first_difference,
-        coalesce(o.sure, 0) as others, coalesce(s.doubts, 0) as doubts, coalesce(s.written_off, 0) as written_off,
-        coalesce(s.late, 0) + coalesce(o.maybe, 0) as late, coalesce(t.credits, 0) as credited_twice, coalesce(s.afterwards, 0) as afterwards,
+      select coalesce(r.deal_id, s.deal_id) as deal_id, r.influencer_handle, r.first_read_at, r.read_at,
+        account.currency as account_currency, r.orders as theirs, coalesce(s.ours, 0) as ours,
+        r.first_orders - coalesce(s.before, 0) as first_difference,
+        coalesce(o.sure, 0) as others, coalesce(s.doubts, 0) as doubts,
+        coalesce(s.written_off, 0) as written_off,
+        coalesce(s.late, 0) + coalesce(o.maybe, 0) as late, coalesce(t.credits, 0) as credited_twice,
+        coalesce(s.afterwards, 0) as afterwards,
         r.orders - r.first_orders - coalesce(s.sure, 0) - coalesce(o.sure, 0) as residual,
         coalesce(s.maybe, 0) + coalesce(o.maybe, 0) + coalesce(t.credits, 0) as most,
         r.sales as theirs_amount, r.payouts as paid_amount,
-        case when account.currency is not null and coalesce(s.other_currency, 0) = 0 then case when s.deal_id is null then 0 else s.ours_amount end end as ours_amount,
+        case
+          when account.currency is not null
+            and coalesce(s.other_currency, 0) = 0
+              then case when s.deal_id is null then 0 else s.ours_amount end end as ours_amount,
         coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) as other_currency,
-        case when account.currency is not null and coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) = 0
-          then r.sales - r.first_sales - coalesce(s.sure_amount, 0) - coalesce(o.sure_amount, 0) end as residual_amount,
+        case
+          when account.currency is not null
+            and coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) = 0
+          then r.sales - r.first_sales - coalesce(s.sure_amount, 0)
+            - coalesce(o.sure_amount, 0) end as residual_amount,
         coalesce(s.maybe_amount, 0) + coalesce(o.maybe_amount, 0) + coalesce(t.amount, 0) as most_amount,
         s.doubt_ids, case when account.currency is not null then s.doubts_amount end as doubts_amount
       from readings r full join our_sums s using (deal_id) cross join account
@@ -259,8 +313,10 @@ function comparison({
       -- Both functions pass over a null, which here means that nobody knows.
       select *, case when first_difference is not null then greatest(first_difference, 0) end as before,
         case when residual is not null then least(first_difference, 0)
-          + case when residual > most then residual - most when residual < 0 then residual else 0 end end as unexplained,
-        case when residual_amount > most_amount then residual_amount - most_amount when residual_amount < 0 then residual_amount
+          + case when residual > most then residual - most when residual < 0 then residual
+            else 0 end end as unexplained,
+        case when residual_amount > most_amount then residual_amount - most_amount
+          when residual_amount < 0 then residual_amount
           when residual_amount is not null then 0 end as unexplained_amount,
         residual as unproven, residual_amount as unproven_amount
       from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0

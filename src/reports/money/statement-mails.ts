@@ -32,10 +32,13 @@ export async function listStatementMails(
   },
 ): Promise<readonly StatementMail[]> {
   return rowsOf<StatementMail>(db)`
-    select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId", m.state, m.failure, m.language,
-      m.document_hash as "documentHash", m.requested_by as "requestedBy", m.requested_at as "requestedAt", m.settled_by as "settledBy"
+    select m.mail_id as "mailId", to_char(s.month, 'YYYY-MM') as month, m.deal_id as "dealId", m.state,
+      m.failure, m.language,
+      m.document_hash as "documentHash", m.requested_by as "requestedBy", m.requested_at as "requestedAt",
+      m.settled_by as "settledBy"
     from ops.statement_mails m join ops.statements s using (statement_id)
-    where (${month}::text is null or s.month = (${month}::text || '-01')::date) and (${dealId}::text is null or m.deal_id = ${dealId})
+    where (${month}::text is null or s.month = (${month}::text || '-01')::date)
+      and (${dealId}::text is null or m.deal_id = ${dealId})
       and (${state}::text is null or m.state = ${state})
     order by m.mail_id desc limit ${limit}`;
 }

@@ -61,14 +61,17 @@ export async function listNotices(
 ): Promise<readonly ListedNotice[]> {
   const { limit, after = null, problem = null } = options;
   return rowsOf<ListedNotice>(db)`
-    select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
-      n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
-      coalesce((
-        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error, 'notBefore', d.not_before)
+    select n.notice_id as "noticeId", n.created_at as "createdAt", n.event,
+      n.message ->> 'problem' as problem, n.message ->> 'job' as job,
+      n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts,
+      n.message ->> 'summary' as summary, coalesce((
+        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts,
+            'lastError', d.last_error, 'notBefore', d.not_before)
           order by d.channel)
         from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
     from ops.notices n
-    where (${after}::bigint is null or n.notice_id < ${after}::bigint) and (${problem}::text is null or n.message ->> 'problem' = ${problem})
+    where (${after}::bigint is null or n.notice_id < ${after}::bigint)
+      and (${problem}::text is null or n.message ->> 'problem' = ${problem})
     order by n.notice_id desc limit ${limit}`;
 }
 
@@ -87,13 +90,15 @@ export type ChannelTrouble = {
 /** Lists channels that do not accept notices. A channel that has accepted a later notice works again. */
 export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
   return rowsOf<ChannelTrouble>(db)`
-    select d.channel, count(*) filter (where d.state = 'pending')::float8 as failing, count(*) filter (where d.state = 'given_up')::float8 as "givenUp",
+    select d.channel, count(*) filter (where d.state = 'pending')::float8 as failing,
+      count(*) filter (where d.state = 'given_up')::float8 as "givenUp",
       (array_agg(d.last_error order by d.notice_id desc))[1] as "lastError", min(d.due_at) as since
     from ops.notice_deliveries d
     where ((d.state = 'pending' and d.last_error is not null)
         or (d.state = 'given_up' and d.due_at > clock_timestamp() - interval '7 days'))
       and not exists (
-        select from ops.notice_deliveries s where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
+        select from ops.notice_deliveries s
+        where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
     group by d.channel order by d.channel`;
 }
 

@@ -83,7 +83,8 @@ export async function readAccruals(
       counted as (
         select case when standing = 'correction' or standing = 'new' and due_on <= ${end} then 'to_close'
             when standing = 'new' then 'pending' else 'unknown' end as standing,
-          ordered_on as day, brand_id, currency, 1 as orders, earned_amount - coalesce(closed_amount, 0) as amount
+          ordered_on as day, brand_id, currency, 1 as orders,
+          earned_amount - coalesce(closed_amount, 0) as amount
         from orders where ordered_on <= ${end} and (standing in ('new', 'correction') or ${isUnknown})
         union all
         select 'to_close', due_on, brand_id, currency, 0, earned_amount - closed_before
@@ -91,7 +92,8 @@ export async function readAccruals(
         union all
         select 'unknown', due_on, null, currency, 0, null from unknown_fees where due_on <= ${end}
       )
-      select standing, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency, sum(orders)::integer as orders,
+      select standing, to_char(day, 'YYYY-MM') as month, brand_id as "brandId", currency,
+        sum(orders)::integer as orders,
         case when standing <> 'unknown' then sum(amount)::numeric(24,4)::text end as amount
       from counted group by 1, 2, 3, 4`;
     const closed = await rowsOf<Accrual>(trx)`${closedAccruals({ from, month })}`;
@@ -147,23 +149,29 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
     with closed as (${closedAmounts({ from: from ?? month, to: month, byBrand: true })}),
     paid as (
       select p.payment_id, (
-          select coalesce(sum(x.amount), 0) from ops.payments_elsewhere x where x.payment_id = p.payment_id and x.paid_on <= ${end}) + (
-          select coalesce(sum(case kind when 'paid' then e.amount else -e.amount end), 0) from ops.bank_entries e
+          select coalesce(sum(x.amount), 0)
+          from ops.payments_elsewhere x
+          where x.payment_id = p.payment_id and x.paid_on <= ${end}) + (
+          select coalesce(sum(case kind when 'paid' then e.amount else -e.amount end), 0)
+          from ops.bank_entries e
           where e.payment_id = p.payment_id and e.outcome = 'counted' and e.booked_on <= ${end}) as amount
       from ops.payments p
       where p.is_live and p.paid_amount <> 0
     ),
     standings as (
-      select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month, l.brand_id, l.currency, l.amount
+      select case when i.payment_id is null then 'closed' else 'in_payment' end as standing, l.month,
+        l.brand_id, l.currency, l.amount
       from closed l
-      left join ops.payment_items i on i.is_live and i.statement_id = l.statement_id and i.subject = l.subject and i.currency = l.currency
+      left join ops.payment_items i on i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
+        and i.currency = l.currency
       left join ops.payments p using (payment_id) left join paid using (payment_id)
       where i.payment_id is null or p.amount * sign(p.amount) > coalesce(paid.amount, 0) * sign(p.amount)
       union all
       select 'paid_in_part', null, null, p.currency, -paid.amount
       from ops.payments p join paid using (payment_id) where paid.amount > 0 and paid.amount < p.amount
     )
-    select standing, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders, sum(amount)::numeric(24,4)::text as amount
+    select standing, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders,
+      sum(amount)::numeric(24,4)::text as amount
     from standings group by 1, 2, 3, 4 having sum(amount) <> 0`;
 }
 

@@ -40,16 +40,24 @@ export type RunFilter = {
 
 /** SQL for the status: as stored, or `lost`. */
 const status = sql<string>`case when r.status = 'running' and not exists (
-  select 1 from ops.leases l where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
+  select 1
+  from ops.leases l
+  where l.name = 'job:' || r.job and l.expires_at > clock_timestamp()
+    and l.acquired_at <= r.started_at + interval '1 minute'
 ) then 'lost' else r.status end`;
 
-const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
+const columns = sql`
+  r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt",
+  ${status} as status,
   extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
-  r.exit_code as "exitCode", r.counts, r.amounts, split_part(r.problem, E'\\n', 1) as problem, nullif(split_part(r.problem, E'\\n', 2), '') as help, r.problem_code as "problemCode", r.service,
+  r.exit_code as "exitCode", r.counts, r.amounts, split_part(r.problem, E'\\n', 1) as problem,
+  nullif(split_part(r.problem, E'\\n', 2), '') as help, r.problem_code as "problemCode", r.service,
   r.trace_id as "traceId"`;
 
 const LAST_OF_EACH_JOB = sql`(
-  select l.* from ${jobsOf('ops.runs')} j cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
+  select l.*
+  from ${jobsOf('ops.runs')} j
+    cross join lateral (select * from ops.runs o where o.job = j.job order by o.run_id desc limit 1) l
 ) r`;
 
 /**
@@ -114,7 +122,9 @@ export function jobsOf(table: 'ops.runs' | 'ops.slots'): RawBuilder<unknown> {
     with recursive jobs as (
       (select job from ${sql.table(table)} order by job limit 1)
       union all
-      select (select n.job from ${sql.table(table)} n where n.job > j.job order by n.job limit 1) from jobs j where j.job is not null
+      select (select n.job from ${sql.table(table)} n where n.job > j.job order by n.job limit 1)
+      from jobs j
+      where j.job is not null
     )
     select job from jobs where job is not null
   )`;
@@ -135,10 +145,12 @@ export type UnfinishedBackfill = {
 export async function listUnfinishedBackfills(db: Database): Promise<readonly UnfinishedBackfill[]> {
   return rowsOf<UnfinishedBackfill>(db)`
     select b.backfill_id as "backfillId", b.job, b.problem, b.state = 'paused' as "isPaused", coalesce((
-      select json_agg(json_build_object('currency', currency, 'orders', orders, 'amount', amount::text) order by currency)
+      select json_agg(json_build_object('currency', currency, 'orders', orders, 'amount', amount::text)
+        order by currency)
       from (
         select e.currency, count(*) as orders, sum(e.amount) as amount from ledger.entries e
-        where e.backfill_id = b.backfill_id and not e.is_settled and e.state in ('ready', 'sending') group by 1) s
+        where e.backfill_id = b.backfill_id and not e.is_settled and e.state in ('ready', 'sending')
+        group by 1) s
     ), '[]') as left
     from ops.backfills b where b.state in ('running', 'paused') order by b.job`;
 }
@@ -150,13 +162,14 @@ export async function listUnfinishedBackfills(db: Database): Promise<readonly Un
 export async function readRunActivity(db: Database, runId: string): Promise<RunActivity> {
   const [steps, requests, messages] = await Promise.all([
     rowsOf<RunStep>(db)`
-      select step as name, label, times, started_at as "startedAt", finished_at as "finishedAt", seconds::float8 as seconds, unit,
-        done::float8 as done, total::float8 as total
+      select step as name, label, times, started_at as "startedAt", finished_at as "finishedAt",
+        seconds::float8 as seconds, unit, done::float8 as done, total::float8 as total
       from ops.run_steps where run_id = ${runId} order by position`,
     rowsOf<RunRequests>(db)`
-      select operation, requests::float8 as requests, answered::float8 as answered, refused::float8 as refused,
-        throttled::float8 as throttled, failed::float8 as failed, median_ms::float8 as "medianMs", p95_ms::float8 as "p95Ms",
-        slowest_ms::float8 as "slowestMs"
+      select operation, requests::float8 as requests, answered::float8 as answered,
+        refused::float8 as refused,
+        throttled::float8 as throttled, failed::float8 as failed, median_ms::float8 as "medianMs",
+        p95_ms::float8 as "p95Ms", slowest_ms::float8 as "slowestMs"
       from ops.run_requests where run_id = ${runId} order by requests desc, operation`,
     db
       .selectFrom('ops.run_messages')
@@ -199,8 +212,10 @@ export async function listRunFiles(
 ): Promise<RunFiles> {
   const { runId, isReported, limit } = options;
   const rows = await rowsOf<RunFile & { total: number }>(db)`
-    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state, f.rows_read::float8 as rows,
-      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId", count(*) over ()::float8 as total
+    select f.source_file_id as "sourceFileId", f.source, f.uri, f.read_for as "readFor", f.state,
+      f.rows_read::float8 as rows,
+      f.rejected_rows::float8 as "rejectedRows", f.hold_message as "holdMessage", f.run_id as "runId",
+      count(*) over ()::float8 as total
     from intake.source_files f
     where f.run_id in ${isReported ? unreportedRuns(runId, 'reported') : sql`(${runId}::bigint)`}
     order by f.rows_read desc nulls last, f.source_file_id limit ${limit}`;

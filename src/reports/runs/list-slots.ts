@@ -31,7 +31,8 @@ const LATE_AFTER = '5 minutes';
 
 /** SQL for the state of a slot as shown: as stored, or `late`. The query must call the slot `s`. */
 const shownState = sql<string>`case
-  when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
+  when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late'
+  else s.state end`;
 
 /**
  * Lists the slots of all jobs, newest first.
@@ -53,7 +54,9 @@ export async function listSlots(
 ): Promise<readonly ListedSlot[]> {
   const { job = null, state = null, from = null, to = null, after = null, limit } = options;
   return rowsOf<ListedSlot>(db)`
-    select s.job, s.slot, ${shownState} as state, s.reason, s.run_id as "runId", s.requested_by as "requestedBy" from ops.slots s
+    select s.job, s.slot, ${shownState} as state, s.reason, s.run_id as "runId",
+      s.requested_by as "requestedBy"
+    from ops.slots s
     where (${job}::text is null or s.job = ${job}) and (${state}::text is null or ${shownState} = ${state})
       and (${from}::date is null or s.slot >= ${from}::date::timestamp at time zone 'UTC')
       and (${to}::date is null or s.slot < (${to}::date + 1)::timestamp at time zone 'UTC')
@@ -98,12 +101,14 @@ export async function listUnrunSlots(
 ): Promise<readonly SlotTrouble[]> {
   return rowsOf<SlotTrouble>(db)`
     with told as (
-      select t.job, t.at from jsonb_to_recordset(${JSON.stringify(told)}::jsonb) as t(job text, at timestamptz)
+      select t.job, t.at
+      from jsonb_to_recordset(${JSON.stringify(told)}::jsonb) as t(job text, at timestamptz)
     )
     select s.job, ${shownState} as kind, count(*)::float8 as slots, min(s.slot) as since
     from ops.slots s
     where s.slot > clock_timestamp() - interval '7 days'
-      and ((${shownState} = 'late' and greatest(s.created_at, s.not_before) < clock_timestamp() - ${LATE_AFTER}::interval)
+      and ((${shownState} = 'late'
+          and greatest(s.created_at, s.not_before) < clock_timestamp() - ${LATE_AFTER}::interval)
         or (s.state = 'missed' and (
         s.settled_at > coalesce((select max(t.at) from told t where t.job = s.job), '-infinity')
         or s.slot > coalesce((
@@ -138,7 +143,8 @@ export async function summariseSlots(db: Database): Promise<readonly SlotSummary
     cross join lateral (select * from ops.slots l where l.job = jobs.job order by l.slot desc limit 1) s
     cross join lateral (
       select count(*) filter (where w.state = 'missed')::float8 as missed,
-        count(*) filter (where w.state = 'skipped')::float8 as skipped, count(*) filter (where w.state = 'failed')::float8 as failed
+        count(*) filter (where w.state = 'skipped')::float8 as skipped,
+        count(*) filter (where w.state = 'failed')::float8 as failed
       from ops.slots w where w.job = jobs.job and w.slot > clock_timestamp() - interval '7 days'
     ) week
     order by s.job`;
@@ -180,12 +186,16 @@ export async function readTimeline(
 ): Promise<readonly SlotGroup[]> {
   const { jobs, from, until, spanSeconds } = options;
   return rowsOf<SlotGroup>(db)`
-    select g.job, (extract(epoch from g.begins - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span, g.state, g.slots, g."runId"
+    select g.job,
+      (extract(epoch from g.begins - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span,
+      g.state, g.slots, g."runId"
     from (
-      select s.job, date_bin(make_interval(secs => ${spanSeconds}::integer), s.slot, ${from}::timestamptz) as begins, ${shownState} as state,
-        count(*)::float8 as slots, max(s.run_id) as "runId"
+      select s.job,
+        date_bin(make_interval(secs => ${spanSeconds}::integer), s.slot, ${from}::timestamptz) as begins,
+        ${shownState} as state, count(*)::float8 as slots, max(s.run_id) as "runId"
       from ops.slots s
-      where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz and s.slot < ${until}::timestamptz
+      where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz
+        and s.slot < ${until}::timestamptz
       group by 1, 2, 3) g
     order by 1, 2, 3`;
 }
@@ -200,6 +210,9 @@ export type SlotOfRun = {
 /** @returns null for a run that was started by hand. */
 export async function findSlotOfRun(db: Database, runId: string): Promise<SlotOfRun | null> {
   const row = await rowOf<SlotOfRun>(db)`
-    select s.slot, s.attempts, s.requested_by as "requestedBy" from ops.slots s where s.run_id = ${runId}::bigint limit 1`;
+    select s.slot, s.attempts, s.requested_by as "requestedBy"
+    from ops.slots s
+    where s.run_id = ${runId}::bigint
+    limit 1`;
   return row ?? null;
 }

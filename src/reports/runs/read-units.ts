@@ -27,13 +27,17 @@ export async function listRegisteredWorkers(
   { limit }: { readonly limit: number },
 ): Promise<readonly RegisteredWorker[]> {
   return rowsOf<RegisteredWorker>(db)`
-    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt", w.seen_at as "seenAt",
-      w.draining_since as "drainingSince", w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval as "isAlive",
+    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency,
+      w.started_at as "startedAt", w.seen_at as "seenAt", w.draining_since as "drainingSince",
+      w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval as "isAlive",
       coalesce(u.units, 0)::float8 as units, coalesce(u.in_hand, '[]') as "inHand"
     from ops.workers w
     left join lateral (
-      select max(units) as units, jsonb_agg(jsonb_build_object('job', job, 'kind', kind, 'runId', run_id::text, 'source', payload ->> 'source',
-        'backfillId', payload ->> 'backfillId', 'begunAt', begun_at, 'done', done) order by begun_at) as in_hand
+      select max(units) as units,
+        jsonb_agg(jsonb_build_object('job', job, 'kind', kind, 'runId', run_id::text, 'source',
+            payload ->> 'source',
+        'backfillId', payload ->> 'backfillId', 'begunAt', begun_at, 'done', done)
+        order by begun_at) as in_hand
       from (
         select *, count(*) over () as units from ops.work_units
         where state = 'open' and worker_id = w.worker_id order by begun_at limit ${SHOWN_UNITS}::int) a
@@ -59,18 +63,21 @@ export type UnitQueue = {
 export async function readUnitQueues(db: Database, kinds: readonly string[]): Promise<readonly UnitQueue[]> {
   return rowsOf<UnitQueue>(db)`
     with current as (
-      select kind, created_at, worker_id is null or state = 'returned' or seen_at < clock_timestamp() - ${GONE_AFTER}::interval as is_waiting
+      select kind, created_at, worker_id is null or state = 'returned'
+        or seen_at < clock_timestamp() - ${GONE_AFTER}::interval as is_waiting
       from ops.work_units u
       where state in ('open', 'returned') and is_wanted
         and exists (select from ops.leases l where l.owner = u.run_owner and l.expires_at > clock_timestamp())
     )
     select k.kind,
       (select coalesce(sum(w.concurrency), 0)::float8 from ops.workers w
-        where k.kind = any(w.kinds) and w.draining_since is null and w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval) as places,
+        where k.kind = any(w.kinds) and w.draining_since is null
+          and w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval) as places,
       (select count(*)::float8 from current c where c.kind = k.kind and c.is_waiting) as waiting,
       (select min(c.created_at) from current c where c.kind = k.kind and c.is_waiting) as oldest,
       (select count(*)::float8 from current c where c.kind = k.kind and not c.is_waiting) as active,
-      (select count(*)::float8 from ops.work_units u where u.kind = k.kind and u.state in ('failed', 'given_up')) as failed
+      (select count(*)::float8 from ops.work_units u
+        where u.kind = k.kind and u.state in ('failed', 'given_up')) as failed
     from unnest(${[...kinds]}::text[]) with ordinality as k (kind, position) order by k.position`;
 }
 
@@ -99,18 +106,22 @@ export async function listFailedUnits(
   { limit }: { readonly limit: number },
 ): Promise<readonly FailedUnits[]> {
   return rowsOf<FailedUnits>(db)`
-    select f.*, case when later.run_id > f."runId" then later.run_id::text end as "laterRunId", w.host, w.pid, f."runId"::text as "runId"
+    select f.*, case when later.run_id > f."runId" then later.run_id::text end as "laterRunId", w.host, w.pid,
+      f."runId"::text as "runId"
     from (
-      select job, kind, run_id as "runId", state, payload ->> 'source' as source, payload ->> 'backfillId' as "backfillId",
-        result ->> 'message' as message, result ->> 'help' as help, count(*)::float8 as units, max(ended_at) as at,
-        (array_agg(worker_id order by ended_at desc))[1] as worker_id
+      select job, kind, run_id as "runId", state, payload ->> 'source' as source,
+        payload ->> 'backfillId' as "backfillId",
+        result ->> 'message' as message, result ->> 'help' as help, count(*)::float8 as units,
+        max(ended_at) as at, (array_agg(worker_id order by ended_at desc))[1] as worker_id
       from ops.work_units where state in ('failed', 'given_up')
       group by 1, 2, 3, 4, 5, 6, 7, 8
       order by max(ended_at) desc, run_id desc, kind limit ${limit}::int
     ) f
     left join ops.workers w using (worker_id)
     left join lateral (
-      select max(r.run_id) as run_id from ops.runs r where r.job = (select g.job from ops.runs g where g.run_id = f."runId")
+      select max(r.run_id) as run_id
+      from ops.runs r
+      where r.job = (select g.job from ops.runs g where g.run_id = f."runId")
     ) later on true
     order by f.at desc, f."runId" desc, f.kind`;
 }
@@ -145,9 +156,10 @@ export async function readRunUnits(db: Database, runId: string): Promise<readonl
 /** Lists live workers, the longest running first. */
 export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
   return rowsOf<WorkerSeen>(db)`
-    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt", w.seen_at as "seenAt",
-      w.draining_since as "drainingSince",
-      (select count(*) from ops.work_units u where u.state = 'open' and u.worker_id = w.worker_id)::float8 as units
+    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency,
+      w.started_at as "startedAt", w.seen_at as "seenAt", w.draining_since as "drainingSince",
+      (select count(*) from ops.work_units u
+        where u.state = 'open' and u.worker_id = w.worker_id)::float8 as units
     from ops.workers w where w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval
     order by w.started_at, w.worker_id`;
 }
@@ -158,10 +170,13 @@ export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> 
  */
 export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
   return rowsOf<GivenUpUnit>(db)`
-    select u.job, u.run_id as "runId", u.kind, u.payload ->> 'source' as source, u.payload ->> 'backfillId' as "backfillId", u.ended_at as at
+    select u.job, u.run_id as "runId", u.kind, u.payload ->> 'source' as source,
+      u.payload ->> 'backfillId' as "backfillId", u.ended_at as at
     from ops.work_units u
     where u.state = 'given_up' and u.run_id = (
-      select max(r.run_id) from ops.runs r where r.job = (select g.job from ops.runs g where g.run_id = u.run_id))
+      select max(r.run_id)
+      from ops.runs r
+      where r.job = (select g.job from ops.runs g where g.run_id = u.run_id))
     order by u.job, u.ended_at, u.unit_id`;
 }
 

@@ -48,14 +48,17 @@ export async function readRunFiles(
   const { runId, ...held } = options;
   const ofRun = sql`f.run_id in ${unreportedRuns(runId, 'reported')}`;
   const sums = await countsOf<Count>(db)`
-    select count(*) filter (where f.state = 'sealed') as files, count(*) filter (where f.state = 'duplicate') as duplicates,
+    select count(*) filter (where f.state = 'sealed') as files,
+      count(*) filter (where f.state = 'duplicate') as duplicates,
       coalesce(sum(f.rows_read) filter (where f.state = 'sealed'), 0) as rows,
-      coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'customers' then f.customer_rows else f.other_rows end)
+      coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'customers' then f.customer_rows
+            else f.other_rows end)
         filter (where f.state = 'sealed'), 0) as used,
       coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed'), 0) as rejected
     from intake.source_files f where ${ofRun}`;
   const passed = await rowsOf<{ why: string; rows: number }>(db)`
-    select p.key as why, sum(p.value::bigint)::float8 as rows from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
+    select p.key as why, sum(p.value::bigint)::float8 as rows
+    from intake.source_files f cross join lateral jsonb_each_text(f.passed_over) p
     where ${ofRun} and f.state = 'sealed' group by p.key order by p.key`;
   const footerRows = await rowsOf<FooterRowInFile>(db)`
     select f.source, f.uri, (r ->> 'line')::float8 as line, r ->> 'text' as text, r ->> 'by' as by
@@ -97,7 +100,8 @@ export async function readRunDoubts(
  */
 export function isOfRun(runId: string, entry = 'e'): RawBuilder<boolean> {
   return sql`exists (
-    select from ledger.attempts t where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
+    select from ledger.attempts t
+    where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
       and t.run_id = ${runId}::bigint)`;
 }
 
@@ -123,6 +127,8 @@ export type AdjustmentGroup = { readonly kind: string; readonly entries: number 
 
 export async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
   return rowsOf<AdjustmentGroup>(db)`
-    select kind, count(distinct entry_id)::float8 as entries from ledger.adjustments where run_id = ${runId}::bigint
+    select kind, count(distinct entry_id)::float8 as entries
+    from ledger.adjustments
+    where run_id = ${runId}::bigint
     group by kind order by kind`;
 }

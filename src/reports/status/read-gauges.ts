@@ -113,7 +113,11 @@ export async function readGauges(
       db,
       'work_units_open',
       sql<{ kind: string; value: number }>`
-        select kind, count(*)::float8 as value from ops.work_units where state in ('open', 'returned') group by 1 order by 1`,
+        select kind, count(*)::float8 as value
+        from ops.work_units
+        where state in ('open', 'returned')
+        group by 1
+        order by 1`,
     )),
     ...(await readDeliveries(db)),
   ];

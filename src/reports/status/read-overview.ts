@@ -45,7 +45,8 @@ export async function readCredited(db: Database, { from, to }: Days): Promise<re
 /** Sums that revenue by day. */
 export async function readCreditedDays(db: Database, { from, to }: Days): Promise<readonly CreditedDay[]> {
   return rowsOf<CreditedDay>(db)`
-    select to_char(day_utc, 'YYYY-MM-DD') as day, currency, sum(orders)::float8 as orders, sum(amount) as amount
+    select to_char(day_utc, 'YYYY-MM-DD') as day, currency, sum(orders)::float8 as orders,
+      sum(amount) as amount
     from reporting.funnel_days
     where disposition = 'accepted' and day_utc between ${from}::date and ${to}::date
     group by 1, 2 order by 2, 1`;
@@ -54,7 +55,8 @@ export async function readCreditedDays(db: Database, { from, to }: Days): Promis
 /** Reads the health of each job that has run. */
 export async function readJobHealth(db: Database): Promise<readonly JobHealth[]> {
   return rowsOf<JobHealth>(db)`
-    select job, kind, last_run_id as "lastRunId", last_status as "lastStatus", last_ok_at as "lastOkAt", missed_slots::float8 as "missedSlots"
+    select job, kind, last_run_id as "lastRunId", last_status as "lastStatus", last_ok_at as "lastOkAt",
+      missed_slots::float8 as "missedSlots"
     from bi.run_health order by job`;
 }
 
@@ -63,12 +65,16 @@ export async function readChangeVersion(db: Database): Promise<string> {
   const row = await rowOf<{ version: string }>(db)`
     select concat_ws('/',
       (select run_id || status from ops.runs order by run_id desc limit 1),
-      (select count(*) from (select status from ops.runs order by run_id desc limit 50) r where r.status <> 'running'),
+      (select count(*) from (select status from ops.runs order by run_id desc limit 50) r
+        where r.status <> 'running'),
       (select string_agg(concat_ws('.', s.run_id, s.position, s.times, s.done), ',') from ops.run_steps s
-        join (select run_id, status from ops.runs order by run_id desc limit 50) r using (run_id) where r.status = 'running'),
+        join (select run_id, status from ops.runs order by run_id desc limit 50) r using (run_id)
+        where r.status = 'running'),
       (select max(audit_id) from ops.audit), (select max(notice_id) from ops.notices),
-      (select string_agg(bulk_id || state || (ended_at is null), ',' order by bulk_id) from (select * from ops.bulk_actions order by bulk_id desc limit 20) b),
-      (select string_agg(worker_id::text || (draining_since is null), ',' order by worker_id) from ops.workers where seen_at > clock_timestamp() - ${GONE_AFTER}::interval),
+      (select string_agg(bulk_id || state || (ended_at is null), ',' order by bulk_id)
+        from (select * from ops.bulk_actions order by bulk_id desc limit 20) b),
+      (select string_agg(worker_id::text || (draining_since is null), ',' order by worker_id) from ops.workers
+        where seen_at > clock_timestamp() - ${GONE_AFTER}::interval),
       (select max(decision_id) from ledger.decisions),
       (select max(t.claim_no) from (select run_id, status from ops.runs order by run_id desc limit 50) r
         cross join lateral (
@@ -76,7 +82,8 @@ export async function readChangeVersion(db: Database): Promise<string> {
           where a.run_id = r.run_id and a.claimed_at > statement_timestamp() - interval '1 minute') t
         where r.status = 'running'),
       (select string_agg(s.job || s.slot || s.state, ',' order by s.job) from ${jobsOf('ops.slots')} j
-        cross join lateral (select job, slot, state from ops.slots l where l.job = j.job order by l.slot desc limit 1) s)
+        cross join lateral (select job, slot, state from ops.slots l where l.job = j.job order by l.slot desc
+          limit 1) s)
     ) as version`;
   return row?.version ?? '';
 }

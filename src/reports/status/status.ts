@@ -159,7 +159,8 @@ export type CustomerGroup = {
 /** Counts the customers of each brand by state. Customers of files that do not count yet are left out. */
 export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   return rowsOf<CustomerGroup>(db)`
-    select c.brand_id as "brandId", c.state, sum(c.customers)::float8 as customers, min(c.first_seen_at) as oldest
+    select c.brand_id as "brandId", c.state, sum(c.customers)::float8 as customers,
+      min(c.first_seen_at) as oldest
     from intake.customer_counts c group by 1, 2 order by 1, 2`;
 }
 
@@ -178,7 +179,8 @@ type QueueState = {
 /** Lists what is known of the queues of these sources. A source that no run has read yet is left out. */
 async function listQueues(db: Database, sources: readonly string[]): Promise<readonly QueueState[]> {
   return rowsOf<QueueState>(db)`
-    select l.source, l.read_for as "readFor", count(a.uri)::float8 as announced, min(a.announced_at) as oldest,
+    select l.source, l.read_for as "readFor", count(a.uri)::float8 as announced,
+      min(a.announced_at) as oldest,
       case when l.names_hash <> '' then l.listed_at end as "listedAt"
     from intake.listings l
     left join intake.announced_files a on a.source = l.source and a.read_for = l.read_for

@@ -66,7 +66,8 @@ export async function beginUnit(
 ): Promise<BegunUnit | null> {
   const row = await rowOf<Unit & Omit<BegunUnit, 'unit'> & { state: string }>(db)`
     update ops.work_units u
-    set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(), seen_at = clock_timestamp(),
+    set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(),
+      seen_at = clock_timestamp(),
       state = case when u.attempt < ${ATTEMPTS_AT_MOST} then 'open' else 'given_up' end,
       ended_at = case when u.attempt < ${ATTEMPTS_AT_MOST} then null else clock_timestamp() end
     where u.unit_id = ${unitId}::uuid and u.state in ('open', 'returned') and u.is_wanted and ${isRunAlive}

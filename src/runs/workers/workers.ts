@@ -22,7 +22,8 @@ export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<
   const { workerId, host, pid, version, kinds, concurrency } = worker;
   await execute(db)`
     with forgotten as (
-      delete from ops.workers where seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval and worker_id <> ${workerId}::uuid
+      delete from ops.workers
+      where seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval and worker_id <> ${workerId}::uuid
     )
     insert into ops.workers as w (worker_id, host, pid, version, kinds, concurrency)
     values (${workerId}::uuid, ${host}, ${pid}, ${version}, ${[...kinds]}::text[], ${concurrency})
@@ -44,5 +45,6 @@ export async function removeWorker(db: Database, workerId: string): Promise<void
 export async function countWorkerConcurrency(db: Database, kind: UnitKind): Promise<number> {
   return countOf(db)`
     select coalesce(sum(concurrency), 0) as places from ops.workers
-    where ${kind} = any(kinds) and draining_since is null and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`;
+    where ${kind} = any(kinds) and draining_since is null
+      and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`;
 }
