@@ -24,14 +24,15 @@ it('a reason that a layout or another version gave is explained too', () => {
 });
 
 it('every reason for which the ledger holds an entry has words', () => {
-  const lines = globSync('src/ledger/{,evidence/}*.ts').flatMap((file) =>
-    readFileSync(file, 'utf8').split('\n'),
-  );
-  const written = lines.filter((line) =>
-    /set state = 'held'|state: 'held'|^\s*state_reason = case/.test(line),
-  );
+  const sources = globSync('src/ledger/{,evidence/}*.ts').map((file) => readFileSync(file, 'utf8'));
+  // What holds an entry, up to the end of its clause: a reason, or a case with several.
+  const written = sources.flatMap((source) => [
+    ...source.matchAll(
+      /(?:set state = 'held'|state: 'held'|state_reason = case)[^;`]*?(?:\bend\b|\n\s*from|\}|$)/g,
+    ),
+  ]);
   const reasons = new Set(
-    written.flatMap((line) => [...line.matchAll(/'([a-z]+_[a-z_]+)'/g)].map(([, reason]) => reason ?? '')),
+    written.flatMap(([clause]) => [...clause.matchAll(/'([a-z]+_[a-z_]+)'/g)].map(([, reason]) => reason)),
   );
   expect([...reasons].sort()).toEqual([
     'backfill_cancelled',
@@ -40,7 +41,7 @@ it('every reason for which the ledger holds an entry has words', () => {
     'evidence_of_another_poster',
     'no_longer_attributed',
   ]);
-  for (const reason of reasons) expect(sayStateReason(reason)).toMatch(/^\w+ \w+ /);
+  for (const reason of reasons) expect(sayStateReason(reason ?? '')).toMatch(/^\w+ \w+ /);
 });
 
 it('a reason in the words of the service stays as it is, whatever the words are', () => {
