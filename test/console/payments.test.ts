@@ -57,6 +57,13 @@ it('the console proposes what the page showed, exports it, gives the file again,
     'Payment exported as pain.001',
   );
   expect(textOf((await get('/statements/2026-04?deal=DEALBEN')).text)).toContain('Payment in no payment');
+  // What no payment has is said beside what became of the others, of the deal and of the month.
+  expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toContain(
+    'Payment exported as pain.001; in no payment: 5.00 USD',
+  );
+  expect(textOf((await get('/statements/2026-04')).text)).toContain(
+    'Payments exported as pain.001; in no payment: 18.00 EUR, 5.00 USD',
+  );
   // The bank paid a part of payment 2, and a person paid the rest.
   const rest = { payment: '2', on: '2026-07-04', reason: 'in cash' };
   expect((await post(`${PATH}/complete`, rest)).status).toBe(409);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
-import { type DecimalText, formatMoney, sumMoney } from '../../core/money.ts';
+import { type DecimalText, formatMoney, type Money, sumMoney } from '../../core/money.ts';
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
@@ -173,6 +173,21 @@ function closedAccruals({ from, month }: { readonly from: string | null; readonl
     select standing, to_char(month, 'YYYY-MM') as month, brand_id as "brandId", currency, 0 as orders,
       sum(amount)::numeric(24,4)::text as amount
     from standings group by 1, 2, 3, 4 having sum(amount) <> 0`;
+}
+
+/** Sums what a closed statement, or its part of one deal, has in no live payment, by currency. What comes to nothing is left out. */
+export async function sumUnclaimed(
+  db: Database,
+  { month, dealId }: { readonly month: string; readonly dealId: string | null },
+): Promise<readonly Money[]> {
+  return rowsOf<Money>(db)`
+    select l.currency, sum(l.amount)::numeric(24,4)::text as amount
+    from (${closedAmounts({ from: month, to: month })}) l
+    where (${dealId}::text is null or l.deal_id = ${dealId}) and not exists (
+      select from ops.payment_items i
+      where i.is_live and i.statement_id = l.statement_id and i.subject = l.subject
+        and i.currency = l.currency)
+    group by 1 having sum(l.amount) <> 0`;
 }
 
 /** The sum of a currency: `at least` if the earnings of some orders are unknown. */

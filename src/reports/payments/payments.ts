@@ -145,15 +145,22 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
   ];
 }
 
-/** What became of payments, in a few words: `2 paid, 1 partly paid`; of a single one, when. */
-export function describePaid(payments: readonly Payment[]): string {
+/**
+ * What became of payments, in a few words: `2 paid, 1 partly paid; in no payment: 45.35 EUR`; of a single one, when.
+ *
+ * @param unclaimed amounts of the statement that no live payment has.
+ */
+export function describePaid(payments: readonly Payment[], unclaimed: readonly Money[] = []): string {
   const live = payments.filter(({ state }) => state !== 'cancelled' && state !== 'returned');
   const [first] = live;
   if (first === undefined) return 'in no payment';
-  if (live.length === 1) return stateOf(first);
-  return sumPayments(live)
-    .map((sum) => `${sum.payments.length} ${sum.state}`)
-    .join(', ');
+  const said =
+    live.length === 1
+      ? stateOf(first)
+      : sumPayments(live)
+          .map((sum) => `${sum.payments.length} ${sum.state}`)
+          .join(', ');
+  return unclaimed.length === 0 ? said : `${said}; in no payment: ${formatAmounts(unclaimed)}`;
 }
 
 /** Why a booking does not count, and what to do. */

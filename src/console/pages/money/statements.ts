@@ -35,6 +35,7 @@ import {
   renderStatementCsv,
 } from '../../../reports/money/statement.ts';
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
+import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
 import { describePaid } from '../../../reports/payments/payments.ts';
 import { definePage, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
@@ -207,7 +208,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   });
   const { closed, currencies, timeZone, returnWindowDays } = sums;
   const total = currencies.length === 0 ? null : convertedTotal(visit, sums);
-  const paid = await sayPaid(visit, closed, null);
+  const paid = await sayPaid(visit, sums, null);
   return {
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
@@ -231,9 +232,10 @@ ${closed === null ? closeForm(visit, sums) : null}`,
 }
 
 /** What became of the payments of a closed statement, or of one deal in it. Null while it is open. */
-async function sayPaid({ db }: Visit, closed: StatementSums['closed'], dealId: string | null) {
+async function sayPaid({ db }: Visit, { month, closed }: StatementSums, dealId: string | null) {
   if (closed === null) return null;
-  return describePaid(await listPayments(db, { of: { statementId: closed.statementId, dealId } }));
+  const payments = await listPayments(db, { of: { statementId: closed.statementId, dealId } });
+  return describePaid(payments, await sumUnclaimed(db, { month, dealId }));
 }
 
 function currencyTable(
@@ -336,7 +338,7 @@ ${factList([
       )
       .join('; ') || null,
   ],
-  ['Payment', await sayPaid(visit, closed, dealId)],
+  ['Payment', await sayPaid(visit, sums, dealId)],
   ['Deal', dealAnchor(visit, dealId)],
   ['Creator', creatorAnchor(visit, handle ?? null)],
   [
