@@ -1,4 +1,4 @@
-import { formatMoney, subtractMoney } from '../../../core/money.ts';
+import { formatAmounts, formatMoney, subtractMoney } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
 import { readExportedAgain, readUnpaid } from '../../../decisions/pay.ts';
@@ -9,6 +9,7 @@ import { type BankEntry, listBankEntries } from '../../../money/payments/match-b
 import { listStatements } from '../../../money/sum-statement.ts';
 import { column, number } from '../../../render/block.ts';
 import { html } from '../../../render/html/html.ts';
+import { formatCount } from '../../../render/text.ts';
 import { describeAccruals, readAccruals, renderAccrualsCsv } from '../../../reports/payments/accruals.ts';
 import { accountOf, describeUnpaid, outcomeOf, stateOf } from '../../../reports/payments/payments.ts';
 import { definePage, type Visit } from '../../console-page.ts';
@@ -31,8 +32,11 @@ export const paymentsPage = definePage(PATH, async (visit) => {
   const filter = { after: idOf(visit, 'after'), limit: PAGE_ROWS + 1 };
   const rows = await listPayments(visit.db, filter);
   const held = await listBankEntries(visit.db, { onlyHeld: true });
-  const open = rows.filter(({ state }) => state === 'proposed' || state === 'exported');
-  const proposals = [...Map.groupBy(open, ({ proposalId }) => proposalId)];
+  // Apart from the rows of the page: a proposal is exported as a whole.
+  const open = await Promise.all(
+    (['proposed', 'exported'] as const).map((state) => listPayments(visit.db, { state })),
+  );
+  const proposals = [...Map.groupBy(open.flat(), ({ proposalId }) => proposalId)];
   return {
     title: 'Payments',
     content: html`<p>What closed statements owe, and what became of it. Nothing here pays: you send a file to your bank. An amount is in one live payment at most.</p>
@@ -79,16 +83,16 @@ function proposalPart(
   { id, payments }: { readonly id: string; readonly payments: readonly Payment[] },
 ): Html {
   const kinds = [...new Set(payments.flatMap(({ exportedAs }) => exportedAs ?? []))];
-  const waiting = payments.filter(({ state }) => state === 'proposed').length;
+  const waiting = payments.filter(({ state }) => state === 'proposed');
   return html`<h3>Proposal ${id}</h3>
 ${kinds.map((kind) => html`<p>${visit.may(`GET ${PATH}/file`) ? anchor(visit.link(`${PATH}/file`, { proposal: id, format: kind }), `Download the file as ${kind}`) : `Exported as ${kind}.`} It has bank data of creators.</p>`)}
 ${
-  waiting === 0
+  waiting.length === 0
     ? null
     : actionForm(visit, `${PATH}/export`, {
         hidden: { proposal: id },
         fields: html`<label>File for the bank <select name="format"><option value="pain.001">pain.001 (SEPA)</option><option value="csv">CSV</option></select></label>`,
-        button: `Export ${waiting} of proposal ${id}`,
+        button: `Export ${formatCount(waiting.length)} of proposal ${id}: ${formatAmounts(waiting)}`,
         confirm: 'From then on, the file may be at the bank.',
       })
 }`;
