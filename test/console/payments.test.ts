@@ -26,6 +26,15 @@ it('the console proposes what the page showed, exports it, gives the file again,
   expect(textOf(proposed.text)).toContain('Proposal 1 pays 2 creators 25.00 EUR');
   expect((await post(`${PATH}/propose`, { ...shown, reason: 'again' })).status).toBe(409);
 
+  // A page of newer payments hides nothing of what an export would pay.
+  await sql`
+    insert into ops.payments (proposal_id, creator, currency, amount, reference, state, settled_by, settle_reason)
+    select 1, 'c' || n, 'EUR', 1, 'OLD-' || n, 'cancelled', 'ann', 'wrong' from generate_series(1, 100) n`.execute(
+    shop.db,
+  );
+  expect((await get(PATH)).text).toContain('Export 2 of proposal 1: 25.00 EUR</button>');
+  await sql`delete from ops.payments where reference like 'OLD-%'`.execute(shop.db);
+
   const file = () => fetch(`${url}${PATH}/file?proposal=1&format=pain.001`);
   // What nobody exported has no file.
   expect((await file()).status).toBe(404);
@@ -80,6 +89,18 @@ it('the console proposes what the page showed, exports it, gives the file again,
   expect(textOf(early.text)).toContain('This day is yet to come.');
   expect((await post(`${PATH}/complete`, rest)).status).toBe(200);
   expect((await post(`${PATH}/complete`, rest)).status).toBe(409);
+  // What the bank booked of a payment that is not known is on Home and in status, until somebody decides.
+  shop.write(
+    'lost.csv',
+    `reference;amount;currency;day;type\nIS-${'0'.repeat(26)};4.00;EUR;2026-07-01;paid\n`,
+  );
+  await shop.cli('payments', 'read', 'lost.csv');
+  const home = await get('/');
+  expect(textOf(home.text)).toMatch(/Bookings held 4\.00 EUR The bank booked 1 amount of which/);
+  expect(home.text).toContain('href="/money/payments">Decide about them</a>');
+  expect((await shop.cli('status')).stdout).toMatch(
+    /Bookings that are held[\s\S]*4\.00 EUR paid on 2026-07-01/,
+  );
   const accruals = textOf((await get('/money/accruals?month=2026-04')).text);
   expect(accruals).toMatch(
     /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,

@@ -93,16 +93,15 @@ export const claimsCommand: CommandDefinition = {
  */
 async function showClaims(output: Output, options: ListOptions): Promise<ExitCode> {
   const { claimRulesOf } = await import('../../decisions/decide-claims.ts');
-  const { describeClaims, readClaims, sumClaims } = await import('../../reports/claims/claims.ts');
+  const { describeClaims, isOverdue, readClaims, sumClaims } = await import('../../reports/claims/claims.ts');
   const { config, read } = await openCommand(output, options);
   const { state = null, creator = null } = options;
   const claims = await read((db) => readClaims(db, { state, creator }, claimRulesOf(config)));
   for (const { given: _given, ...claim } of claims) output.emit({ event: 'claim', ...claim });
   for (const sum of sumClaims(claims)) output.emit({ event: 'claims_sum', ...sum });
   output.show(describeClaims(claims));
-  const today = new Date().toISOString().slice(0, 10);
-  const isLate = claims.some((one) => one.state === 'open' && one.deadline !== null && one.deadline < today);
-  return isLate ? EXIT.rowsRejected : EXIT.ok;
+  const now = new Date();
+  return claims.some((claim) => isOverdue(claim, now)) ? EXIT.rowsRejected : EXIT.ok;
 }
 
 const NAMED = 20;

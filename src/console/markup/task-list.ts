@@ -29,6 +29,8 @@ const ACTS: Partial<Record<ProblemKind, string>> = {
   entries_refused: 'Correct the cause',
   orders_held: 'Decide about the orders',
   totals_differ: 'Compare the totals',
+  bookings_held: 'Decide about them',
+  claims_overdue: 'Answer them',
   codes_unowned: 'Assign the codes',
 };
 

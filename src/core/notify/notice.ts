@@ -21,6 +21,8 @@ export const PROBLEM_KINDS = [
   'entries_refused',
   'orders_held',
   'totals_differ',
+  'bookings_held',
+  'claims_overdue',
   'ledger_went_back',
   'key_refused',
   'service_away',

@@ -41,6 +41,11 @@ export async function readClaims(
   });
 }
 
+/** Whether a claim is open and the day by which it was to be answered is over. */
+export function isOverdue({ state, deadline }: KeptClaim, now: Date): boolean {
+  return state === 'open' && deadline !== null && deadline < now.toISOString().slice(0, 10);
+}
+
 /** What an answer means, in the order in which they are listed: those that a person can do something about first. */
 const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: Tone]>> = {
   in_doubt: ['Unclear with the service', 'red'],

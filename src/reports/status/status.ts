@@ -8,6 +8,7 @@ import { formatMinute } from '../../core/text/format-instant.ts';
 import type { GivenUpUnit, WorkerSeen } from '../../core/work.ts';
 import type { Database } from '../../db/connect.ts';
 import { rowsOf } from '../../db/statement.ts';
+import { type BankEntry, listBankEntries } from '../../money/payments/match-bookings.ts';
 import type { NextSlot } from '../../ops/schedule/next-slots.ts';
 import {
   type Block,
@@ -41,6 +42,7 @@ import {
   listOpenProblems,
   type OpenProblem,
 } from '../notices/list-notices.ts';
+import { describeHeld } from '../payments/payments.ts';
 import { type ListedRun, listRuns } from '../runs/list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from '../runs/list-slots.ts';
 import { commandOfUnit, describeUnit, listGivenUpUnits, listWorkers } from '../runs/read-units.ts';
@@ -62,6 +64,8 @@ export type Status = {
   readonly doubleCredits: readonly DoubleCredit[];
   /** Mails with statements of which nobody knows whether they arrived. */
   readonly unclearMails: readonly StatementMail[];
+  /** Bookings in files of the bank that do not count until somebody decides. */
+  readonly heldBookings: readonly BankEntry[];
   /** Claims that the database lost and whose orders no file has contained since. */
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
@@ -120,6 +124,7 @@ async function readRest(
     account: account?.account_id ?? null,
     doubleCredits: await listDoubleCredits(db),
     unclearMails: await listStatementMails(db, { state: 'unclear', limit: SHOWN_DOUBTS }),
+    heldBookings: await listBankEntries(db, { onlyHeld: true }),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db, of),
     rejected: await listRejectedCauses(db, { ...of, isOpen: true }),
@@ -206,6 +211,7 @@ const SHOWN_ELSEWHERE: readonly string[] = [
   'files_held',
   'doubts',
   'credited_twice',
+  'bookings_held',
   'ledger_went_back',
 ];
 
@@ -273,6 +279,7 @@ export function describeStatus({ status, config, did, next = [] }: StatusInput):
       ),
       commands: { about: 'ask the creator, then decide', lines: ['npx influencer-sync statement mails'] },
     }),
+    ...describeHeld(status.heldBookings),
     ...describeDoubts(status),
   ];
 }

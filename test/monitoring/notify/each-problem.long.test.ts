@@ -224,6 +224,35 @@ it('every problem of input and results opens and is resolved: a late file, unown
         },
       },
       {
+        problem: 'claims_overdue',
+        job: null,
+        async provoke() {
+          shop.write('claims.csv', 'creator,order_id\nmia.test,A1\n');
+          expect((await shop.cli('claims', 'add', 'claims.csv', '--deadline', '2026-05-31')).exitCode).toBe(
+            0,
+          );
+        },
+        async end() {
+          await shop.cli('claims', 'close', '1', '--as', 'withdrawn', '--reason', 'by the creator');
+        },
+      },
+      {
+        problem: 'bookings_held',
+        job: null,
+        async provoke() {
+          const reference = `IS-${'0'.repeat(26)}`;
+          shop.write(
+            'bank.csv',
+            `reference;amount;currency;day;type\n${reference};4.00;EUR;2026-07-01;paid\n`,
+          );
+          expect((await shop.cli('payments', 'read', 'bank.csv')).exitCode).toBe(3);
+        },
+        async end() {
+          expect(receiver.received.at(-1)?.json.amounts).toEqual([{ amount: '4.00', currency: 'EUR' }]);
+          await shop.cli('payments', 'dismiss', '1', '--reason', 'of another database');
+        },
+      },
+      {
         problem: 'entries_refused',
         job: 'orders',
         async provoke() {

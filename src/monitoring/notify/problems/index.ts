@@ -1,5 +1,7 @@
 import { eventsUnread, filesHeld, filesLate, filesUnusual, mirrorStale } from './data.ts';
 import {
+  bookingsHeld,
+  claimsOverdue,
   codesUnowned,
   creditedTwice,
   doubts,
@@ -41,6 +43,8 @@ export const keptProblems: readonly ProblemFinder[] = [
   entriesRefused,
   ordersHeld,
   totalsDiffer,
+  bookingsHeld,
+  claimsOverdue,
   ledgerWentBack,
   keyRefused,
   serviceAway,

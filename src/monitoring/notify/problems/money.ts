@@ -3,6 +3,9 @@ import { isMore } from '../../../core/money.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
 import { plural } from '../../../core/text/plural.ts';
 import { compare } from '../../../ledger/continuity/compare-ledger.ts';
+import { listClaims } from '../../../money/claims/keep-claims.ts';
+import { listBankEntries } from '../../../money/payments/match-bookings.ts';
+import { isOverdue } from '../../../reports/claims/claims.ts';
 import { sumUnownedCodes } from '../../../reports/codes/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts, sumRefused } from '../../../reports/doubts/list-doubts.ts';
 import { describeReason } from '../../../reports/held/describe-held-orders.ts';
@@ -165,6 +168,50 @@ function sayUnknown(deals: readonly Pick<ReconciledDeal, 'unexplainedAmount'>[])
     ? ' It is unknown how much it is.'
     : ` For ${unknown} of them, it is unknown how much it is.`;
 }
+
+export const bookingsHeld: ProblemFinder = {
+  kind: 'bookings_held',
+  severity: 'error',
+  title: 'Bookings held',
+  async find({ db }) {
+    const held = await listBankEntries(db, { onlyHeld: true });
+    const [first] = held;
+    if (first === undefined) return [];
+    const [they, are] = held.length === 1 ? ['It does', 'It is'] : ['They do', 'They are'];
+    return [
+      {
+        since: new Date(`${first.bookedOn}T00:00:00Z`),
+        amounts: addUp(held),
+        summary: `The bank booked ${plural(held.length, 'amount')} of which it is not clear which payment ${are.toLowerCase()}. ${they} not count until you decide, so a payment may look unpaid, or may have been paid twice.`,
+        command: 'npx influencer-sync payments --held',
+        page: '/money/payments',
+      },
+    ];
+  },
+  over: () => 'No booking of the bank waits for a decision any more.',
+};
+
+export const claimsOverdue: ProblemFinder = {
+  kind: 'claims_overdue',
+  severity: 'warning',
+  title: 'Claims overdue',
+  async find({ db, at }) {
+    const late = (await listClaims(db, { state: 'open' })).filter((claim) => isOverdue(claim, at));
+    const [first] = late.flatMap(({ deadline }) => deadline ?? []).toSorted();
+    if (first === undefined) return [];
+    const unknown = late.filter(({ amount }) => amount === null).length;
+    return [
+      {
+        since: new Date(`${first}T00:00:00Z`),
+        amounts: addUp(late),
+        summary: `${plural(late.length, 'claim')} of creators ${late.length === 1 ? 'is' : 'are'} not answered, and the day by which ${late.length === 1 ? 'it was' : 'they were'} to be answered is over.${unknown === 0 ? '' : ` The amount of ${unknown} of them is not stated.`}`,
+        command: 'npx influencer-sync claims --state open',
+        page: '/claims?state=open',
+      },
+    ];
+  },
+  over: () => 'No open claim is past its deadline any more.',
+};
 
 export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
