@@ -168,7 +168,7 @@ async function keepProposal(
   const debt = payments.find(isDebt);
   const until = `of ${month} and before`;
   const auditId = await audit({
-    ...{ action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment', subjectKind: 'payment' },
+    ...{ action: paidElsewhereOn === null ? 'propose_payments' : 'record_payment', subjectKind: 'proposal' },
     subject: proposalId,
     summary:
       paidElsewhereOn === null
@@ -198,7 +198,12 @@ type Export = {
  */
 export async function exportPayments(
   trx: DatabaseTransaction,
-  { decidedBy, audit, ...of }: Omit<By, 'reason'> & Export,
+  {
+    decidedBy,
+    audit,
+    reason = null,
+    ...of
+  }: Omit<By, 'reason'> & Export & { readonly reason?: string | null },
 ): Promise<{ readonly orders: readonly PaymentOrder[]; readonly auditId: string }> {
   const { proposalId, as, statements } = of;
   const payments = await listPayments(trx, { proposalId, lock: true });
@@ -209,7 +214,7 @@ export async function exportPayments(
     ...{ as, by: decidedBy },
   });
   const auditId = await audit({
-    ...{ action: 'export_payments', subjectKind: 'payment', subject: proposalId },
+    ...{ action: 'export_payments', subjectKind: 'proposal', subject: proposalId, reason },
     summary: `Exported ${plural(orders.length, 'payment')} of proposal ${proposalId} as ${as}: ${formatAmounts(orders)}.`,
     after: { payments: orders.map(({ paymentId }) => paymentId), as },
   });

@@ -26,7 +26,8 @@ export type AuditRecord = {
     | 'seed'
     | 'ledger'
     | 'claim'
-    | 'payment';
+    | 'payment'
+    | 'proposal';
   /** Id or name of the subject. Null if the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence without row values. */

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { blockList } from '../../src/console/markup/parts.ts';
+import { listAudit } from '../../src/reports/list-audit.ts';
+import { describeUnpaid } from '../../src/reports/payments/payments.ts';
 import { IBANS, openPaymentShop, PAYEES } from '../money/payment-shop.ts';
 import { hiddenFields } from './bulk-shop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
@@ -10,12 +13,12 @@ it('the console proposes what the page showed, exports it, gives the file again,
   const PATH = '/money/payments';
   const page = await get(PATH);
   expect(textOf(page.text)).toMatch(
-    /To pay 2 : 25\.00 EUR Creator Amount Account Of.*dealben 15\.00 EUR …4300.*mia\.test 10\.00 EUR …3000/,
+    /To pay \(2\) : 25\.00 EUR Creator Amount Account Of.*dealben 15\.00 EUR …4300.*mia\.test 10\.00 EUR …3000/,
   );
   expect(page.text).toContain('<a href="/creators/mia.test">mia.test</a>');
   // What is known of a payee may be a deal only: its link leads there.
   expect((await get('/creators/dealben')).url).toContain('/deals/DEALBEN');
-  expect(textOf(page.text)).toMatch(/No bank data, carried forward \d+ : 5\.00 USD/);
+  expect(textOf(page.text)).toMatch(/No bank data, carried forward \(1\) : 5\.00 USD/);
   const shown = hiddenFields(page.text, `${PATH}/propose`);
   // Since the page was shown, another account: nothing is proposed.
   shop.write('payees.csv', PAYEES.replace(/DE89.*?;/, `${IBANS.zoe};`));
@@ -46,6 +49,9 @@ it('the console proposes what the page showed, exports it, gives the file again,
   });
   expect(textOf(exported.text)).toContain('Exported 2 payments of proposal 1 as pain.001: 25.00 EUR.');
   expect(exported.text).not.toContain(IBANS.mia);
+  expect(await listAudit(shop.db, { limit: 1 })).toMatchObject([
+    { action: 'export_payments', subjectKind: 'proposal', subject: '1', reason: 'pay' },
+  ]);
   const saved = await file();
   expect([saved.status, saved.headers.get('content-type')]).toEqual([
     200,
@@ -61,7 +67,7 @@ it('the console proposes what the page showed, exports it, gives the file again,
   expect((await post(`${PATH}/cancel`, { payment: '1', understood: 'yes', reason: 'stopped' })).status).toBe(
     200,
   );
-  expect(textOf((await get(PATH)).text)).toMatch(/To pay 1 : 15\.00 EUR/);
+  expect(textOf((await get(PATH)).text)).toMatch(/To pay \(1\) : 15\.00 EUR/);
   expect(textOf((await get('/statements/2026-04?deal=DEALMIA')).text)).toContain(
     'Payment exported as pain.001',
   );
@@ -106,4 +112,17 @@ it('the console proposes what the page showed, exports it, gives the file again,
     /Earned and not paid at the end of 2026-04, as it is known now: 28\.00 EUR, 5\.00 USD/,
   );
   expect((await get('/money/accruals?month=2026-04&download=csv')).text).toContain('2026-04,in_payment,');
+});
+
+it('amounts of orders without a deal have no creator whose page they could lead to', () => {
+  const own = { currency: 'EUR', amount: '5', items: [], accountMark: null };
+  const shown = blockList(
+    describeUnpaid([
+      { ...own, creator: 'mia.test without a deal', becomes: 'no_deal' },
+      { ...own, creator: 'ben.test', becomes: 'no_bank_data' },
+    ]),
+    { link: (path) => path },
+  ).toString();
+  expect(shown).toContain('<a href="/creators/ben.test">ben.test</a>');
+  expect(shown).toMatch(/>mia\.test without a deal<\/t/);
 });

@@ -1,4 +1,5 @@
 import { KnownError } from '../../core/known-error.ts';
+import { isWithoutDeal } from '../../core/money/payments.ts';
 import { formatAmounts } from '../../core/money.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../core/text/html.ts';
@@ -46,7 +47,7 @@ export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string 
 /** Blocks that a command prints as well, in which creators and deals are links. */
 export function blockList(blocks: readonly Block[], visit: Pick<Shows, 'link'>): Html {
   return blocksMarkup(blocks, (names, name) =>
-    names === 'creator' ? creatorLink(visit, name) : dealLink(visit, name),
+    names === 'creator' ? creatorAnchor(visit, name) : dealAnchor(visit, name),
   );
 }
 
@@ -201,7 +202,8 @@ export function dealAnchor(visit: Pick<Shows, 'link'>, dealId: string | null): H
 
 /** A link to the page of a creator; empty if it is not known. */
 export function creatorAnchor(visit: Pick<Shows, 'link'>, handle: string | null): Html | null {
-  return handle === null ? null : anchor(creatorLink(visit, handle), handle);
+  if (handle === null) return null;
+  return isWithoutDeal(handle) ? html`${handle}` : anchor(creatorLink(visit, handle), handle);
 }
 
 /** A choice that narrows a list, with its count in the label. */

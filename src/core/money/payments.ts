@@ -20,6 +20,11 @@ export function isDebt({ amount }: Money): boolean {
   return isMore('0', amount);
 }
 
+/** Whether an unpaid amount is of orders that name no deal (`mia.test without a deal`), so that it has no page of a creator. */
+export function isWithoutDeal(creator: string): boolean {
+  return creator.endsWith(' without a deal');
+}
+
 /** What a creator owes, for people: `8.00 EUR`. @param debt its amount is below zero. */
 export function formatDebt({ amount, currency }: Money): string {
   return formatMoney(subtractMoney('0', amount), currency);

@@ -20,8 +20,8 @@ import type { Column } from '../table.ts';
 import { capital, formatCount } from '../text.ts';
 import { html, prose } from './html.ts';
 
-/** The address of the page of what a column names; null if the reader has no such pages. */
-export type LinkOf = ((names: NonNullable<Column['names']>, name: string) => string) | null;
+/** What a column names as a link to its page; null if the reader has no such pages. */
+export type LinkOf = ((names: NonNullable<Column['names']>, name: string) => HtmlValue) | null;
 
 /** Renders blocks as HTML; the counterpart of `renderBlocks` for the terminal. */
 export function blocksMarkup(blocks: readonly Block[], linkOf: LinkOf = null): Html {
@@ -64,7 +64,7 @@ function sectionMarkup(section: Section, linkOf: LinkOf): Html {
   const { title, count, note = '', tone, why, parts = [], help, commands } = section;
   const more = (count ?? 0) - (section.shown ?? count ?? 0);
   return html`<section class="${tone ?? 'plain'}">
-<h3>${title}${count === undefined ? null : html` <span class="count">${formatCount(count)}</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
+<h3>${title}${count === undefined ? null : html` <span class="count">(${formatCount(count)})</span>`}${note === '' ? null : html`: <small>${note}</small>`}</h3>
 ${why === undefined ? null : html`<p>${prose(why)}</p>`}
 ${parts.map((part) => partMarkup(part, linkOf))}${more > 0 ? html`<p class="dim">and ${formatCount(more)} more</p>` : null}
 ${help == null ? null : html`<p class="help">${prose(help)}</p>`}
@@ -109,7 +109,7 @@ function tableMarkup({ columns, rows }: Table, linkOf: LinkOf): Html {
       cell: (row): HtmlValue => {
         const text = row[index] ?? '';
         if (column.names === undefined || linkOf === null || text === '') return text;
-        return html`<a href="${linkOf(column.names, text)}">${text}</a>`;
+        return linkOf(column.names, text);
       },
     })),
   );
