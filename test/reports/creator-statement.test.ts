@@ -92,6 +92,11 @@ describe('the statement for a creator', () => {
     expect(april.stdoutBytes.toString('latin1')).toContain('/Subtype /Image');
     expect((await print('2026-04', 'pdf')).stdoutBytes.equals(april.stdoutBytes)).toBe(true);
 
+    // The only row of the terms is above the lines, so they need no column for it.
+    expect((await print('2026-04', 'html')).stdout).not.toContain(
+      `<th scope="col">${STATEMENT_TEXTS.de.terms}</th>`,
+    );
+
     const page = (await print('2026-05', 'html')).stdout;
     const may = textOf(page);
     expect(page).toContain('<html lang="de-DE">');

@@ -143,6 +143,7 @@ function describeBody(
   const { statement, dealId, brandName } = of;
   const { lines, month, closed, returnWindowDays, timeZone } = statement;
   const currencies = [...new Set(lines.map(({ currency }) => currency))];
+  const terms = termsOf(lines);
   const inReview = statement.uncounted.filter(({ why }) => why !== 'pending');
   const isKnown = inReview.length === 0 && statement.held.length === 0 && statement.unknownFees.length === 0;
   return [
@@ -154,7 +155,7 @@ function describeBody(
       [texts.creator, handle],
       [texts.deal, dealId],
       [texts.currency, currencies.join(', ')],
-      [texts.terms, termsOf(lines).join('\n')],
+      [texts.terms, terms.join('\n')],
     ]),
     say(texts.explained(returnWindowDays, write.month(month), timeZone)),
     ...(lines.length === 0 ? [say(texts.nothing)] : summary(lines, { texts, write, isKnown })),
@@ -163,7 +164,7 @@ function describeBody(
       const ofKind = (kind: StatementLine['kind']) =>
         lines.filter((line) => line.currency === currency && line.kind === kind);
       return [
-        ...orderLines(ofKind('order'), { of, texts, write, title: `${texts.orders}${title}` }),
+        ...orderLines(ofKind('order'), { of, texts, write, terms, title: `${texts.orders}${title}` }),
         ...corrections(ofKind('correction'), { of, texts, write, title: `${texts.corrections}${title}` }),
         ...section(`${texts.fees}${title}`, {
           parts: table(ofKind('fixed_fee'), [
@@ -230,11 +231,10 @@ function nameOf({ entryId, orderId }: StatementLine, { of, texts }: Pick<Listed,
 
 function orderLines(
   lines: readonly StatementLine[],
-  { of, texts, write, title }: Listed,
+  { of, texts, write, title, terms }: Listed & { readonly terms: readonly string[] },
 ): readonly Section[] {
   const amount = (value: DecimalText | null, { currency }: StatementLine) =>
     value === null ? null : write.number({ amount: value, currency });
-  const isOne = termsOf(lines).length < 2;
   return section(title, {
     why: texts.linesAbout,
     parts: table(lines, [
@@ -243,7 +243,10 @@ function orderLines(
       number(texts.netRevenue, (line) => amount(line.netAmount, line)),
       number(texts.excluded, (line) => amount(line.excludedAmount, line)),
       number(texts.rate, ({ ratePercent }) => (ratePercent === null ? null : write.percent(ratePercent))),
-      column(texts.terms, ({ termsLines }) => (isOne || termsLines === null ? null : termsLines.join(', '))),
+      // A single row of the terms is above all lines.
+      ...(terms.length < 2
+        ? []
+        : [column(texts.terms, ({ termsLines }: StatementLine) => termsLines?.join(', ') ?? null)]),
       number(texts.earned, write.money),
     ]),
   });
