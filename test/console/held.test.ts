@@ -70,6 +70,9 @@ it('held orders are decided about on their page, with a reason, exactly those th
   expect(decided.text).not.toContain('action="/held/decide"');
   expect(textOf((await get('/orders/shop/1')).text)).toMatch(/Held, 10\.00 EUR: .* Decided: the next run/);
   expect(textOf((await get('/fix')).text)).not.toContain('mystery');
+  const status = (await shop.cli('status')).stdout;
+  expect(status).toContain('Held orders (1): 20.00 EUR');
+  expect(status).toMatch(/Held orders that are decided \(1\): 10\.00 EUR\n[\s\S]*status "mystery"/);
   expect((await get('/')).text).not.toMatch(/orders? of orders .*mystery/);
   expect(textOf((await get('/audit?subject=1')).text)).toContain('order 1');
   // A page from before that decision does not overturn it.

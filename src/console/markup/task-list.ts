@@ -1,9 +1,11 @@
+import { formatAmounts } from '../../core/money.ts';
 import type { Problem, ProblemKind } from '../../core/notify/notice.ts';
 import { formatInstant } from '../../core/text/format-instant.ts';
 import type { Html } from '../../core/text/html.ts';
 import { titleOf } from '../../monitoring/notify/problems/index.ts';
 import { html, prose } from '../../render/html/html.ts';
 import { formatDuration } from '../../render/text.ts';
+import { formatAtLeast } from '../../reports/money/at-least.ts';
 import type { Visit } from '../console-page.ts';
 import { amountList, instant } from './parts.ts';
 
@@ -48,7 +50,7 @@ export function taskList(problems: readonly Problem[], visit: Visit): Html {
 }
 
 function taskMarkup(
-  { kind, summary, amounts, since, page, command }: Problem,
+  { kind, summary, amounts, withoutAmount = 0, since, page, command }: Problem,
   visit: Visit,
   isFirst: boolean,
 ): Html {
@@ -57,7 +59,7 @@ function taskMarkup(
     page === '/'
       ? html`<code>${command}</code>`
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
-  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${amountList(amounts)}</span>
+  return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span>
 <p>${prose(summary)}</p>
 <small>since ${instant(kind === 'codes_unowned' ? formatInstant(since).slice(0, 10) : since, visit)}, ${age}</small></div>
 <div class="act">${act}</div>`;

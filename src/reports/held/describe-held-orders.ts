@@ -32,7 +32,7 @@ type Shown = {
 
 /**
  * Describes held orders: why each group is held, how much money it is, and what to do. Orders that were posted before
- * are apart: they stay posted.
+ * are apart: they stay posted. So are those that are decided, which wait for the next run and for nobody.
  */
 export function describeHeldOrders({
   groups,
@@ -40,24 +40,22 @@ export function describeHeldOrders({
   filter = {},
   isStored = true,
 }: Shown): readonly Section[] {
-  const waiting = groups.filter((group) => group.orders > 0);
+  const held = groups.filter((group) => group.orders > 0);
+  const [waiting, decided] = [held.filter(isUndecided), held.filter((group) => !isUndecided(group))];
   const sent = groups.filter((group) => group.sent > 0);
   const rest = waiting.length - SHOWN_GROUPS;
   return [
     ...section('Held orders', {
-      count: waiting.reduce((sum, group) => sum + group.orders, 0),
+      count: countOrders(waiting),
       note: formatHeld(waiting),
       why: 'They name an influencer, but something that decides about their credit is not known. They are not posted until better data or your decision settles it.',
       parts: [
         ...waiting.slice(0, SHOWN_GROUPS).map((group) => {
           const { what, fix } = heldReason(group.reason);
-          return item(
-            nameOf(group, group.orders, formatHeld([group])),
-            sayDecided(group.decision) ?? `${what}. ${fix}`,
-          );
+          return item(nameOf(group, group.orders, formatHeld([group])), `${what}. ${fix}`);
         }),
         ...more(rest > 0, `and ${plural(rest, 'more group', 'more groups')}`),
-        ...(waiting.length === 0 ? [] : [tableOf(orders)]),
+        ...(waiting.length === 0 ? [] : [tableOf(orders.filter(isUndecided))]),
       ],
       commands: {
         about:
@@ -67,6 +65,17 @@ export function describeHeldOrders({
         lines: orders.length === 0 ? ['npx influencer-sync review --held'] : commandsOf(waiting, filter),
       },
     }),
+    ...section('Held orders that are decided', {
+      count: countOrders(decided),
+      note: formatHeld(decided),
+      why: 'They wait for the next run, which follows the decision.',
+      parts: [
+        ...decided
+          .slice(0, SHOWN_GROUPS)
+          .map((group) => item(nameOf(group, group.orders, formatHeld([group])), sayDecided(group.decision))),
+        ...(decided.length === 0 ? [] : [tableOf(orders.filter((order) => !isUndecided(order)))]),
+      ],
+    }),
     ...section('Posted, and held by the rules of today', {
       count: sent.reduce((sum, group) => sum + group.sent, 0),
       why: 'These orders were posted before the tool knew what is missing. They stay posted and nothing is sent. Check whether they were credited rightly.',
@@ -75,6 +84,14 @@ export function describeHeldOrders({
       }),
     }),
   ];
+}
+
+function isUndecided({ decision }: Pick<HeldGroup, 'decision'>): boolean {
+  return decision !== 'credit' && decision !== 'exclude';
+}
+
+function countOrders(groups: readonly HeldGroup[]): number {
+  return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
 function nameOf(group: HeldGroup, orders: number, amount: string): string {
@@ -99,7 +116,7 @@ export function formatPosted(groups: readonly HeldGroup[]): string {
 
 /** Says how many orders are held, with their money: `3 held orders (30.00 EUR) and 1 order posted before (5.00 EUR)`. */
 export function sayHeld(groups: readonly HeldGroup[]): string {
-  const orders = groups.reduce((sum, group) => sum + group.orders, 0);
+  const orders = countOrders(groups);
   const sent = groups.reduce((sum, group) => sum + group.sent, 0);
   return [
     ...(orders === 0 ? [] : [`${plural(orders, 'held order')} (${formatHeld(groups)})`]),
@@ -143,8 +160,7 @@ function commandsOf(
   { job = null, orderIds = null }: Pick<HeldFilter, 'job' | 'orderIds'>,
 ): readonly string[] {
   const asked = `${job === null ? '' : ` --job ${shellWord(job)}`}${orderIds === null ? '' : ` --order ${orderIds.map(shellWord).join(' ')}`}`;
-  const open = groups.filter(({ decision }) => decision === null);
-  return open.slice(0, SHOWN_GROUPS).flatMap((group) => {
+  return groups.slice(0, SHOWN_GROUPS).flatMap((group) => {
     const { confirms } = heldReason(group.reason);
     const select = `npx influencer-sync review --held --source ${shellWord(group.source)} --why ${group.reason}${group.status === null ? '' : ` --status ${shellWord(group.status)}`}${asked}`;
     return [

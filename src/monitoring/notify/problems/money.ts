@@ -125,6 +125,7 @@ export const ordersHeld: ProblemFinder = {
           job,
           since: new Date(Math.min(...groups.map(({ since }) => since.getTime()))),
           amounts: addUp(groups),
+          withoutAmount: unknown,
           summary: `${plural(held, 'order')} of ${job} ${held === 1 ? 'names' : 'name'} an influencer but ${held === 1 ? 'is' : 'are'} held, because something about ${held === 1 ? 'it' : 'them'} is not known: ${reasons.toSorted().join(', ')}.${unknown === 0 ? '' : held === 1 ? ' Its amount is not known.' : ` The amount of ${unknown} of them is not known.`} ${held === 1 ? 'It is' : 'They are'} not posted until better data or your decision settles it.`,
           command: 'npx influencer-sync review --held',
           page: `/held?job=${encodeURIComponent(job)}`,
@@ -204,6 +205,7 @@ export const claimsOverdue: ProblemFinder = {
       {
         since: new Date(`${first}T00:00:00Z`),
         amounts: addUp(late),
+        withoutAmount: unknown,
         summary: `${plural(late.length, 'claim')} of creators ${late.length === 1 ? 'is' : 'are'} not answered, and the day by which ${late.length === 1 ? 'it was' : 'they were'} to be answered is over.${unknown === 0 ? '' : ` The amount of ${unknown} of them is not stated.`}`,
         command: 'npx influencer-sync claims --state open',
         page: '/claims?state=open',

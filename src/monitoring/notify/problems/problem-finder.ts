@@ -32,7 +32,7 @@ export type JobRun = { readonly job: JobSettings; readonly kind: RunnableKind; r
 
 /** A problem of the finder's kind: of every job, of the usual severity and without amounts, unless it says so. */
 export type Found = Pick<Problem, 'since' | 'summary' | 'command' | 'page'> &
-  Partial<Pick<Problem, 'job' | 'severity' | 'amounts'>>;
+  Partial<Pick<Problem, 'job' | 'severity' | 'amounts' | 'withoutAmount'>>;
 
 /**
  * One kind of problem. To add one, create an entry in a file in this folder, and add it to `index.ts` and its
