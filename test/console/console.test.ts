@@ -88,7 +88,7 @@ describe('every page', () => {
     expect(tasks[0]?.said).toMatch(/Unclear 20\.00 EUR 1 order of orders is unclear.* since .* Settle them/);
     expect(tasks[0]?.href).toBe('/doubts?job=orders');
     expect(of('Orders held')?.said).toMatch(
-      /Orders held 10\.00 EUR 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
+      /Orders held at least 10\.00 EUR, 1 amount unknown 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
     );
     expect(of('Orders held')?.href).toBe('/held?job=orders');
     expect(tasks.at(-1)?.said).toMatch(/Codes without an owner 10\.00 EUR, 5\.00 USD .* Assign the codes/);
@@ -225,7 +225,7 @@ describe('numbers and times', () => {
     expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
     const home = textOf((await get('/')).text);
     expect(home).toMatch(/Unclear 20\.00 EUR 1 order/);
-    expect(home).toMatch(/12\.50 EUR, 1 order until day 10/);
+    expect(home).toMatch(/12\.50 EUR, 1 order until day 30/);
     // The words of the page and those of the program both filter, in any case.
     for (const query of ['disposition=unattributed', 'outcome=no+owner', 'outcome=No_Owner']) {
       const orders = textOf((await get(`/orders?${query}`)).text);

@@ -74,13 +74,32 @@ describe('the pages about money', () => {
     const page = textOf((await get('/money?by=deal&from=2026-04&to=2026-04')).text);
     expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400.00 % 1 1 16.00 EUR');
     expect(page).toMatch(
-      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown 0 unknown commission rate, who is a new customer .* commission rate, because neither your terms nor the service state/,
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown unknown commission rate, who is a new customer .* commission rate, because neither your terms nor the service state/,
     );
+    // What nothing states is unknown: of the creator, of the open months and of the one that can be closed.
+    expect(textOf((await get('/creators/ben.test')).text)).toContain('In open statements unknown');
+    expect(textOf((await get('/statements')).text)).toContain(
+      'The amounts are at least that: it is unknown what 1 order earns.',
+    );
+    const closing = textOf((await get('/statements/2026-05')).text);
+    expect(closing).toMatch(/when you pay it out: at least [\d.]+ EUR, [\d.]+ USD, 1 order unknown\./);
+    const home = textOf((await get('/')).text);
+    expect(home).toContain(
+      '2026-05 is over and can be closed. To pay: at least 66.00 EUR, 0.80 USD, 1 order unknown. Check',
+    );
+    // Months are compared by the same day, also in a currency without an order in the last one.
+    expect(home).toMatch(/0\.00 USD, 0 orders until day 31; 8\.00 USD, 1 order at that day of 2026-04/);
     // By default it shows the newest month that is over, beside the month before, and a year as bars that lead to their months.
     const newest = await get('/money');
     expect(textOf(newest.text)).toMatch(
       /Money in 2026-05 .* Credited orders of 2026-05, .* Net revenue, EUR 30\.00 EUR −85 % on 2026-04 Cost 3\.00 EUR Orders 1 −67 % on 2026-04 .* mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400.00 % 0 1 none/,
     );
+    // A figure leads to the orders that it adds up, or to none.
+    const toOrders = (deal: string) =>
+      `/orders?outcome=credited&amp;${deal}from=2026-05-01&amp;to=2026-05-31"`;
+    expect(newest.text).toContain(toOrders(''));
+    expect((await get('/money?deal=DEALMIA')).text).toContain(toOrders('deal=DEALMIA&amp;'));
+    expect((await get('/money?handle=mia')).text).not.toContain('/orders?outcome=credited');
     expect(newest.text).toContain('href="/money?from=2026-04&amp;to=2026-04" tabindex="-1"');
     const months = textOf((await get('/money?by=month&from=2025-12')).text);
     expect(months).toMatch(
@@ -98,6 +117,15 @@ describe('the pages about money', () => {
       from bi.returns_monthly where month_utc = '2026-04-01' and currency = 'EUR'`.execute(shop.db);
     expect(rows).toEqual([{ cost: '16.0000', at_least: '16.0000', unknown: '1' }]);
     expect(textOf((await get('/money?by=creator&handle=BEN')).text)).not.toContain('mia.test');
+    // A handle of which nothing else is known leads to a page, and not back to the search that led to it.
+    await sql`
+      insert into reporting.deal_totals (target, currency, influencer_handle, orders, amount)
+      values ('zz.okoro', 'EUR', 'zz.okoro', 1, 1)`.execute(shop.db);
+    const nobody = await get('/search?q=zz.okoro');
+    expect([nobody.status, textOf(nobody.text)]).toEqual([
+      404,
+      expect.stringContaining('No deal, no code and no order of this creator is known.'),
+    ]);
   });
 
   it('show the customers whom a deal won, and whether their period is over', async () => {
@@ -289,7 +317,17 @@ describe('the pages about money', () => {
         unrated_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount, net_365_amount, last_won_at)
       select '2026-06-01', 'D' || lpad(n::text, 3, '0'), '4819', case when n % 2 = 0 then 'EUR' else 'USD' end, 1, n / 4, n / 4, 1, 0, 1, 0, 0, 0, 1, 1, 1, now()
       from generate_series(1, 160) n`.execute(shop.db);
+    const others = ['CHF', 'SEK', 'GBP'].map((currency) => sql`(${currency})`);
+    await sql`
+      insert into reporting.return_months (month_utc, deal_id, brand_id, currency, orders, sent_amount, net_amount, commission_amount,
+        unrated_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount, net_365_amount, last_won_at)
+      select '2026-06-01', 'other', '4819', c, case c when 'SEK' then 9 else 1 end, 1, 1, 1, 0, 1, 0, 0, 0, 1, 1, 1, now()
+      from (values ${sql.join(others)}) v (c)`.execute(shop.db);
     const { get } = await startTestConsole(shop);
+    // The figures are of the currencies with the most orders; the others are named.
+    expect(textOf((await get('/money')).text)).toMatch(
+      /Net revenue, EUR .* Net revenue, USD .* Net revenue, SEK .* Also in CHF, GBP: see by month \./,
+    );
     for (const path of ['/money?by=deal', '/money/customers?from=2026-06']) {
       const seen: string[] = [];
       let next: string | null = path;

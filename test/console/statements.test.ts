@@ -116,7 +116,7 @@ describe('a statement', () => {
     // Money leads to the first month that is over and not closed.
     expect((await get('/money')).text).toContain('href="/statements/2026-03">Statement of 2026-03</a>');
     expect(textOf((await get('/')).text)).toMatch(
-      /2026-03 is over and can be closed: [\d.]+ EUR of commission\. Check and close it/,
+      /2026-03 is over and can be closed\. To pay: 210\.00 EUR\. Check and close it/,
     );
     const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
     expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
@@ -199,14 +199,16 @@ describe('a statement', () => {
     const shop = await openWorkshop({ flow: FLOW });
     await sql`
       insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
-      select 1, n, 'fixed_fee', 'fee:' || n, '2026-04-01', 'D' || lpad((n / 2)::text, 3, '0'), case n % 2 when 0 then 'EUR' else 'USD' end, 1, 0, 1
-      from generate_series(2, 241) n`.execute(shop.db);
+      select 1, n, 'fixed_fee', 'fee:' || n, '2026-04-01', 'D' || lpad((n / 2)::text, 3, '0'), case when n = 242 then 'JPY' when n % 2 = 0 then 'EUR' else 'USD' end, 1, 0, 1
+      from generate_series(2, 242) n`.execute(shop.db);
     await sql`
       insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
-      overriding system value values (1, '2026-04-01', 'UTC', 30, 240, 'ann', 'paid', '', 'h')`.execute(
+      overriding system value values (1, '2026-04-01', 'UTC', 30, 241, 'ann', 'paid', '', 'h')`.execute(
       shop.db,
     );
     const { get } = await startTestConsole(shop);
+    // No amount has more decimals than its currency.
+    expect(textOf((await get('/statements/2026-04?deal=D121')).text)).toMatch(/ fee 1 0 1 JPY/);
     const seen: string[] = [];
     let next: string | null = '/statements/2026-04';
     while (next !== null && seen.length < 200) {

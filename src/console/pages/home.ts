@@ -14,10 +14,10 @@ import {
 import { type Backlog, readOpenBacklog } from '../../rollups/backlog.ts';
 import { definePage, type Visit } from '../console-page.ts';
 import { barChart } from '../markup/bars.ts';
-import { amountList, anchor, badge, countOf, instant } from '../markup/parts.ts';
+import { anchor, badge, countOf, instant } from '../markup/parts.ts';
 import { taskList } from '../markup/task-list.ts';
 import { COUNT_LIMIT, monthOf } from '../read-query.ts';
-import { readMonthToClose } from './money/statements.ts';
+import { describeOpenMonth, findMonthToClose } from './money/statements.ts';
 
 /** What needs a person now, the health of each job in a line, and this month against the last. */
 export const homePage = definePage('/', async (visit) => {
@@ -27,15 +27,16 @@ export const homePage = definePage('/', async (visit) => {
   const [before = month] = monthsUntil(month, 2);
   const [waiting, toClose, health, backlog, credited] = await Promise.all([
     visit.waiting(),
-    visit.may('POST /statements/close') ? readMonthToClose(visit) : [],
+    visit.may('POST /statements/close') ? findMonthToClose(visit) : null,
     readJobHealth(db),
     readOpenBacklog(db, { limit: COUNT_LIMIT }),
     readCreditedDays(db, { from: `${before}-01`, to: lastDayOf(month) }),
   ]);
+  const toPay = toClose === null ? null : await describeOpenMonth(visit, toClose);
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
-${toClose.slice(0, 1).map(({ month: over }) => html`<p>${over} is over and can be closed: ${amountList(toClose)}of commission. ${anchor(visit.link(`/statements/${over}`), 'Check and close it')}</p>`)}
+${toClose === null ? null : html`<p>${toClose} is over and can be closed.${toPay === null ? null : ` To pay: ${toPay || 'nothing'}.`} ${anchor(visit.link(`/statements/${toClose}`), 'Check and close it')}</p>`}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,
@@ -92,6 +93,9 @@ function revenueOf(
   visit: Visit,
 ): Html {
   const title = html`<h2>Credited revenue <small>${month} by day${credited.some(({ day }) => day.startsWith(last)) ? ` (bars), ${last} (line)` : ''}; days in UTC. ${anchor(visit.link('/', { month: last }), 'A month earlier')}</small></h2>`;
+  const today = visit.now.toISOString().slice(0, 10);
+  // The same day for all currencies, also for those without an order in the month.
+  const until = Number((today.startsWith(month) ? today : lastDayOf(month)).slice(8));
   if (credited.length === 0) return html`${title}<p class="none">Nothing was credited in these months.</p>`;
   return html`${title}
 ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) => {
@@ -107,7 +111,6 @@ ${[...Map.groupBy(credited, ({ currency }) => currency)].map(([currency, list]) 
       days.reduce((total, { orders }) => total + orders, 0),
       'order',
     )}`;
-  const until = Math.max(0, ...of(month).map(({ day }) => Number(day.slice(8))));
   const past = of(last).filter(({ day }) => Number(day.slice(8)) <= until);
   return html`<p><strong>${sum(of(month))}</strong> <small>until day ${until}${of(last).length === 0 ? null : `; ${sum(past)} at that day of ${last}, ${sum(of(last))} in all`}</small></p>
 ${barChart(

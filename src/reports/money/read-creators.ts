@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import { rowsOf } from '../../db/statement.ts';
-import { feesOf } from '../../money/read-statement.ts';
+import { countOf, rowsOf } from '../../db/statement.ts';
+import { feesOf, isUnknown } from '../../money/read-statement.ts';
 import type { StatementRules } from '../../money/statement.ts';
 
 /** Net revenue of a creator in a month, without the orders for which it is unknown. */
@@ -116,6 +116,22 @@ export async function listCreatorStatements(
       and ledger.fold_handle(h.influencer_handle) = ledger.fold_handle(${creator}::text)
     where d.deal_id = any(${[...deals]}::text[])
     order by month desc, "closedAt" nulls first, "dealId", currency limit ${limit}::bigint`;
+}
+
+/**
+ * Counts the accepted orders of which it is unknown what they earn, as of the last refresh of the reports. They are in no line
+ * of an open statement.
+ *
+ * @param spellings of a creator; null: of all.
+ */
+export async function countUnknownEarnings(
+  db: Database,
+  spellings: readonly string[] | null,
+): Promise<number> {
+  return countOf(db)`
+    select coalesce(sum(orders), 0) as count from reporting.deal_earnings
+    where ${isUnknown}
+      and (${spellings === null} or influencer_handle = any(${[...(spellings ?? [])]}::text[]))`;
 }
 
 /** A code of a creator, with the time in which it is theirs. */

@@ -63,6 +63,10 @@ export function describeReturn(sum: ReturnSum) {
     amount !== null || known === null
       ? money(amount)
       : formatAtLeast(isMore(known, '0') ? formatMoney(known, currency) : '', unknownOrders);
+  const customers = (count: number): string => {
+    if (sum.unknownOrders === 0) return formatCount(count);
+    return count === 0 ? UNKNOWN : `at least ${formatCount(count)}`;
+  };
   const isProfitUnknown = profitAmount === null;
   return {
     orders: formatCount(sum.orders),
@@ -73,13 +77,8 @@ export function describeReturn(sum: ReturnSum) {
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${roiPercent} %`,
     netPerCost:
       netPerCost === null ? (costAmount === null || sum.netAmount === null ? UNKNOWN : NONE) : netPerCost,
-    newCustomers:
-      sum.unknownOrders === 0
-        ? formatCount(sum.newCustomers)
-        : sum.newCustomers === 0
-          ? UNKNOWN
-          : `at least ${formatCount(sum.newCustomers)}`,
-    returning: formatCount(sum.returningOrders),
+    newCustomers: customers(sum.newCustomers),
+    returning: customers(sum.returningOrders),
     perNewCustomer:
       costPerNewCustomer === null
         ? costAmount === null || sum.unknownOrders > 0

@@ -9,9 +9,11 @@ import { formatCount } from '../../../render/text.ts';
 import { spellingsOf } from '../../../reports/find-handles.ts';
 import { type ListedDeal, listDeals, stateOfDeal } from '../../../reports/list-deals.ts';
 import { listOrders } from '../../../reports/list-orders.ts';
+import { formatAtLeast } from '../../../reports/money/at-least.ts';
 import { listReturns } from '../../../reports/money/list-returns.ts';
 import {
   type CreatorStatement,
+  countUnknownEarnings,
   listCreatorCodes,
   listCreatorDeals,
   listCreatorMonths,
@@ -31,6 +33,7 @@ import {
   filterForm,
   foldedTable,
   instant,
+  missing,
   orderColumns,
   pagedTable,
   table,
@@ -120,8 +123,9 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
   const ids = [...new Set([...deals.map(({ dealId }) => dealId), ...credited])];
   const rules = readRules(visit);
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
-  const [codes, statements, ...orders] = await Promise.all([
+  const [codes, unknownOrders, statements, ...orders] = await Promise.all([
     listCreatorCodes(db, { creator, deals: ids, limit: SHOWN }),
+    countUnknownEarnings(db, spellings),
     listCreatorStatements(db, {
       ...{ creator, spellings, deals: ids, limit: SHOWN },
       fees: 'problem' in rules ? null : { rules, month: monthAfter(last) },
@@ -129,16 +133,22 @@ export const creatorPage = definePage('/creators/:creator', async (visit) => {
     ...ids.slice(0, DEALS_OF_ORDERS).map((deal) => listOrders(db, { deal, limit: SHOWN_ORDERS })),
   ]);
   const payments = await listPayments(db, { paymentIds: statements.flatMap(({ payments }) => payments) });
-  if (months.length + deals.length + codes.length === 0)
-    return { redirect: visit.link('/search', { q: visit.params.creator }) };
-  const newest = orders
-    .flat()
+  const isKnown = months.length + deals.length + codes.length > 0;
+  // Orders that the service refused, or that wait, may name somebody whom nothing else knows.
+  const named = isKnown
+    ? orders.flat()
+    : await listOrders(db, { creator: [...spellings, visit.params.creator ?? ''], limit: SHOWN_ORDERS });
+  if (!isKnown && named.length === 0)
+    return spellings.length === 0
+      ? { redirect: visit.link('/search', { q: visit.params.creator }) }
+      : missing(creator, 'No deal, no code and no order of this creator is known.');
+  const newest = named
     .toSorted((one, other) => other.orderedAt.getTime() - one.orderedAt.getTime())
     .slice(0, SHOWN_ORDERS);
   const unknown = explainUnknown(sums.filter(({ uncostedDeals }) => uncostedDeals.length > 0));
   return {
     title: sums[0]?.name ?? deals[0]?.influencerHandle ?? creator,
-    content: html`${figures({ sums: sums.map(describeReturn), statements, deals }, visit)}
+    content: html`${figures({ sums: sums.map(describeReturn), statements, unknownOrders, deals }, visit)}
 ${'problem' in rules ? html`<p>The open statements are shown without fixed fees.</p>${rules.problem}` : null}
 ${unknown === null ? null : html`<p class="notice">${unknown}</p>`}
 ${monthCharts(months, { creator, visit })}
@@ -180,11 +190,13 @@ ${dealTable(deals, visit)}`,
 type Known = {
   readonly sums: readonly ReturnType<typeof describeReturn>[];
   readonly statements: readonly CreatorStatement[];
+  /** Orders in no open statement, because it is unknown what they earn. */
+  readonly unknownOrders: number;
   readonly deals: readonly ListedDeal[];
 };
 
 /** What a creator asks for: revenue, earned, open and paid. */
-function figures({ sums, statements, deals }: Known, visit: Visit): Html {
+function figures({ sums, statements, unknownOrders, deals }: Known, visit: Visit): Html {
   const open = statements.filter(({ closedAt }) => closedAt === null);
   const closed = statements.filter(({ closedAt }) => closedAt !== null);
   const last = monthBefore(visit.now, visit.config.statements.timeZone);
@@ -203,7 +215,7 @@ function figures({ sums, statements, deals }: Known, visit: Visit): Html {
   return html`<div class="figures">
 ${figure('Net revenue', said('net'), { note: `after refunds, of ${orders} ${orders === '1' ? 'order' : 'orders'}` })}
 ${figure('Earned', said('cost'), { note: 'commission and fees' })}
-${figure('In open statements', total(open), { note: readiness(open, ready) })}
+${figure('In open statements', unknownOrders === 0 ? total(open) : formatAtLeast(formatAmounts(open), unknownOrders), { note: readiness(open, ready) })}
 ${figure('In closed statements', total(closed), { note: closed[0] === undefined ? undefined : `last ${closed[0].month}` })}
 ${paid.length === 0 ? null : figure('Paid out', stated(paid.length, formatMoney(sumMoney(paid), null)), { note: "the service's count, in the currency of the account" })}
 ${deals.length === 0 ? null : figure('Clicks', stated(clicks.length, formatCount(clicks.reduce((sum, one) => sum + one, 0))), { note: "the service's count" })}
@@ -275,11 +287,13 @@ function statementTable(
       column('Payment', ({ closedAt, payments: ids }) =>
         closedAt === null ? null : describePaid(payments.filter(({ paymentId }) => ids.includes(paymentId))),
       ),
-      column('Document', ({ month, dealId, isFirst }) =>
-        dealId === '' || !isFirst
-          ? null
-          : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
-      ),
+      visit.may('GET /statements/:month/document')
+        ? column('Document', ({ month, dealId, isFirst }) =>
+            dealId === '' || !isFirst
+              ? null
+              : anchor(visit.link(`/statements/${month}`, { deal: dealId, download: 'pdf' }), 'PDF'),
+          )
+        : null,
     ],
   );
 }

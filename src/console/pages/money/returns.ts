@@ -41,7 +41,7 @@ import {
   table,
 } from '../../markup/parts.ts';
 import { keyOf, monthOf, optionOf, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
-import { readMonthToClose } from './statements.ts';
+import { findMonthToClose } from './statements.ts';
 
 const PATH = '/money';
 /** Creators first: a person asks for somebody before they ask for a deal. */
@@ -54,8 +54,7 @@ export const returnsPage = definePage(PATH, async (visit) => {
   const by = optionOf(visit, 'by', GROUPS) ?? 'creator';
   const { filter, months } = await readReturnFilter(visit, { count: 1, isOver: true });
   const last = filter.to ?? filter.from;
-  const [{ month: toClose } = { month: monthBefore(visit.now, visit.config.statements.timeZone) }] =
-    await readMonthToClose(visit);
+  const toClose = (await findMonthToClose(visit)) ?? monthBefore(visit.now, visit.config.statements.timeZone);
   const year = { from: last === null ? null : (monthsUntil(last, MONTHS)[0] ?? null), to: last };
   const { reportingCurrency } = visit.config.statements;
   const inCurrency = optionOf(visit, 'in', reportingCurrency === null ? [] : [reportingCurrency]);
@@ -101,19 +100,30 @@ function totals(
 ): Html {
   const months = monthsUntil(last, MONTHS);
   const kept = queryWithout(visit, 'from', 'to', 'after', 'zone', 'done');
-  return html`${[...Map.groupBy(trend, ({ currency }) => currency)]
-    .slice(0, SHOWN_CURRENCIES)
-    .map(([currency, sums]) => {
-      const [before, now] = months.slice(-2).map((month) => sums.find(({ key }) => key === month));
-      const said = now === undefined ? null : describeReturn(now);
-      const beside = (of: (sum: ReturnSum) => string | number | null) =>
-        now === undefined || before === undefined ? undefined : changeOf(of(now), of(before), before.key);
-      return html`<div class="figures">
+  // The list of orders can only be narrowed by the deal in the same way, so other sums link to none.
+  const hasOrders = ['handle', 'brand', 'currency', 'in'].every((field) => textOf(visit, field) === null);
+  const currencies = [...Map.groupBy(trend, ({ currency }) => currency)].toSorted(
+    ([, one], [, other]) => countOrders(other) - countOrders(one),
+  );
+  const rest = currencies.slice(SHOWN_CURRENCIES).map(([currency]) => currency);
+  return html`${currencies.slice(0, SHOWN_CURRENCIES).map(([currency, sums]) => {
+    const [before, now] = months.slice(-2).map((month) => sums.find(({ key }) => key === month));
+    const said = now === undefined ? null : describeReturn(now);
+    const beside = (of: (sum: ReturnSum) => string | number | null) =>
+      now === undefined || before === undefined ? undefined : changeOf(of(now), of(before), before.key);
+    return html`<div class="figures">
 ${figure(`Net revenue, ${currency}`, said?.net ?? 'none', {
   note: beside(({ netAmount }) => netAmount),
-  href: visit.link('/orders', { outcome: 'credited', from: `${last}-01`, to: lastDayOf(last) }),
+  ...(hasOrders
+    ? {
+        href: visit.link('/orders', {
+          ...{ outcome: 'credited', deal: textOf(visit, 'deal') },
+          ...{ from: `${last}-01`, to: lastDayOf(last) },
+        }),
+      }
+    : {}),
 })}
-${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount), href: visit.link(`/statements/${last}`) })}
+${figure('Cost', said?.cost ?? 'none', { note: beside(({ costAmount }) => costAmount) })}
 ${figure('Orders', said?.orders ?? '0', { note: beside(({ orders }) => orders) })}
 ${figure('New customers', said?.newCustomers ?? '0', { note: beside(({ newCustomers, unknownOrders }) => (unknownOrders === 0 ? newCustomers : null)) })}
 </div>
@@ -121,7 +131,12 @@ ${revenueChart(sums, {
   ...{ months: [...sums.map(({ key }) => key), last], currency },
   hrefOf: (month) => visit.link(PATH, { ...kept, from: month, to: month }),
 })}`;
-    })}`;
+  })}
+${rest.length === 0 ? null : html`<p>Also in ${rest.join(', ')}: ${anchor(visit.link(PATH, { ...kept, by: 'month' }), 'see by month')}.</p>`}`;
+}
+
+function countOrders(sums: readonly ReturnSum[]): number {
+  return sums.reduce((total, { orders }) => total + orders, 0);
 }
 
 /** Draws the net revenue of months in one currency. Null if there are fewer than two. */

@@ -1,5 +1,5 @@
 import { KnownError } from '../../../core/known-error.ts';
-import { formatMoney } from '../../../core/money.ts';
+import { formatMoney, formatNumber } from '../../../core/money.ts';
 import type { Html } from '../../../core/text/html.ts';
 import { isLanguage, LANGUAGES, type Language } from '../../../core/text/language.ts';
 import { isMonth, monthBefore } from '../../../core/time/month.ts';
@@ -16,7 +16,6 @@ import {
   listDealLines,
   listOpenMonths,
   listStatements,
-  type OpenMonth,
   type StatementSums,
   sumStatement,
 } from '../../../money/sum-statement.ts';
@@ -26,6 +25,7 @@ import { html, htmlWithAddresses } from '../../../render/html/html.ts';
 import { letterheadMarkup, renderBlocksPage } from '../../../render/html/report-page.ts';
 import { formatCount, plural } from '../../../render/text.ts';
 import { openCreatorStatement, type StatementDocument } from '../../../reports/money/creator-statement.ts';
+import { countUnknownEarnings } from '../../../reports/money/read-creators.ts';
 import {
   describeLeftOut,
   describeStatement,
@@ -57,14 +57,24 @@ import {
 import { keyOf, PAGE_ROWS, textOf } from '../../read-query.ts';
 
 const PATH = '/statements';
-/** Open months, of which the first that is over is offered to be closed. */
-const OPEN_MONTHS = 200;
 
-/** The first month that is over and has something to pay, with its commission in each currency. Empty if there is none. */
-export async function readMonthToClose({ db, config, now }: Visit): Promise<readonly OpenMonth[]> {
+/** The first month that is over and has something to pay, as of the last refresh of the reports. Null if there is none. */
+export async function findMonthToClose({ db, config, now }: Visit): Promise<string | null> {
   const over = monthBefore(now, config.statements.timeZone);
-  const open = (await listOpenMonths(db, { limit: OPEN_MONTHS })).filter(({ month }) => month <= over);
-  return open.filter(({ month }) => month === open.at(-1)?.month);
+  const open = await listOpenMonths(db, { limit: Number.MAX_SAFE_INTEGER });
+  return open.findLast(({ month }) => month <= over)?.month ?? null;
+}
+
+/** What the open statement of a month pays now, in the words of its page. Null: the terms cannot be read. */
+export async function describeOpenMonth(visit: Visit, month: string): Promise<string | null> {
+  const rules = readRules(visit);
+  if ('problem' in rules) return null;
+  return sayToPay(await sumStatement(visit.db, { month, rules, limit: 1 }));
+}
+
+/** What a statement pays: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
+function sayToPay({ currencies, uncountedSums, unknownFees }: StatementSums): string {
+  return describeToPay(currencies, { uncounted: uncountedSums, unknownFees });
 }
 
 /** Page that lists the open months with something to pay and the closed statements, and opens the statement of any month. */
@@ -77,6 +87,7 @@ export const statementsPage = definePage(PATH, async (visit) => {
     after: after !== null && isMonth(after) ? after : null,
   });
   const open = after === null ? await listOpenMonths(visit.db, { limit: PAGE_ROWS }) : [];
+  const unknown = after === null ? await countUnknownEarnings(visit.db, null) : 0;
   const unclear = await listStatementMails(visit.db, { state: 'unclear', limit: PAGE_ROWS });
   const { timeZone } = visit.config.statements;
   const last = monthBefore(visit.now, timeZone);
@@ -90,7 +101,7 @@ export const statementsPage = definePage(PATH, async (visit) => {
 </form>
 ${unclear.length === 0 ? null : html`<p class="notice red" role="alert">Unclear whether these mails arrived: ${unclear.map(({ month: label, dealId }, index) => html`${index === 0 ? '' : ', '}${anchor(visit.link(`${PATH}/${label}/document`, { deal: dealId }), `${label} for deal ${dealId}`)}`)}.</p>`}
 <h2>Open</h2>
-<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.</p>
+<p>As of the last refresh of the reports. The statement of a month adds fixed fees, and what earlier months that are still open contain.${unknown === 0 ? null : html` The amounts are at least that: it is unknown what ${plural(unknown, 'order')} earn${unknown === 1 ? 's' : null}.`}</p>
 ${table({ rows: open, about: 'Open months', none: 'No open month has an order that counts.' }, [
   column('Month', ({ month: label }) => month(label)),
   column('State', ({ month: label }) =>
@@ -213,8 +224,11 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
     title: `Statement of ${month}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
-  ['To pay', describeToPay(currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees })],
-  ['Payments', paid === null ? null : anchor(visit.link('/money/payments'), paid)],
+  ['To pay', sayToPay(sums)],
+  [
+    'Payments',
+    paid === null || !visit.may('GET /money/payments') ? paid : anchor(visit.link('/money/payments'), paid),
+  ],
   ['In one currency', total],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
   ['SHA-256', closed?.hash ?? null],
@@ -245,7 +259,9 @@ function currencyTable(
   const rows = deals.filter((deal) => deal.currency === currency);
   const last = rows[PAGE_ROWS - 1];
   const money = (title: string, of: 'netAmount' | 'commission' | 'corrections' | 'fees') =>
-    number(title, ({ [of]: sum }: DealSum) => (sum === null ? null : formatMoney(sum, null)));
+    number(title, ({ [of]: sum }: DealSum) =>
+      sum === null ? null : formatNumber({ amount: sum, currency }),
+    );
   const path = `/statements/${month}`;
   return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
 ${table({ rows: rows.slice(0, PAGE_ROWS), about: `What deals are owed in ${currency}`, none: 'No deal.' }, [
@@ -283,7 +299,7 @@ function closeForm(visit: Visit, sums: StatementSums): Html {
   if (month > monthBefore(visit.now, timeZone))
     return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it then.</p>`;
   return html`<h2>Close it</h2>
-<p>Close the statement when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. Later changes are corrections in the next statement.</p>
+<p>Close the statement when you pay it out: ${sayToPay(sums) || 'nothing to pay'}. A closed statement never changes. Later changes are corrections in the next statement.</p>
 ${actionForm(visit, '/statements/close', {
   hidden: { month, shown: describeSums(sums.currencies) },
   button: `Close ${month}`,
@@ -324,11 +340,7 @@ async function showDealLines(
     title: `Statement of ${month}: deal ${dealId}`,
     content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${anchor(visit.link(path), `The whole statement of ${month}`)}</p>
 ${factList([
-  [
-    'To pay',
-    describeToPay(sums.currencies, { uncounted: sums.uncountedSums, unknownFees: sums.unknownFees }) ||
-      'nothing',
-  ],
+  ['To pay', sayToPay(sums) || 'nothing'],
   [
     'Carried forward',
     sums.carried
@@ -366,14 +378,14 @@ ${
           number('Net revenue', ({ netAmount, excludedAmount, currency }) =>
             netAmount === null
               ? null
-              : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatMoney(excludedAmount, null)} excluded</small>`}`,
+              : html`${formatMoney(netAmount, currency)}${excludedAmount === null ? null : html` <small>less ${formatNumber({ amount: excludedAmount, currency })} excluded</small>`}`,
           ),
           number('Rate', ({ ratePercent, rateFrom }) =>
             ratePercent === null ? null : html`${ratePercent} % <small>${rateFrom}</small>`,
           ),
           column('Terms', ({ termsText }) => termsText),
-          number('Earned', ({ earnedAmount }) => formatMoney(earnedAmount, null)),
-          number('Before', ({ closedBefore }) => formatMoney(closedBefore, null)),
+          number('Earned', ({ earnedAmount: amount, currency }) => formatNumber({ amount, currency })),
+          number('Before', ({ closedBefore: amount, currency }) => formatNumber({ amount, currency })),
           number('Adds', ({ amount, currency }) => formatMoney(amount, currency)),
         ],
       )
