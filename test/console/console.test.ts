@@ -289,7 +289,7 @@ describe('numbers and times', () => {
     expect((await get('/search?q=a3')).url).toMatch(/\/orders\/shop\/A3$/);
     expect(textOf((await get('/creators')).text)).toMatch(/ 1 12\.50 EUR unknown/);
     const mia = textOf((await get('/creators/Mia.Test')).text);
-    expect(mia).toMatch(/Net revenue nothing .* In open statements nothing .* MIA10 always .* Deals/);
+    expect(mia).toMatch(/Net revenue nothing .* In open statements unknown .* MIA10 always .* Deals/);
     // What the service does not state is not 0.
     await sql`
       insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
