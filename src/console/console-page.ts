@@ -53,6 +53,11 @@ export type ShownPage = {
   readonly status?: 403 | 404;
 };
 
+/** True if a statement exceeded the time limit of pages. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57014';
+}
+
 /** A page of the console. To add one, create a file in `pages/` and add it to its index, which gives it its place. */
 export type ConsolePage = {
   /** Path in Fastify's syntax: `/runs/:run`. */

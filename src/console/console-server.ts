@@ -15,7 +15,14 @@ import { readChangeVersion } from '../reports/status/read-overview.ts';
 import type { Authenticate } from './access/authenticate.ts';
 import { permits, whyForbidden } from './access/permissions.ts';
 import type { ProviderSignIn } from './access/provider.ts';
-import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
+import {
+  type Actor,
+  type Download,
+  isCutOff,
+  type LinkValue,
+  type ShownPage,
+  type Visit,
+} from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
 import { type PlacedPage, pages } from './pages/index.ts';
@@ -309,11 +316,6 @@ async function withKnownIds(visit: Visit): Promise<Visit> {
   if (deal) query.set('deal', await spellDeal(db, deal));
   if (params.deal !== undefined) params.deal = await spellDeal(db, params.deal);
   return { ...visit, query, params };
-}
-
-/** @returns true if the statement exceeded its time limit. */
-function isCutOff(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '57014';
 }
 
 /**

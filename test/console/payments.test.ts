@@ -104,6 +104,15 @@ it('the console proposes what the page showed, exports it, gives the file again,
   const home = await get('/');
   expect(textOf(home.text)).toMatch(/Bookings held 4\.00 EUR The bank booked 1 amount of which/);
   expect(home.text).toContain('href="/money/payments">Decide about them</a>');
+  const viewers = await startTestConsole(shop, {
+    tokens: [{ name: 'ben', role: 'viewer', token: 't'.repeat(32) }],
+  });
+  const asViewer = { authorization: `Bearer ${'t'.repeat(32)}` };
+  for (const path of ['/', '/statements/2026-04', '/creators/mia.test']) {
+    const { status, text } = await viewers.get(path, asViewer);
+    expect(status).toBe(200);
+    expect(text).not.toMatch(/href="[^"]*(money\/payments|;download=pdf)/);
+  }
   expect((await shop.cli('status')).stdout).toMatch(
     /Bookings that are held[\s\S]*4\.00 EUR paid on 2026-07-01/,
   );

@@ -173,6 +173,7 @@ describe('a statement', () => {
       /In open statements 25\.00 EUR can be closed and paid.* In closed statements 10\.00 EUR .* 2026-05 DEALBEN can be closed 0 25\.00 EUR PDF 2026-04 DEALBEN closed [^E]* 1 10\.00 EUR in no payment PDF/,
     );
     byForm.write('terms.csv', 'deal_id\n1,2\n');
+    expect(textOf((await get('/')).text)).toContain('2026-05 is over and can be closed. Check and close it');
     expect(await of('ben.test')).toMatch(/In open statements nothing .* shown without fixed fees\./);
     // A deal that has another creator by now: the statement stays that of the creator who had it.
     expect(await of('mia.test')).toMatch(/In closed statements \d/);

@@ -55,8 +55,10 @@ function taskMarkup(
   isFirst: boolean,
 ): Html {
   const age = formatDuration((visit.now.getTime() - since.getTime()) / 1000);
+  // The only page of a problem that not everybody may see.
+  const isOffered = page !== '/money/payments' || visit.may('GET /money/payments');
   const act =
-    page === '/'
+    page === '/' || !isOffered
       ? html`<code>${command}</code>`
       : html`<a class="button${isFirst ? ' primary' : ''}" href="${visit.config.console.basePath}${page}">${ACTS[kind] ?? 'See it'}</a>`;
   return html`<div><strong>${titleOf(kind)}</strong> <span class="money">${withoutAmount === 0 ? amountList(amounts) : formatAtLeast(formatAmounts(amounts), withoutAmount, 0, 'amount')}</span>

@@ -36,7 +36,7 @@ export const homePage = definePage('/', async (visit) => {
   return {
     title: waiting.length === 0 ? 'Nothing needs a person' : `${plural(waiting.length, 'thing')} to look at`,
     content: html`${taskList(waiting, visit)}
-${toClose === null ? null : html`<p>${toClose} is over and can be closed.${toPay === null ? null : ` To pay: ${toPay || 'nothing'}.`} ${anchor(visit.link(`/statements/${toClose}`), 'Check and close it')}</p>`}
+${toClose === null ? null : html`<p>${toClose} is over and can be closed.${toPay === null ? null : ` To pay: ${toPay}.`} ${anchor(visit.link(`/statements/${toClose}`), 'Check and close it')}</p>`}
 <h2>Jobs</h2>
 ${jobList(health, backlog, visit)}
 ${revenueOf(credited, { month, before }, visit)}`,

@@ -37,7 +37,7 @@ import {
 import { listStatementMails, type StatementMail } from '../../../reports/money/statement-mails.ts';
 import { sumUnclaimed } from '../../../reports/payments/accruals.ts';
 import { describePaid } from '../../../reports/payments/payments.ts';
-import { definePage, type Shown, type Visit } from '../../console-page.ts';
+import { definePage, isCutOff, type Shown, type Visit } from '../../console-page.ts';
 import { actionForm, notOffered } from '../../markup/action-form.ts';
 import {
   amountList,
@@ -65,11 +65,16 @@ export async function findMonthToClose({ db, config, now }: Visit): Promise<stri
   return open.findLast(({ month }) => month <= over)?.month ?? null;
 }
 
-/** What the open statement of a month pays now, in the words of its page. Null: the terms cannot be read. */
+/** What the open statement of a month pays now, in the words of its page. Null: only that page can say why it cannot be added up. */
 export async function describeOpenMonth(visit: Visit, month: string): Promise<string | null> {
   const rules = readRules(visit);
   if ('problem' in rules) return null;
-  return sayToPay(await sumStatement(visit.db, { month, rules, limit: 1 }));
+  try {
+    return sayToPay(await sumStatement(visit.db, { month, rules, limit: 1 })) || 'nothing';
+  } catch (error) {
+    if (isCutOff(error)) return null;
+    throw error;
+  }
 }
 
 /** What a statement pays: `at least` as much, if it is unknown what some orders earn, or whether a fee is owed. */
