@@ -1,3 +1,4 @@
+import { KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import type { UnitPayload } from '../../src/core/work.ts';
 import { countWaiting, waitingRanges } from '../../src/intake/customers/waiting-batches.ts';
@@ -9,7 +10,6 @@ import {
   requireSame,
   shareSize,
   spreadShares,
-  throwIfFailed,
   throwIfOnlyHere,
   toUnitAccount,
 } from '../../src/runs/workers/share.ts';
@@ -32,7 +32,7 @@ export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Prom
   // A run with `--limit` counts the customers that it sends, one batch after the other.
   if (options.limit !== null) return null;
   const { brandId, sourceType } = job;
-  const { ends, stop, givenUp } = await spreadShares(run, {
+  const { stop, problem, givenUp } = await spreadShares(run, {
     kind: 'submit-batches',
     consequence: 'Some customers were not submitted.',
     async cut(places) {
@@ -45,7 +45,7 @@ export async function spreadBatches(run: CustomersRun, ledger: OpenLedger): Prom
     },
     isLast: (end) => end.kind === 'done' && end.result.isRefused === true,
   });
-  throwIfFailed(ends);
+  if (problem !== null) throw new KnownError(problem);
   return stop ?? (draining.aborted ? { kind: 'drained' } : givenUp);
 }
 

@@ -1,3 +1,4 @@
+import { KnownError } from '../../src/core/known-error.ts';
 import type { RunStop } from '../../src/core/run.ts';
 import type { UnitPayload } from '../../src/core/work.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
@@ -9,7 +10,6 @@ import {
   openUnitLedger,
   shareSize,
   spreadShares,
-  throwIfFailed,
   throwIfOnlyHere,
   toUnitAccount,
 } from '../../src/runs/workers/share.ts';
@@ -35,9 +35,10 @@ export async function spreadDeals(
 ): Promise<void> {
   const { db, progress, config, job } = run;
   let shares: readonly Share[] = [];
-  const { ends, stop, givenUp } = await spreadShares(run, {
+  const { ends, problem, givenUp } = await spreadShares(run, {
     kind: 'fetch-deals',
     consequence: 'Some deals were not read, so nothing was published.',
+    onStop: questions.stop,
     async cut(places) {
       const left = questions.budget.left();
       const deals = Math.min(await countAllDue(db, due), left);
@@ -50,9 +51,8 @@ export async function spreadDeals(
       return shares.map((share) => ({ ...forAll, ...toPayload(share, due) }));
     },
   });
-  const why = stop ?? givenUp;
-  if (why !== null && questions.stopped() === null) questions.stop(why);
-  throwIfFailed(ends);
+  if (givenUp !== null) questions.stop(givenUp);
+  if (problem !== null) throw new KnownError(problem);
   for (const [index, end] of (ends ?? []).entries()) {
     const share = shares[index];
     if (end.kind === 'done') questions.budget.spend(Number(end.result.requests));

@@ -119,6 +119,20 @@ describe('deals that are read in shares', () => {
     expect(await rowsOf(story.db, 'select from mirror.deal_versions')).toEqual([]);
   });
 
+  it('end the run with what the service said, also if the run is told to stop while other shares are read', async () => {
+    const story = await openShares();
+    story.service.override = ({ path }) =>
+      path.endsWith('get_deal_details') ? { status: 401, body: {} } : null;
+    const told = new AbortController();
+    const spread = spreadOver(story, (unit) => unit.perform());
+    const { exitCode } = await story.run(
+      {},
+      (of) => (options) => spread(of)(options).finally(() => told.abort()),
+      told.signal,
+    );
+    expect(exitCode).toBe(4);
+  });
+
   it('are not read by a worker that has the key of another account', async () => {
     const story = await openShares();
     const run = story.run(

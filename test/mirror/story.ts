@@ -22,7 +22,11 @@ export type MirrorRun = Omit<RunResult, 'report' | 'finished'> & {
 export type Story = Stage & {
   readonly service: StubService;
   /** Runs, or plans, the job once in this process. */
-  run(settings?: Partial<MirrorAccountSettings>, openSpread?: OpenSpread): Promise<MirrorRun>;
+  run(
+    settings?: Partial<MirrorAccountSettings>,
+    openSpread?: OpenSpread,
+    draining?: AbortSignal,
+  ): Promise<MirrorRun>;
   plan(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
 };
 
@@ -47,8 +51,8 @@ export async function openStory(): Promise<Story> {
   const story = { ...stage, service };
   return {
     ...story,
-    run: (settings, openSpread) =>
-      perform(story, { ...SETTINGS, ...settings }, { isPlan: false, openSpread }),
+    run: (settings, openSpread, draining) =>
+      perform(story, { ...SETTINGS, ...settings }, { isPlan: false, openSpread, draining }),
     plan: (settings) => perform(story, { ...SETTINGS, ...settings }, { isPlan: true }),
   };
 }
@@ -56,7 +60,15 @@ export async function openStory(): Promise<Story> {
 async function perform(
   { db, folder, service }: Stage & { readonly service: StubService },
   job: MirrorAccountSettings,
-  { isPlan, openSpread }: { readonly isPlan: boolean; readonly openSpread?: OpenSpread },
+  {
+    isPlan,
+    openSpread,
+    draining = new AbortController().signal,
+  }: {
+    readonly isPlan: boolean;
+    readonly openSpread?: OpenSpread;
+    readonly draining?: AbortSignal | undefined;
+  },
 ): Promise<MirrorRun> {
   const client = createClient({
     url: service.url,
@@ -76,7 +88,7 @@ async function perform(
       sourceClients,
       options: { limit: null, file: null, allowEmpty: false },
       progress: { begin() {}, advance() {}, note() {}, end() {} },
-      draining: new AbortController().signal,
+      draining,
       openSpread,
     });
     return result as unknown as MirrorRun;

@@ -50,7 +50,7 @@ export async function spreadPosting(
   // A backfill without a limit of its own has 0.
   const requestsPerSecond = backfill?.requestsPerSecond || config.api.requestsPerSecond;
   let shares: readonly Share[] = [];
-  const { ends, stop, givenUp, areManyGivenUp } = await spreadShares(run, {
+  const { ends, stop, problem, givenUp, areManyGivenUp } = await spreadShares(run, {
     kind: backfill === null ? 'post-share' : 'post-backfill',
     consequence: 'A share of the ready orders was not posted.',
     async cut(places) {
@@ -67,9 +67,8 @@ export async function spreadPosting(
   if (ends === null) return null;
   await reapGone(run, backlog);
   // The reason why one worker cannot post applies to the others too. A share that was given up affects no other.
-  const failed = ends.find(({ kind }) => kind === 'failed');
   const why: RunStop | null =
-    stop ?? (failed?.kind === 'failed' ? { kind: 'unavailable', message: failed.problem.message } : null);
+    stop ?? (problem === null ? null : { kind: 'unavailable', message: problem.message });
   if (draining.aborted) return { stop: why ?? { kind: 'drained' }, givenUp: null, left: [] };
   const isOver = why !== null || areManyGivenUp;
   const left = isOver ? [] : shares.filter((_, index) => ends[index]?.kind === 'left');

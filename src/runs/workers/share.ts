@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { ApiSettings } from '../../config/schema.ts';
-import { configurationError, KnownError } from '../../core/known-error.ts';
+import { configurationError, type KnownErrorDetails } from '../../core/known-error.ts';
 import type { RunStop } from '../../core/run.ts';
 import type { SpreadOptions, Unit, UnitEnd, UnitPayload } from '../../core/work.ts';
 import { type OpenLedger, openLedger } from '../../ledger/open-ledger.ts';
@@ -76,7 +76,9 @@ export async function spreadUnits(
 ): Promise<readonly UnitEnd[] | null> {
   if (spread === undefined) return null;
   return spread({
-    ...{ ...options, signal, isLeaseHeld },
+    ...options,
+    signal,
+    isLeaseHeld,
     onProgress: (count) => progress.advance(count),
     onEnd(end) {
       if (end.kind === 'done') for (const note of end.result.notes) progress.note(note);
@@ -89,8 +91,10 @@ export async function spreadUnits(
 export type SpreadShares = {
   /** How each of them ended, in their order. Null if nothing was handed out. */
   readonly ends: readonly UnitEnd[] | null;
-  /** Why a share was cut short. Null if none was. */
+  /** Why the first share was cut short. Null if none was before one failed. */
   readonly stop: RunStop | null;
+  /** The error of the share that failed first, also if one was cut short before. Null if none failed. */
+  readonly problem: KnownErrorDetails | null;
   /** Why the run must end with a failure once the other shares are done. Null if no share was given up. */
   readonly givenUp: RunStop | null;
   /** True if so many were given up that no further share was to begin. */
@@ -103,38 +107,41 @@ export type SpreadShares = {
  *
  * @param options.consequence a sentence about what was not done if a share was given up.
  * @param options.isLast further ends after which no share begins.
+ * @param options.onStop called with `stop` as soon as it is known, while other shares may still be in progress.
  */
 export async function spreadShares(
   run: Run,
   {
     consequence,
     isLast = () => false,
+    onStop,
     ...options
   }: Pick<SpreadOptions, 'kind' | 'cut'> & {
     readonly consequence: string;
     readonly isLast?: SpreadOptions['onEnd'];
+    readonly onStop?: (stop: RunStop) => void;
   },
 ): Promise<SpreadShares> {
   let stop: RunStop | null = null;
+  let problem: KnownErrorDetails | null = null;
   const messages: string[] = [];
   const areMany = (): boolean => messages.length >= GIVEN_UP_AT_MOST;
   const ends = await spreadUnits(run, {
     ...options,
     onEnd(end) {
-      if (end.kind === 'done') stop ??= (end.result.stop as RunStop | null | undefined) ?? null;
+      if (end.kind === 'done' && stop === null && problem === null) {
+        stop = (end.result.stop as RunStop | null | undefined) ?? null;
+        if (stop !== null) onStop?.(stop);
+      }
+      if (end.kind === 'failed') problem ??= end.problem;
       if (end.kind === 'given_up') messages.push(end.message);
-      return areMany() || stop !== null || end.kind === 'failed' || isLast(end);
+      return areMany() || stop !== null || problem !== null || isLast(end);
     },
   });
   const last = messages.at(-1);
   const givenUp: RunStop | null =
     last === undefined ? null : { kind: 'units_given_up', message: `${consequence} ${last}` };
-  return { ends, stop, givenUp, areManyGivenUp: areMany() };
-}
-
-/** @throws KnownError the error of the first share that failed. */
-export function throwIfFailed(ends: readonly UnitEnd[] | null): void {
-  for (const end of ends ?? []) if (end.kind === 'failed') throw new KnownError(end.problem);
+  return { ends, stop, problem, givenUp, areManyGivenUp: areMany() };
 }
 
 /** Stops that affect only this worker. Another worker may still be able to do the share. */
