@@ -111,15 +111,34 @@ export function formatAmounts(amounts: readonly Money[]): string {
     .join(', ');
 }
 
-/** Adds up amounts of one currency exactly. Each has at most four decimals. */
+/** Adds up amounts of one currency exactly. The sum has four decimals, or more if an amount needs them. */
 export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
-  const total = amounts.reduce((sum, amount) => sum + toUnits(amount), 0n);
-  return fromScaled(total, SCALE_DIGITS);
+  const decimals = decimalsOf(amounts);
+  const total = amounts.reduce((sum, amount) => sum + toScaled(amount, decimals), 0n);
+  return fromScaled(total, decimals);
 }
 
-/** Returns the exact difference of two amounts of one currency, with at most four decimals each. */
+/** Returns the exact difference of two amounts of one currency, with as many decimals as `sumMoney` gives a sum. */
 export function subtractMoney(amount: DecimalText, less: DecimalText): DecimalText {
-  return fromScaled(toUnits(amount) - toUnits(less), SCALE_DIGITS);
+  return fromScaled(compareMoney(amount, less), decimalsOf([amount, less]));
+}
+
+/** The exact difference of two amounts, scaled by their `decimalsOf`. */
+function compareMoney(amount: DecimalText, other: DecimalText): bigint {
+  const decimals = decimalsOf([amount, other]);
+  return toScaled(amount, decimals) - toScaled(other, decimals);
+}
+
+/**
+ * Returns the number of decimals with which all amounts are exact, at least four: sums of the service, and what Postgres
+ * computes, may have more.
+ */
+function decimalsOf(amounts: readonly DecimalText[]): number {
+  return amounts.reduce((most, amount) => {
+    const mark = amount.indexOf('.');
+    if (mark === -1 || amount.length - mark - 1 <= most) return most;
+    return Math.max(most, amount.replace(/0+$/, '').length - mark - 1);
+  }, SCALE_DIGITS);
 }
 
 /**
@@ -128,7 +147,8 @@ export function subtractMoney(amount: DecimalText, less: DecimalText): DecimalTe
  */
 export function roundMoney(amount: DecimalText, currency: string | null): DecimalText {
   const digits = Math.min(SCALE_DIGITS, minorDigits(currency));
-  const rounded = roundScaled(toUnits(amount), { from: SCALE_DIGITS, to: digits });
+  // No currency has four decimals, so what `toScaled` drops is below the half that decides.
+  const rounded = roundScaled(toScaled(amount, SCALE_DIGITS), { from: SCALE_DIGITS, to: digits });
   return fromScaled(rounded * 10n ** BigInt(SCALE_DIGITS - digits), SCALE_DIGITS);
 }
 
@@ -154,16 +174,21 @@ export function fromScaled(scaled: bigint, decimals: number): DecimalText {
 
 /** True if an amount is larger than a limit. */
 export function isMore(amount: DecimalText, limit: DecimalText): boolean {
-  return amount !== limit && toUnits(amount) > toUnits(limit);
+  return amount !== limit && compareMoney(amount, limit) > 0n;
 }
 
 /** True if two amounts are equal, however they are written: 10 and 10.0000. */
 export function isSameAmount(amount: DecimalText, other: DecimalText): boolean {
-  return amount === other || toUnits(amount) === toUnits(other);
+  return amount === other || compareMoney(amount, other) === 0n;
 }
 
-/** Converts an amount to ten-thousandths, exactly. */
+/**
+ * Converts an amount to ten-thousandths, exactly.
+ *
+ * @throws Error if it has more than four decimals: a bug, because whoever calls this has read the amount from text.
+ */
 export function toUnits(amount: DecimalText): bigint {
+  if (decimalsOf([amount]) > SCALE_DIGITS) throw new Error('an amount has more than four decimals');
   return toScaled(amount, SCALE_DIGITS);
 }
 
@@ -175,9 +200,12 @@ export function fromUnits(units: bigint): DecimalText {
 /**
  * Converts a decimal to an integer with a fixed number of decimals: `1.5` with four decimals is 15000.
  * Further decimals are dropped.
+ *
+ * @throws Error if the text is anything but an optional minus, digits and a fraction, such as `5-` or `1e-7`: a bug.
  */
 export function toScaled(amount: DecimalText, decimals: number): bigint {
-  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  if (whole === '') throw new Error('an amount is no decimal number');
   const scaled = BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
-  return amount.startsWith('-') ? -scaled : scaled;
+  return sign === '' ? scaled : -scaled;
 }

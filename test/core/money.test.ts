@@ -7,6 +7,7 @@ import {
   fromScaled,
   hasFittingDecimals,
   isMore,
+  isSameAmount,
   maxDecimals,
   minorDigits,
   roundMoney,
@@ -14,6 +15,7 @@ import {
   subtractMoney,
   sumMoney,
   toScaled,
+  toUnits,
 } from '../../src/core/money.ts';
 
 describe('amounts of money', () => {
@@ -55,12 +57,15 @@ describe('amounts of money', () => {
     expect(sumMoney(['99999999999999.9999', '-0.0001'])).toBe('99999999999999.9998');
     expect(sumMoney(['1', '-1.5'])).toBe('-0.5000');
     expect(sumMoney([])).toBe('0.0000');
+    expect(sumMoney(['1.1234567', '0.00000010', '1'])).toBe('2.1234568');
+    expect(sumMoney(['1.00000000', '2'])).toBe('3.0000');
   });
 
   test('have an exact difference, which may be negative', () => {
     expect(subtractMoney('1', '1.5')).toBe('-0.5000');
     expect(subtractMoney('0.3', '0.1')).toBe('0.2000');
     expect(subtractMoney('-1', '-0.9999')).toBe('-0.0001');
+    expect(subtractMoney('1', '0.99999')).toBe('0.00001');
   });
 
   test.each([
@@ -71,7 +76,29 @@ describe('amounts of money', () => {
     ['1', '2', false],
     ['-2', '-1', false],
     ['-0.0001', '0', false],
+    ['0.00005', '0', true],
+    ['1.00005', '1.00004', true],
+    ['1.00004', '1.00005', false],
   ])('%s is more than %s: %s', (amount, limit, isLarger) => expect(isMore(amount, limit)).toBe(isLarger));
+
+  test('are equal however they are written, and only if no digit differs', () => {
+    expect(isSameAmount('10', '10.00000')).toBe(true);
+    expect(isSameAmount('-0', '0.0')).toBe(true);
+    expect(isSameAmount('10', '10.00001')).toBe(false);
+  });
+
+  test.each([
+    ['-1.23450', -12_345n],
+    ['7', 70_000n],
+    ['1.123400000', 11_234n],
+  ])('(%s) are read exactly', (amount, units) => expect(toUnits(amount)).toBe(units));
+
+  test.each(['', '5-', '--5', '-', '+5', '.5', '5.', '1.12345e-7', '1.12345', '1,5', 'NaN', ' 5', '1.2.3'])(
+    'are never read from "%s"',
+    (text) => {
+      expect(() => toUnits(text)).toThrow('an amount');
+    },
+  );
 
   test('of different currencies are never summed', () => {
     const amounts = [
@@ -133,6 +160,8 @@ describe('rounding', () => {
     ['1234.5000', 'JPY', '1235.0000'],
     ['1.2345', 'KWD', '1.2350'],
     ['9.9995', null, '10.0000'],
+    ['0.00499999', 'EUR', '0.0000'],
+    ['0.00500001', 'EUR', '0.0100'],
   ])('gives a computed amount (%s %s) the decimals of its currency', (amount, currency, rounded) => {
     expect(roundMoney(amount, currency)).toBe(rounded);
   });
