@@ -89,10 +89,10 @@ export async function propose(trx: Transaction<DB>, options: ProposeOptions): Pr
 
 /**
  * Gives desired entries the key of the existing entry of their order, if that was made under another spelling of the
- * key (`order_key`), and the spelling of its body. So no order has a second entry, and a spelling is no adjustment.
- * If the ledger has entries under several spellings, that of the same platform name counts, else the folded one.
+ * key (`order_key`). So no order has a second entry. If the ledger has entries under several spellings, that of the same
+ * platform name counts, else the folded one.
  *
- * @param options.table a temporary table with `key, body, body_hash, order_platform, order_id`.
+ * @param options.table a temporary table with `key, order_platform`.
  */
 export async function adoptKeys(
   trx: Transaction<DB>,
@@ -103,7 +103,7 @@ export async function adoptKeys(
   if (rows.length === 0) return;
   await execute(trx)`
     with kept as (
-      select w.ctid as place, e.key, ${respelledBody('w', 'e')} as body
+      select w.ctid as place, e.key
       from ${sql.table(table)} w
       cross join lateral (
         select e.* from ${respelled} = w.key
@@ -112,9 +112,7 @@ export async function adoptKeys(
         select from ledger.entries k
         where k.account_id = ${accountId} and k.effect = ${effect} and k.key = w.key)
     )
-    update ${sql.table(table)} w
-    set key = k.key, body = k.body, body_hash = encode(sha256(convert_to(k.body, 'UTF8')), 'hex')
-    from kept k where w.ctid = k.place`;
+    update ${sql.table(table)} w set key = k.key from kept k where w.ctid = k.place`;
 }
 
 /**
@@ -165,6 +163,21 @@ async function compare(
       or e.source is distinct from w.source
       or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`;
   await execute(trx)`analyze compared_entries`;
+  await keepSpellings(trx);
+}
+
+/** Gives bodies the spelling of the order that the entry has: another spelling of one order is no adjustment. */
+async function keepSpellings(trx: Transaction<DB>): Promise<void> {
+  await execute(trx)`
+    with kept as (
+      select c.ctid as place, ${respelledBody('c', 'e.body')} as body
+      from compared_entries c
+      cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
+      where c.body_hash <> e.body_hash
+    )
+    update compared_entries c
+    set body = k.body, body_hash = encode(sha256(convert_to(k.body, 'UTF8')), 'hex')
+    from kept k where c.ctid = k.place and k.body <> c.body`;
 }
 
 /**

@@ -14,6 +14,7 @@ import { openShop, order, type Shop, useDatabase } from '../intake/story.ts';
 import {
   ACCOUNT,
   adjustments,
+  bring,
   type Context,
   decisions,
   entries,
@@ -115,6 +116,25 @@ describe('one order has one key', () => {
     await renamed.attribute({ codes: MIRA });
     expect(await renamed.prepare()).toMatchObject({ created: 0, replaced: 1 });
     expect(await entries(renamed)).toMatchObject([{ amount: '7.0000' }]);
+  });
+
+  test('whose spelling is no adjustment of what was sent', async () => {
+    const shop = await openShop(database());
+    const id = shop.source;
+    const sent = await openJob(database(), 'HShop', shop);
+    await read(sent, [id, `${id}-2`, `${id}-3`]);
+    await bring(sent, 'accepted');
+    const renamed = await openJob(database(), 'hshop', shop);
+    await renamed.read({
+      orders: [
+        order(id, { codes: ['MIRA'], orderName: 'another' }),
+        order(`${id}-2`, { codes: ['MIRA'], total: '9.00' }),
+        order(`${id}-3`, { orderName: 'without a code' }),
+      ],
+    });
+    await renamed.attribute({ codes: MIRA });
+    expect(await renamed.prepare()).toMatchObject({ created: 0, replaced: 0 });
+    expect(await adjustments(renamed)).toEqual([`${id}-2: changed 10 → 9`, `${id}-3: excluded 10 → -`]);
   });
 
   test.each(['="ID"', 'I\u200bD', "'ID", ' ID '])(

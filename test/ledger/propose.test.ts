@@ -276,7 +276,12 @@ describe('an order without an entry', () => {
 
 it('an order gets the key of its folded spelling, whatever key the entry of another account or effect has', async () => {
   const { db, runId } = await openLedger();
-  const orders = ['2', '3', '4'].map((orderId) => ({ orderId, key: JSON.stringify(['shopify', orderId]) }));
+  const orders = ['2', '3', '4'].map((orderId) => ({
+    orderId,
+    // One of them is spelled otherwise than its entry.
+    stated: orderId === '4' ? '４' : orderId,
+    key: JSON.stringify(['shopify', orderId]),
+  }));
   for (const { orderId, key } of orders) {
     const accountId = orderId === '2' ? 'A2' : ACCOUNT;
     await insertEntry(db, { runId, orderId, accountId });
@@ -287,10 +292,12 @@ it('an order gets the key of its folded spelling, whatever key the entry of anot
   }
   const proposed = await inTransaction(db, async (trx) => {
     await createDesiredEntries(trx);
-    for (const { orderId, key } of orders)
+    for (const { key, stated } of orders)
       await sql`
         insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id)
-        values (${key}, ${OTHER}, ${OTHER}, 7.00, 'EUR', 'shopify', ${orderId})`.execute(trx);
+        values (${key}, ${OTHER.replace('"1"', JSON.stringify(stated))}, ${OTHER}, 7.00, 'EUR', 'shopify', ${stated})`.execute(
+        trx,
+      );
     return propose(trx, { effect: 'referral', job: 'attribute-orders', runId, accountId: ACCOUNT });
   });
   expect(proposed).toMatchObject({ created: 2, replaced: 1 });

@@ -58,13 +58,16 @@ export function referralKey(row: string): RawBuilder<string> {
 }
 
 /**
- * SQL for the body of `row`, with the order id and the platform as `entry` spells them. The service knows the order
- * under that spelling, so it is no change.
+ * SQL for the body of `row`, with the order id and the platform as the request `sent` spells them. The service knows the
+ * order under that spelling, so it is no change. A body without them stays as it is.
+ *
+ * @param row alias of a row with `body, order_id, order_platform`.
  */
-export function respelledBody(row: string, entry: string): RawBuilder<string> {
-  const member = (name: string, of: string) =>
-    sql`${sql.lit(`"${name}":`)} || to_json(${sql.ref(`${of}.${name}`)})::text`;
-  const respelled = (text: RawBuilder<unknown>, name: string) =>
-    sql<string>`replace(${text}, ${member(name, row)}, ${member(name, entry)})`;
+export function respelledBody(row: string, sent: string): RawBuilder<string> {
+  const respelled = (text: RawBuilder<unknown>, name: string) => {
+    const member = (value: RawBuilder<unknown>) => sql`${sql.lit(`"${name}":`)} || to_json(${value})::text`;
+    const known = sql`${sql.ref(sent)}::json ->> ${sql.lit(name)}`;
+    return sql<string>`coalesce(replace(${text}, ${member(sql.ref(`${row}.${name}`))}, ${member(known)}), ${text})`;
+  };
   return respelled(respelled(sql.ref(`${row}.body`), 'order_id'), 'order_platform');
 }
