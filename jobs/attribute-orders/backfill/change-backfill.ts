@@ -6,6 +6,7 @@ import {
   type BackfillState,
   type PlanChanges,
 } from '../../../src/core/backfill.ts';
+import { databaseClock } from '../../../src/db/clock.ts';
 import type { Database } from '../../../src/db/connect.ts';
 import { type DatabaseTransaction, inTransaction } from '../../../src/db/in-transaction.ts';
 import { execute } from '../../../src/db/statement.ts';
@@ -215,12 +216,12 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await keepRevenueRule(trx, rules);
     await attributeToThem(trx, rules);
     await keepClaims(trx, { ...rules, rulesHash: '' });
-    await execute(trx)`
-      update ops.backfills
-      set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(),
-        state_changed_at = clock_timestamp(),
-          requests_per_second = ${requestsPerSecond}::double precision, concurrency = ${concurrency}::integer
-      where backfill_id = ${backfillId}::bigint`;
+    await trx
+      .updateTable('ops.backfills')
+      .set({ state: 'running', approved_by: approvedBy, approved_at: databaseClock })
+      .set({ state_changed_at: databaseClock, requests_per_second: requestsPerSecond, concurrency })
+      .where('backfill_id', '=', backfillId)
+      .execute();
     return { kind: 'started' };
   });
 }

@@ -116,15 +116,22 @@ export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<v
     if (batch === undefined) return;
     const addresses = JSON.parse(batch.influencerList) as string[];
     const hashes = addresses.map((address) => rekey(batch.brandId, address));
-    await inTransaction(db, async (trx) => {
-      await rekeyCustomers(trx, hashes);
-      await execute(trx)`
-        update intake.waiting_batches
-        set customer_hashes = ${toUuidArrayParameter(hashes.map(({ current }) => current))}::uuid[],
-          key_no = ${CURRENT_KEY_NO}
-        where batch_id = ${batch.batchId}::bigint`;
-    });
+    await inTransaction(db, (trx) => rekeyBatch(trx, batch.batchId, hashes));
   }
+}
+
+/** Moves a waiting batch and its customers to the current key. @param hashes those of all its addresses, in order. */
+export async function rekeyBatch(
+  trx: DatabaseTransaction,
+  batchId: string,
+  hashes: readonly RekeyedHash[],
+): Promise<void> {
+  await rekeyCustomers(trx, hashes);
+  await trx
+    .updateTable('intake.waiting_batches')
+    .set({ customer_hashes: hashes.map(({ current }) => current), key_no: CURRENT_KEY_NO })
+    .where('batch_id', '=', batchId)
+    .execute();
 }
 
 /** What is known only under the previous key. */

@@ -5,7 +5,7 @@ import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { execute, rowsOf } from '../../db/statement.ts';
 import { toCustomerRows } from './batched-customer.ts';
-import { CURRENT_KEY_NO, type RekeyAddress, rekeyCustomers } from './rekey-customers.ts';
+import { CURRENT_KEY_NO, type RekeyAddress, rekeyBatch } from './rekey-customers.ts';
 
 /*
  * Recovery from a lost hash key. Old hashes can no longer be matched to customers, but the exports that were
@@ -152,10 +152,6 @@ async function keepWaiting(trx: DatabaseTransaction, rekey: RekeyAddress): Promi
       from (unnest(${toUuidArrayParameter(previous)}::uuid[]), unnest(${current}::uuid[])) as p(previous,
         current), intake.customers o
       where n.customer_hash = p.current and o.customer_hash = p.previous`;
-    await rekeyCustomers(trx, pairs);
-    await execute(trx)`
-      update intake.waiting_batches
-      set customer_hashes = ${current}::uuid[], key_no = ${CURRENT_KEY_NO}
-      where batch_id = ${batchId}::bigint`;
+    await rekeyBatch(trx, batchId, pairs);
   }
 }

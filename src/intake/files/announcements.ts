@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { ReadFor } from '../../core/layout.ts';
 import { MAX_LIST_EVERY_HOURS } from '../../core/source.ts';
 import type { Database } from '../../db/connect.ts';
@@ -20,10 +21,11 @@ export async function expectAnnouncements(
   db: Database,
   { source, readFor }: { readonly source: string; readonly readFor: ReadFor },
 ): Promise<void> {
-  await execute(db)`
-    insert into intake.listings (source, read_for, names_hash, listed_at)
-    values (${source}, ${readFor}, '', now())
-    on conflict (source, read_for) do nothing`;
+  await db
+    .insertInto('intake.listings')
+    .values({ source, read_for: readFor, names_hash: '', listed_at: sql<Date>`now()` })
+    .onConflict((known) => known.columns(['source', 'read_for']).doNothing())
+    .execute();
 }
 
 /**
