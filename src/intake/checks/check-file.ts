@@ -116,17 +116,7 @@ export type JudgedFile = { readonly seen: FileStatistics; readonly results: read
 
 /** Stores the statistics of files, and deletes their findings that were not acknowledged, which are judged anew. */
 export async function storeStatistics(trx: Transaction<DB>, files: readonly JudgedFile[]): Promise<void> {
-  const given = files.map(({ seen: { orders, consent, ...file }, results }) => ({
-    ...{ source_file_id: file.sourceFileId, arrived_at: file.arrivedAt, size_bytes: file.sizeBytes },
-    ...{ rows_read: file.rows, rejected_rows: file.rejectedRows },
-    ...{ header: file.header, header_hash: file.headerHash },
-    ...{ orders_new: orders?.new, orders_known: orders?.known, orders_judged: orders?.judged },
-    ...{ blank_code_orders: orders?.blankCodes, coded_orders: orders?.coded },
-    ...{ unowned_code_orders: orders?.unowned, currencies: orders?.currencies },
-    ...{ statuses: orders?.statuses, amounts: orders?.amounts, newest_order_at: orders?.newestAt },
-    ...{ customers: consent?.customers, customers_refused: consent?.refused },
-    results: results.map(({ message: _, sample: __, ...result }) => result),
-  }));
+  const given = files.map(toRow);
   await execute(trx)`
     with given as materialized (
       select * from jsonb_populate_recordset(null::intake.file_statistics, ${toJsonParameter(given)}::jsonb)
@@ -144,13 +134,38 @@ export async function storeStatistics(trx: Transaction<DB>, files: readonly Judg
     set (${measuredOf('')}, checked_at) = row(${measuredOf('excluded.')}, excluded.checked_at) ${keepsPlan}`;
 }
 
-/** The columns of statistics, as `storeStatistics` names them. */
-const MEASURED: readonly (keyof DB['intake.file_statistics'])[] = [
+/** The columns of statistics. */
+const MEASURED = [
   ...(['arrived_at', 'size_bytes', 'rows_read', 'rejected_rows', 'header', 'header_hash'] as const),
   ...(['orders_new', 'orders_known', 'orders_judged', 'blank_code_orders', 'coded_orders'] as const),
   ...(['unowned_code_orders', 'currencies', 'statuses', 'amounts', 'newest_order_at'] as const),
   ...(['customers', 'customers_refused', 'results'] as const),
-];
+] satisfies readonly (keyof DB['intake.file_statistics'])[];
+
+function toRow({ seen: { orders, consent, ...file }, results }: JudgedFile) {
+  return {
+    source_file_id: file.sourceFileId,
+    arrived_at: file.arrivedAt,
+    size_bytes: file.sizeBytes,
+    rows_read: file.rows,
+    rejected_rows: file.rejectedRows,
+    header: file.header,
+    header_hash: file.headerHash,
+    orders_new: orders?.new,
+    orders_known: orders?.known,
+    orders_judged: orders?.judged,
+    blank_code_orders: orders?.blankCodes,
+    coded_orders: orders?.coded,
+    unowned_code_orders: orders?.unowned,
+    currencies: orders?.currencies,
+    statuses: orders?.statuses,
+    amounts: orders?.amounts,
+    newest_order_at: orders?.newestAt,
+    customers: consent?.customers,
+    customers_refused: consent?.refused,
+    results: results.map(({ message: _, sample: __, ...result }) => result),
+  } satisfies Record<'source_file_id' | (typeof MEASURED)[number], unknown>;
+}
 
 function measuredOf(prefix: 'g.' | 'excluded.' | ''): RawBuilder<unknown> {
   return sql.join(MEASURED.map((column) => sql.ref(`${prefix}${column}`)));

@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { CustomerHash } from '../../core/customer.ts';
-import { toUuidArrayParameter } from '../../db/array-parameters.ts';
+import { anyOf, toUuidArrayParameter } from '../../db/array-parameters.ts';
 import { databaseClock } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
@@ -58,20 +57,19 @@ export async function forgetCustomer(
   trx: DatabaseTransaction,
   { tombstone, hashes, fingerprint }: ForgottenCustomer,
 ): Promise<DeletedRows> {
-  const isMine = sql<string>`any (${toUuidArrayParameter(hashes)}::uuid[])`;
   const waiting = await takeOutOfBatches(trx, hashes);
   const lookups = await trx
     .deleteFrom('intake.lookups')
-    .where('customer_hash', '=', isMine)
+    .where('customer_hash', '=', anyOf(hashes))
     .executeTakeFirst();
   const customers = await trx
     .deleteFrom('intake.customers')
-    .where('customer_hash', '=', isMine)
+    .where('customer_hash', '=', anyOf(hashes))
     .executeTakeFirst();
   const keys = await trx
     .updateTable('intake.orders')
     .set({ customer_key: null, customer_key_no: null })
-    .where('customer_key', '=', isMine)
+    .where('customer_key', '=', anyOf(hashes))
     .executeTakeFirst();
   await execute(trx)`
     insert into intake.forgotten_customers (tombstone, key_fingerprint)

@@ -3,6 +3,7 @@ import type { CustomerHash, Profile } from '../../core/customer.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { execute, rowOf, rowsOf } from '../../db/statement.ts';
+import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { maySend } from './prepare-batches.ts';
 import { membersOfBatch } from './waiting-batches.ts';
@@ -63,7 +64,7 @@ export async function recordLookups(
   db: Database,
   results: readonly LookupResult[],
 ): Promise<readonly null[]> {
-  const answers = sql`outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url, http_status, message, run_id`;
+  const answers = sql.join(ANSWERED.map((column) => sql.ref(column)));
   await execute(db)`
     insert into intake.lookups (customer_hash, brand_id, ${answers}, looked_up_at)
     select customer_hash, brand_id, ${answers}, clock_timestamp()
@@ -83,8 +84,16 @@ export async function dropLookups(db: Database, brandId: string): Promise<void> 
     .execute();
 }
 
-function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {
-  const row = {
+/** The columns of an answer. Those that it does not have are null. */
+const ANSWERED = [
+  ...(['outcome', 'platform', 'user_id', 'username', 'followers', 'is_verified', 'profile_url'] as const),
+  ...(['picture_url', 'http_status', 'message', 'run_id'] as const),
+] satisfies readonly (keyof DB['intake.lookups'])[];
+
+type LookupRow = Partial<Record<'customer_hash' | 'brand_id' | (typeof ANSWERED)[number], unknown>>;
+
+function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult): LookupRow {
+  const row: LookupRow = {
     customer_hash: hash,
     brand_id: brandId,
     run_id: runId,
