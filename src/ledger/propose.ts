@@ -303,8 +303,8 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
 export const neverSent = sql<boolean>`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
 
 /**
- * Decides about a job in one transaction, suited to large statements, in which no other one decides about it
- * (`lockJob`).
+ * Runs the decisions about a job in one transaction for large statements. Another transaction that decides about the job
+ * waits (`lockJob`).
  */
 export function inDecision<Result>(
   db: Database,

@@ -39,7 +39,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
  */
 const REPEATING = { retries: 7, minTimeout: 5, randomize: true };
 
-/** How to connect to a server. The embedded database ignores all but the time limit. */
+/** How to connect to a server. The embedded database ignores all of them. */
 export type ServerOptions = {
   /** `postgres://…`. */
   readonly url: string;
@@ -47,15 +47,9 @@ export type ServerOptions = {
   readonly maxConnections?: number;
   /** What the process does with the connection, for a person who inspects the server: `run orders`. */
   readonly purpose?: string;
-  /**
-   * Time limit of a statement whose phase sets no limit. A statement of the embedded database cannot be
-   * interrupted.
-   */
+  /** Time limit of a statement whose phase sets no limit. */
   readonly statementLimitMs?: number;
-  /**
-   * Minimum memory for each sort and each hash table of a statement, if the server's own setting is smaller.
-   * The embedded database keeps its own setting.
-   */
+  /** Minimum memory for each sort and each hash table of a statement, if the server's own setting is smaller. */
   readonly sortMemoryMb?: number;
 };
 
