@@ -73,7 +73,6 @@ export function isNamed(option: string, text: string): boolean {
 /** What the console calls the states of the program. Filters take both. */
 const WORDS: Readonly<Record<string, string>> = {
   accepted: 'credited',
-  in_doubt: 'unclear',
   ready: 'waiting',
   rejected: 'refused',
   unattributed: 'no owner',
@@ -82,7 +81,7 @@ const WORDS: Readonly<Record<string, string>> = {
   released: 'discarded',
 };
 
-/** The word for a state: `unclear` for `in_doubt`. */
+/** The word for a state: `credited` for `accepted`. */
 export function wordOf(state: string): string {
   return WORDS[state] ?? state.replaceAll('_', ' ');
 }

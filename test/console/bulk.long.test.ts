@@ -119,7 +119,7 @@ describe('the preview of a bulk action', () => {
     ]);
     expect(await post({ scope: 'all', decision: 'write_off', filter_deal: 'NONE' })).toEqual([
       409,
-      expect.stringContaining('No unclear entry matches any more'),
+      expect.stringContaining('No entry in doubt matches any more'),
     ]);
     expect(textOf((await console.get('/bulk')).text)).toContain('There are no bulk actions yet.');
   });

@@ -25,7 +25,7 @@ it('the console adds pasted claims, shows the answer to each with the next step,
   const page = await get('/claims?state=open');
   expect(textOf(page.text)).toMatch(/mia\.test order A1 Credited Credited to mia\.test .*12\.50 EUR/);
   expect(textOf(page.text)).toMatch(
-    /order A2 No code or link of the creator Unclear: .*Settle it 2026-05-31 open/,
+    /order A2 No code or link of the creator In doubt: .*Settle it 2026-05-31 open/,
   );
   expect(page.text).toContain('/codes/assign?job=orders&amp;code=NOBODY');
   expect(page.text).not.toContain('<script>alert');

@@ -85,7 +85,9 @@ describe('every page', () => {
       ...Array.from({ length: tasks.length - 1 }, () => 'warning'),
     ]);
     const of = (title: string) => tasks.find(({ said }) => said.trim().startsWith(title));
-    expect(tasks[0]?.said).toMatch(/Unclear 20\.00 EUR 1 order of orders is unclear.* since .* Settle them/);
+    expect(tasks[0]?.said).toMatch(
+      /In doubt 20\.00 EUR 1 order of orders is in doubt.* since .* Settle them/,
+    );
     expect(tasks[0]?.href).toBe('/doubts?job=orders');
     expect(of('Orders held')?.said).toMatch(
       /Orders held at least 10\.00 EUR, 1 amount unknown 2 orders of orders .*: ambiguous codes\. The amount of 1 of them is not known\. They are not posted/,
@@ -121,12 +123,12 @@ describe('every page', () => {
       ...fix.matchAll(/name="chosen" value="(\w+)".*?<td[^>]*><span class="badge plain">([\w ]+)</g),
     ];
     const keyOf = (kind: string) => boxes.find(([, , of]) => of === kind)?.[1] ?? '';
-    const chosen = ['unclear', 'held orders', 'codes without an owner'].map(
+    const chosen = ['in doubt', 'held orders', 'codes without an owner'].map(
       (kind) => `chosen=${keyOf(kind)}`,
     );
     const deciding = (await get(`/fix?${chosen.join('&')}&chosen=0000000000`)).text;
     expect(textOf(deciding)).toMatch(
-      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* Unclear: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
+      /1 line that you chose is not in the list any more.* You chose 3 kinds\. .* In doubt: 1, 20\.00 EUR .* Preview 1 entry: 20\.00 EUR Held orders: 2, at least 10\.00 EUR, 1 order unknown .* Exclude all 2 Codes without an owner: 1, .* Nothing here decides about them\./,
     );
     // The page after one decision has the others, and so has the page in another zone.
     for (const address of deciding.matchAll(/name="return_to" value="([^"]*)"/g))
@@ -224,7 +226,7 @@ describe('numbers and times', () => {
     const status = (await shop.cli('status')).stdout;
     expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
     const home = textOf((await get('/')).text);
-    expect(home).toMatch(/Unclear 20\.00 EUR 1 order/);
+    expect(home).toMatch(/In doubt 20\.00 EUR 1 order/);
     expect(home).toMatch(/12\.50 EUR, 1 order until day 30/);
     // The words of the page and those of the program both filter, in any case.
     for (const query of ['disposition=unattributed', 'outcome=no+owner', 'outcome=No_Owner']) {
@@ -257,7 +259,7 @@ describe('numbers and times', () => {
     // The page and the command answer with the same sentence.
     for (const [order, answer] of [
       ['A1', /^Credited to mia\.test \(deal DEALMIA\) on \d{4}-\d\d-\d\d: 12\.50 EUR\.$/],
-      ['A2', /^Unclear: it was sent for ben\.test \(deal DEALBEN\): 20\.00 EUR, but no answer says whether/],
+      ['A2', /^In doubt: it was sent for ben\.test \(deal DEALBEN\): 20\.00 EUR, but no answer says whether/],
       [
         'A3',
         /^Not credited: nobody owns the code NOBODY\. Add its owner to codes\.csv, or assign it in the console\.$/,
@@ -275,7 +277,7 @@ describe('numbers and times', () => {
     await sql`update intake.attributions set outcome = 'held', reason = 'unknown_status', target = null where order_id = 'A2'`.execute(
       shop.db,
     );
-    expect(textOf((await get('/orders/shop/A2')).text)).toContain('Unclear: it was sent for ben.test');
+    expect(textOf((await get('/orders/shop/A2')).text)).toContain('In doubt: it was sent for ben.test');
     // Within a day, an order placed later comes first, also across pages.
     await sql`update reporting.order_dispositions set ordered_at = date_trunc('minute', ordered_at) + interval '1 microsecond' where order_id = 'A4'`.execute(
       shop.db,

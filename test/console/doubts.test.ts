@@ -39,7 +39,7 @@ describe('orders in doubt', () => {
     const { shop, seeded, console } = await openSeeded();
     expect((await shop.cli('review')).stdout).toContain('2 orders in doubt: 55.00 EUR');
     const list = textOf((await console.get('/doubts')).text);
-    expect(list).toContain('2 entries unclear : 55.00 EUR');
+    expect(list).toContain('2 entries in doubt : 55.00 EUR');
     expect(list).toMatch(/shopify order 1005 33\.00 EUR/);
     expect(list).toContain('webhook order');
     const one = textOf((await console.get(`/doubts?entry=${seeded.doubtId}`)).text);
@@ -61,10 +61,10 @@ describe('orders in doubt', () => {
     const { console } = await openSeeded();
     const gone = 'its process was gone before the answer was recorded';
     const list = textOf((await console.get(`/doubts?reason=${encodeURIComponent(gone)}`)).text);
-    expect(list).toContain('1 entry unclear : 22.00 EUR');
+    expect(list).toContain('1 entry in doubt : 22.00 EUR');
     expect(list).not.toMatch(/shopify order 1005/);
     expect(textOf((await console.get('/doubts?deal=NONE')).text)).toContain('Nothing matches this filter.');
-    expect(textOf((await console.get('/doubts?older=an_hour')).text)).toContain('2 entries unclear');
+    expect(textOf((await console.get('/doubts?older=an_hour')).text)).toContain('2 entries in doubt');
   });
 
   it.each([

@@ -56,7 +56,7 @@ const CLAIMS: readonly (readonly [line: string, answer: string, says: RegExp])[]
   ],
   ['mia.test,1006,,,,MIA1O', 'code_unknown', /nobody owns the code/],
   ['mia.test,1007,,,,MIA10', 'no_code', /carries no code.*does not carry the code MIA10/],
-  ['mia.test,1013,,,,', 'in_doubt', /Unclear: it was sent for mia\.test .*77\.00 EUR/],
+  ['mia.test,1013,,,,', 'in_doubt', /In doubt: it was sent for mia\.test .*77\.00 EUR/],
   ['mia.test,#1001,,,,', 'similar_id', /Similar: 1001 of shop\./],
   ['mia.test,0001001,,,2026-04-10,', 'similar_id', /Similar: 1001 of shop\./],
   // In Amsterdam, the order of 22:30 UTC is of the next day.

@@ -117,7 +117,7 @@ export const bulkActions: readonly ConsoleAction[] = [
             : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
         ...{ actor: decidedBy, via: 'console', reason, audit },
       });
-      return lead(change, preview, 'No unclear entry matches any more. Somebody has settled them.');
+      return lead(change, preview, 'No entry in doubt matches any more. Somebody has settled them.');
     },
   }),
   /** Freezes a selection of double credits and previews their acknowledgement. */

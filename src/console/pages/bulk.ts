@@ -110,7 +110,7 @@ ${progress(bulk, { process, sums })}
 <p>What is already settled stays settled. The rest is not changed.</p>
 ${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, button: 'Abort it' }) : notOffered(visit, `decide ${decision}`)}`;
     case 'expired':
-      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Unclear')}.</p>`;
+      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'In doubt')}.</p>`;
     case 'finished':
     case 'aborted':
       return null;
@@ -180,7 +180,7 @@ export const bulksPage = definePage(PATH, async (visit) => {
   const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
   return {
     title: 'Bulk decisions',
-    content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Unclear')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
+    content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'In doubt')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${pagedTable(
   { rows: bulks, visit, about: 'Bulk actions', none: 'There are no bulk actions yet.', key: 'bulkId' },
   [

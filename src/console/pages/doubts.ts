@@ -65,13 +65,13 @@ async function showList(visit: Visit): Promise<Shown> {
   const found = countDoubts(sums);
   const lost = describeWaitingClaims(waitingClaims);
   return {
-    title: 'Unclear',
+    title: 'In doubt',
     content: html`${summary(found, isFiltered(visit))}
 <p>${visit.may('POST /bulk/preview') && found.doubts > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons.slice(0, MAX_REASONS) },
-  { name: 'older', label: 'Unclear for', options: Object.keys(AGES) },
+  { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
   { name: 'deal', label: 'Deal' },
 ])}
 ${doubtTable(doubts, visit)}
@@ -102,8 +102,8 @@ function countDoubts(sums: readonly DoubtSum[]): FoundDoubts {
 }
 
 function summary({ doubts, count, amounts }: FoundDoubts, isPart: boolean): Html | null {
-  if (doubts === 0) return isPart ? null : html`<p class="green">No order is unclear.</p>`;
-  return html`<p><strong>${count} unclear</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+  if (doubts === 0) return isPart ? null : html`<p class="green">No order is in doubt.</p>`;
+  return html`<p><strong>${count} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
@@ -111,7 +111,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
     {
       rows: doubts,
       visit,
-      about: 'Unclear entries',
+      about: 'Entries in doubt',
       none: 'There are none.',
       key: ['since', 'entryId'],
     },
@@ -181,7 +181,7 @@ async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {
   const deals = handle === null ? [] : await dealsOfHandle(visit.db, handle);
   return {
     title: `Entry ${entryId}: ${entry.subject}`,
-    content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All unclear orders')}</p>
+    content: html`<p>${badge(entry.state)} ${entry.reason}. ${anchor(visit.link('/doubts'), 'All orders in doubt')}</p>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
   ['Since', html`${instant(entry.since, visit)} <small>${formatDuration(entry.ageSeconds)} ago</small>`],

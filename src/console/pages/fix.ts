@@ -218,7 +218,7 @@ function money(amount: string | null, currency: string | null): readonly Amount[
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  unclear: kindOf(
+  'in doubt': kindOf(
     async ({ db, link }) =>
       (await sumDoubts(db, {}, { limit: COUNT_LIMIT + 1 })).map((sum) => ({
         what: `Sent, but it is unclear whether they were credited: ${sum.reason}`,

@@ -57,7 +57,7 @@ const PLACES = {
   Fix: {
     tabs: {
       All: fixPage,
-      Unclear: doubtsPage,
+      'In doubt': doubtsPage,
       'Held orders': heldPage,
       'Rejected rows': rejectedPage,
       'Unusual files': checksPage,

@@ -48,7 +48,7 @@ export function isOverdue({ state, deadline }: KeptClaim, now: Date): boolean {
 
 /** What an answer means, in the order in which they are listed: those that a person can do something about first. */
 const ANSWERS: Readonly<Record<ClaimAnswerKind, readonly [label: string, tone: Tone]>> = {
-  in_doubt: ['Unclear with the service', 'red'],
+  in_doubt: ['In doubt at the service', 'red'],
   held: ['Held', 'yellow'],
   code_unknown: ['Code unknown', 'yellow'],
   code_not_valid: ['Code not valid on that day', 'yellow'],

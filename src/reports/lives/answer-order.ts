@@ -143,7 +143,7 @@ function answerEntry(entry: EntryLife, decided: OrderAttribution | undefined, li
       return answer(
         'in_doubt',
         'red',
-        `Unclear: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
+        `In doubt: it was sent for ${whom}${deal}${money}, but no answer says whether it was credited${reason}. It is not sent again until you decide.`,
         settle('Settle it', '--help'),
       );
     case 'rejected':

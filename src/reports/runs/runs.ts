@@ -104,7 +104,7 @@ function leftIn(counts: object): readonly string[] {
   };
   const { entries } = counts as { readonly entries?: unknown };
   return [
-    ...clause(of(entries, 'in_doubt'), 'unclear order', 'unclear orders'),
+    ...clause(of(entries, 'in_doubt'), 'order in doubt', 'orders in doubt'),
     ...clause(of(entries, 'rejected'), 'refused order', 'refused orders'),
     ...clause(of(entries, 'held'), 'held order', 'held orders'),
     ...clause(of(counts, 'rejected_rows'), 'rejected row', 'rejected rows'),

@@ -60,7 +60,7 @@ ${filterForm(visit, [
 ])}
 ${shown === 'all' || rows.length === 0 ? null : html`<p>Only deals with a difference that nothing explains or that is not known, of ${plural(survey.deals, 'deal')} that were compared. ${anchor(visit.link(PATH, { show: 'all' }), 'Show all deals')}</p>`}
 ${dealTable(rows, { survey, visit })}
-<p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: unclear, written off, credited twice, or in flight while the deal was read.</p>`,
+<p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
@@ -136,10 +136,10 @@ async function showDeal(visit: Visit, dealId: string) {
       ['Others', formatCount(deal.others)],
       [
         'May be',
-        `${formatCount(mayBe(deal))}: ${deal.doubts} unclear, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
+        `${formatCount(mayBe(deal))}: ${deal.doubts} in doubt, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
       ],
       [
-        'What this suggests about the unclear ones',
+        'What this suggests about those in doubt',
         hint === null
           ? null
           : html`${describeHint(hint)} <small>${HINT_IS_NO_PROOF}</small> ${hint.doubtIds.map((entryId) => html`${anchor(visit.link('/doubts', { entry: entryId }), `Entry ${entryId}`)} `)}`,

@@ -63,7 +63,7 @@ export function finderOf(kind: string): ProblemFinder | undefined {
   return problemFinders.find((finder) => finder.kind === kind);
 }
 
-/** The title of a kind, which begins its messages: `Unclear`. */
+/** The title of a kind, which begins its messages: `In doubt`. */
 export function titleOf(kind: string): string {
   return finderOf(kind)?.title ?? kind;
 }

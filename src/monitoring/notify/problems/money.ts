@@ -20,7 +20,7 @@ const MAX_MAILS = 1_000;
 export const doubts: ProblemFinder = {
   kind: 'doubts',
   severity: 'error',
-  title: 'Unclear',
+  title: 'In doubt',
   async find({ db, config, kinds, at }) {
     const found: Found[] = [];
     for (const { name, kind } of Object.values(config.jobs)) {
@@ -35,8 +35,8 @@ export const doubts: ProblemFinder = {
         amounts: addUp(sums),
         summary:
           doubtful === 1
-            ? `${countOf(1, items)} of ${name} is unclear: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
-            : `${countOf(doubtful, items)} of ${name} are unclear: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
+            ? `${countOf(1, items)} of ${name} is in doubt: it was sent, but no answer says whether the service processed it. It is not sent again until you decide.`
+            : `${countOf(doubtful, items)} of ${name} are in doubt: they were sent, but no answer says whether the service processed them. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
         page: `/doubts?job=${encodeURIComponent(name)}`,
       });
@@ -56,7 +56,7 @@ export const doubts: ProblemFinder = {
   over: (job) =>
     job === null
       ? 'No mail with a statement is unclear any more.'
-      : `No request of ${job} is unclear any more.`,
+      : `No request of ${job} is in doubt any more.`,
 };
 
 export const creditedTwice: ProblemFinder = {

@@ -41,7 +41,7 @@ export type Found = Pick<Problem, 'since' | 'summary' | 'command' | 'page'> &
 export type ProblemFinder = {
   readonly kind: ProblemKind;
   readonly severity: Severity;
-  /** Begins the message: `Unclear`. */
+  /** Begins the message: `In doubt`. */
   readonly title: string;
   /**
    * Finds all current problems of this kind, at most one per job.
