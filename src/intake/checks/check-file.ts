@@ -116,7 +116,11 @@ export type JudgedFile = { readonly seen: FileStatistics; readonly results: read
 
 /** Stores the statistics of files, and deletes their findings that were not acknowledged, which are judged anew. */
 export async function storeStatistics(trx: Transaction<DB>, files: readonly JudgedFile[]): Promise<void> {
-  const given = files.map(toRow);
+  const [first] = files;
+  if (first === undefined) return;
+  const given = files.map((file) => ({ source_file_id: file.seen.sourceFileId, ...toColumns(file) }));
+  const measured = (prefix: string) =>
+    sql.join(Object.keys(toColumns(first)).map((column) => sql.ref(`${prefix}${column}`)));
   await execute(trx)`
     with given as materialized (
       select * from jsonb_populate_recordset(null::intake.file_statistics, ${toJsonParameter(given)}::jsonb)
@@ -125,26 +129,18 @@ export async function storeStatistics(trx: Transaction<DB>, files: readonly Judg
       delete from intake.check_findings
       where source_file_id = any (array(select source_file_id from given)) and acknowledged_at is null
     )
-    insert into intake.file_statistics (source_file_id, source, read_for, ${measuredOf('')})
-    select f.source_file_id, f.source, f.read_for, ${measuredOf('g.')}
+    insert into intake.file_statistics (source_file_id, source, read_for, ${measured('')})
+    select f.source_file_id, f.source, f.read_for, ${measured('g.')}
     from given g
     cross join lateral (
       select f.* from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
     on conflict (source_file_id) do update
-    set (${measuredOf('')}, checked_at) = row(${measuredOf('excluded.')}, excluded.checked_at) ${keepsPlan}`;
+    set (${measured('')}, checked_at) = row(${measured('excluded.')}, excluded.checked_at) ${keepsPlan}`;
 }
 
-/** The columns of statistics. */
-const MEASURED = [
-  ...(['arrived_at', 'size_bytes', 'rows_read', 'rejected_rows', 'header', 'header_hash'] as const),
-  ...(['orders_new', 'orders_known', 'orders_judged', 'blank_code_orders', 'coded_orders'] as const),
-  ...(['unowned_code_orders', 'currencies', 'statuses', 'amounts', 'newest_order_at'] as const),
-  ...(['customers', 'customers_refused', 'results'] as const),
-] satisfies readonly (keyof DB['intake.file_statistics'])[];
-
-function toRow({ seen: { orders, consent, ...file }, results }: JudgedFile) {
+/** The columns of statistics. Those that the file does not have are null. */
+function toColumns({ seen: { orders, consent, ...file }, results }: JudgedFile) {
   return {
-    source_file_id: file.sourceFileId,
     arrived_at: file.arrivedAt,
     size_bytes: file.sizeBytes,
     rows_read: file.rows,
@@ -164,11 +160,7 @@ function toRow({ seen: { orders, consent, ...file }, results }: JudgedFile) {
     customers: consent?.customers,
     customers_refused: consent?.refused,
     results: results.map(({ message: _, sample: __, ...result }) => result),
-  } satisfies Record<'source_file_id' | (typeof MEASURED)[number], unknown>;
-}
-
-function measuredOf(prefix: 'g.' | 'excluded.' | ''): RawBuilder<unknown> {
-  return sql.join(MEASURED.map((column) => sql.ref(`${prefix}${column}`)));
+  } satisfies Partial<Record<keyof DB['intake.file_statistics'], unknown>>;
 }
 
 type Held = { readonly findingId: string; readonly message: string };
