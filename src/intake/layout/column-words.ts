@@ -1,8 +1,8 @@
 import { foldHeader } from '../../core/text/fold.ts';
 
 /**
- * What names of columns contain, as lists of words. `=text` is a name's text as whole words, `^text` at the beginning of a
- * word, other texts anywhere. Case, accents and punctuation do not count.
+ * What names of columns contain, as lists of words. `==text` is a whole name, or one after `is` or `was`; `=text` is a name's
+ * text as whole words, `^text` at the beginning of a word, other texts anywhere. Case, accents and punctuation do not count.
  */
 export type Terms = readonly string[];
 
@@ -19,11 +19,13 @@ const NAMES = {
     terugbet, terugstort, terugge, teruggave, terugvorder, terugzend, =terug, ^retour, geretour, rembours, reembols,
     reintegr, devol, devuel, estorn, rimbors, =reso, =resi, zwrot, zwroc, vracen, vratk, återbetal, =retur, =returer,
     ^returbel, ^returner, tilbagebetal, tilbakebetal, palautet, palautus, hyvit, ^iade, возврат, 返金, 返品, 払い戻, 払戻,
-    返還, 退款, مسترد, استرداد, مرتجع, إرجاع`),
+    返還, 退款, 退貨, 退货, مسترد, استرداد, مرتجع, إرجاع, visszatérít, επιστροφ, rambursat, 환불, 반품, =povrat, =povrata,
+    vrnjen, החזר, זיכוי, hoàn tiền, คืนเงิน, повернен, възстановен, tagastat, grąžint, atmaksāt`),
   cancelled:
     termsIn(`cancel, ^void, revoked, declined, storn, =widerruf, ^widerrufen, ^widerrufsdat, annuler, annuller, ^annul, ^anul,
     geannul, afgelast, =resilie, =resiliee, resiliation, disdett, odwołan, cofnięt, zrušen, makuler, avbrut, =inställd,
-    =inställda, =inställt, avbeställ, aflyst, kanseller, perut, peruut, キャンセル, 取消, ملغ, إلغاء`),
+    =inställda, =inställt, avbeställ, aflyst, kanseller, perut, peruut, キャンセル, 取消, ملغ, إلغاء, ^iptal, törölv, lemondv, ακυρ, отмен, скасован, 취소, fortrudt, =angret,
+    =ångrad, =ångrat, dibatalkan, ยกเลิก, =deleted, trashed, =gelöscht, =verwijderd, =supprimé, =eliminado`),
   // An amount that is still to be paid. What is only called a balance may be that of an account.
   unknown_payment:
     termsIn(`outstanding, openstaand, ausstehend, offener betrag, balance due, amount due, due amount, unpaid amount, restant du,
@@ -31,11 +33,24 @@ const NAMES = {
   currency: termsIn(
     `currenc, valuta, devise, währung, moneda, divisa, moeda, waluta, =měna, valuutta, العملة, 通貨`,
   ),
+  test: termsIn(`=test, =tests, =testing, sandbox, テスト`),
+  draft: termsIn(`^draft, entwurf, borrador, kladde, luonnos`),
+  disputed: termsIn(
+    `fraud, betrug, dispute, reklamation, reklamiert, reklamac, =reclamo, =reclamos, rückläufer`,
+  ),
+  // What may contradict the status of an order. A yes counts in one of them, and a no in another.
+  other_status:
+    termsIn(`payment status, payment state, paymentstatus, financial status, transaction status, livemode, live mode, ==live, ==mode,
+    ==paid, ==approved, ==valid, ==bezahlt, ==betaald, ==payé, ==payée, ==pagado, ==pagato, ==opłacone, ==zaplaceno,
+    ==betald, ==betalt, ==maksettu, zahlungsstatus, betaalstatus, betalstatus, betalingsstatus, statut du paiement,
+    statut de paiement, estado de pago, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby`),
 };
 
 /** What a column may say that makes an order count less, or for another amount, than it does without the column. */
 export type LoweringMeaning = keyof typeof NAMES;
 export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
+/** Those of columns that a layout for any export does not expect: what it does not read of them, is not known to count. */
+export const STATE_MEANINGS = ['test', 'draft', 'disputed', 'other_status'] as const;
 
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Cancellation insurance`, `Refundable`. */
 const IS_ABOUT = /(?: (?:insurance|policy|label|address|link|url)|\brefundable|\bnoise cancell?ing)$/;
@@ -50,17 +65,20 @@ export function means(header: string, meaning: LoweringMeaning): boolean {
 /** Reads a list of terms, folded as names are. */
 function termsIn(text: string): Terms {
   return text.split(',').map((term) => {
-    const [sign = ''] = /^[=^]/.exec(term.trim()) ?? [];
+    const [sign = ''] = /^(?:==?|\^)/.exec(term.trim()) ?? [];
     return sign + headerWords(term);
   });
 }
 
 /** True if a name contains one of the terms. @param name as `headerWords` returns it. */
 export function says(name: string, terms: Terms): boolean {
+  const bare = name.replace(/^(?:is|was) /, '');
   return terms.some((term) =>
-    term.startsWith('=')
-      ? ` ${name} `.includes(` ${term.slice(1)} `)
-      : ` ${name}`.includes(term.replace('^', ' ')),
+    term.startsWith('==')
+      ? bare === term.slice(2)
+      : term.startsWith('=')
+        ? ` ${name} `.includes(` ${term.slice(1)} `)
+        : ` ${name}`.includes(term.replace('^', ' ')),
   );
 }
 

@@ -2,7 +2,7 @@ import type { SourceSettings } from '../../config/source-fields.ts';
 import { FileHeld } from '../../core/held/file-held.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
-import { LOWERING_MEANINGS, type LoweringMeaning, means } from './column-words.ts';
+import { LOWERING_MEANINGS, type LoweringMeaning, means, STATE_MEANINGS } from './column-words.ts';
 import type { ResolvedHeader } from './resolve-header.ts';
 import type { Layout } from './to-layout.ts';
 
@@ -57,7 +57,8 @@ export function mayLackStatus(layout: Layout, source: Excusing): boolean {
 }
 
 /**
- * Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused.
+ * Lists the columns that a file lacks although they can lower an amount or exclude an order, and that nobody has excused; and
+ * those that it has, of states that the layout should read and does not.
  * The layout excuses a column that an export does not have. If the file has columns of the same meaning that the layout does
  * not read, it may have been renamed: then the source must excuse each of them by its own name.
  */
@@ -69,7 +70,7 @@ export function missingColumns(
   /** Headers that the layout does not read, and that may be the column. */
   readonly renamed: readonly string[];
 })[] {
-  return loweringColumns(layout).flatMap((column) => {
+  const missing = loweringColumns(layout).flatMap((column) => {
     const { columns } = column;
     if (header.find(columns) !== null) return [];
     const mayBeMissing = column.mayBeMissing ?? reasonIn(source.missingColumns ?? {}, columns);
@@ -77,6 +78,27 @@ export function missingColumns(
     const renamed = meaning === undefined ? [] : unreadColumns(header, meaning, source);
     return mayBeMissing !== null && renamed.length === 0 ? [] : [{ ...column, mayBeMissing, renamed }];
   });
+  const known = new Set(missing.flatMap(({ renamed }) => renamed));
+  return [
+    ...missing,
+    ...unreadStates(header, layout, source).filter(({ columns }) => !columns.some((name) => known.has(name))),
+  ];
+}
+
+/**
+ * Columns of states that a layout for any export does not read: what they say is not known to be that the order counts. A
+ * layout with a signature is for one export, of which it is known what its other columns say.
+ */
+function unreadStates(
+  header: ResolvedHeader,
+  { signature }: Layout,
+  source: Excusing,
+): ReturnType<typeof missingColumns> {
+  if (signature.length > 0) return [];
+  const found = new Set(STATE_MEANINGS.flatMap((meaning) => unreadColumns(header, meaning, source)));
+  return [...found].map((name) => ({
+    ...{ columns: [name], says: 'whether the order counts', mayBeMissing: null, renamed: [] },
+  }));
 }
 
 /** Lists the headers of a meaning that the layout does not read, and that the source does not excuse by their names. */
@@ -95,21 +117,26 @@ type Excusing = Partial<Pick<SourceSettings, 'missingColumns'>>;
 const SHOWN_HEADERS = 5;
 
 /**
- * Checks that a file has every column that can only lower an amount or exclude an order, unless the layout or
- * the source says why it may be missing.
+ * Checks that a file has every column that can only lower an amount or exclude an order, and that it is read, unless the
+ * layout or the source says why not.
  *
  * @throws FileHeld `column_missing`.
  */
 export function requireLoweringColumns(header: ResolvedHeader, layout: Layout, source: Excusing): void {
   const missing = missingColumns(header, layout, source);
   if (missing.length === 0) return;
-  const [it, column] = missing.length === 1 ? ['it', 'this column'] : ['them', 'these columns'];
-  const named = missing.map(({ columns, says }) => `"${columns[0]}" (${says})`);
-  const renamed = [...new Set(missing.flatMap((one) => one.renamed))].map(shownHeader);
+  const lacking = missing.filter(({ columns }) => header.find(columns) === null);
+  const ignored = missing
+    .filter((one) => !lacking.includes(one))
+    .map(({ columns }) => shownHeader(columns[0] ?? ''));
+  const [it, column] = lacking.length === 1 ? ['it', 'this column'] : ['them', 'these columns'];
+  const named = lacking.map(({ columns, says }) => `"${columns[0]}" (${says})`);
+  const renamed = [...new Set(lacking.flatMap((one) => one.renamed))].map(shownHeader);
   const others = header.unread.filter((name) => name.trim() !== '').map(shownHeader);
   const excuses = [
-    ...missing.flatMap(({ columns, mayBeMissing }) => (mayBeMissing !== null ? [] : [`"${columns[0]}"`])),
+    ...lacking.flatMap(({ columns, mayBeMissing }) => (mayBeMissing !== null ? [] : [`"${columns[0]}"`])),
     ...renamed,
+    ...ignored,
   ];
   const toRename =
     renamed.length > 0
@@ -117,10 +144,16 @@ export function requireLoweringColumns(header: ResolvedHeader, layout: Layout, s
       : others.length > 0
         ? `If one of the columns that the layout does not read is it, add its name to the layout: ${others.slice(0, SHOWN_HEADERS).join(', ')}${others.length > SHOWN_HEADERS ? ', …' : ''}. `
         : '';
+  const lacks = `The file lacks ${named.join(', ')}. Without ${it}, orders that do not count, or amounts that are too high, would be credited.${renamed.map((name) => ` It has ${name}, which the layout does not read.`).join('')}`;
+  const has = `The file has ${ignored.join(', ')}, which may say that an order does not count, and which the layout does not read.`;
+  const toExport = `${toRename}Export the file again with ${column}. If the exports of this source never have ${it}, and every order counts in full, say so`;
+  const toRead = `Name it in a layout of your own, under exclusions, or let init write one, with the role other_status for ${ignored[0]} (--column). If every order counts whatever it says, say so`;
   throw new FileHeld({
     code: 'column_missing',
-    message: `The file lacks ${named.join(', ')}. Without ${it}, orders that do not count, or amounts that are too high, would be credited.${renamed.map((name) => ` It has ${name}, which the layout does not read.`).join('')}`,
-    help: `${toRename}Export the file again with ${column}. If the exports of this source never have ${it}, and every order counts in full, say so with the reason under the source: missing_columns: { ${excuses.map((name) => `${name}: "…"`).join(', ')} }`,
+    message: [lacking.length > 0 && lacks, ignored.length > 0 && has]
+      .filter((text) => text !== false)
+      .join(' '),
+    help: `${lacking.length > 0 ? toExport : toRead} with the reason under the source: missing_columns: { ${excuses.map((name) => `${name}: "…"`).join(', ')} }`,
   });
 }
 

@@ -153,9 +153,13 @@ grouping: { line_items: true }
 status: { credited: [paid] }
 `;
 const HEADER = 'id,status,currency,total,cancelled,channel,test';
+const WITHOUT_TESTS = { timeZone: null, currency: null, missingColumns: { test: 'No order is a test' } };
 
 async function exclusionsOf(rules: string, rows: readonly string[]): Promise<readonly (string | null)[]> {
-  const { orders } = await mapText([HEADER, ...rows, ''].join('\n'), { layout: layoutOf(`${OWN}${rules}`) });
+  const { orders } = await mapText([HEADER, ...rows, ''].join('\n'), {
+    layout: layoutOf(`${OWN}${rules}`),
+    source: WITHOUT_TESTS,
+  });
   return orders.map(({ exclusion }) => exclusion);
 }
 
@@ -232,8 +236,10 @@ test('with unless, only the words that it lists let an order pass', async () => 
 test('a file with a column of statuses that no order fills is held, unless the job credits any status', async () => {
   const text = [HEADER, '1,,EUR,5.00,,web,', '2, ,EUR,5.00,,web,', ''].join('\n');
   const layout = layoutOf(OWN);
-  await expect(mapText(text, { layout })).rejects.toMatchObject({ reason: { code: 'no_status' } });
-  const { orders } = await mapText(text, { layout, anyStatus: true });
+  await expect(mapText(text, { layout, source: WITHOUT_TESTS })).rejects.toMatchObject({
+    reason: { code: 'no_status' },
+  });
+  const { orders } = await mapText(text, { layout, source: WITHOUT_TESTS, anyStatus: true });
   expect(orders.map(({ status }) => status)).toEqual([null, null]);
 });
 
@@ -315,6 +321,33 @@ test('a column that was renamed holds the file, although its layout says that fi
   expect((await readWith('weight')).orders).toHaveLength(1);
 });
 
+test('a state that a layout for any export does not read holds the file, until the layout reads it or the source excuses it', async () => {
+  for (const name of [
+    'payment_status',
+    'is_paid',
+    'Deleted',
+    'livemode',
+    'mode',
+    'sandbox',
+    'dispute_status',
+  ])
+    await expect(readWith(name, {}, 'yes')).rejects.toMatchObject({
+      reason: {
+        code: 'column_missing',
+        message: expect.stringContaining(`has "${name}", which `),
+        help: expect.stringMatching(`missing_columns: { .*"${name}": "…" }`),
+      },
+    });
+  expect((await readWith('payment_status', { Payment_Status: 'Always paid' }, 'paid')).orders).toHaveLength(
+    1,
+  );
+  const text = 'id,status,currency,total,cancelled,mode\n1,paid,EUR,5.00,,test\n';
+  const reads = 'exclusions: [{ reason: test, columns: [mode], equals: [test], unless: [live] }]';
+  expect((await mapText(text, { layout: layoutOf(`${OWN}${reads}`) })).orders[0]?.exclusion).toBe('test');
+  // Of one export, it is known which of its columns matter.
+  expect((await mapText(text, { layout: layoutOf(`${OWN}signature: [[mode]]`) })).orders).toHaveLength(1);
+});
+
 test('only its own name excuses a column that may be a renamed one, and another one of that meaning still holds the file', async () => {
   const reasons = { refunded_amount: 'r', refunded: 'r' };
   await expect(readWith('refunds', reasons)).rejects.toMatchObject({
@@ -340,12 +373,18 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
     refunded: `Rückzahlung, Rückbuchung, Rückgabe, Zurückgezahlt, Gutschrift, Importe devuelto, Reintegro, Nota de crédito, Devolução,
       Geretourneerd bedrag, Terugbetaald, Orderterugbetaling, Terug, Returbelopp, Returneret beløb, Kreditert, Kreditnota,
       Credit note, Credit note amount, RMA amount, Repaid, Avoir, Reso, Hyvitys, Zwrot, Vráceno, 払い戻し, 払戻金額, 返還額,
-      إرجاع, 退款金额, İade, Возврат`,
+      إرجاع, 退款金额, İade, Возврат, Visszatérítés, Επιστροφή, Rambursat, 환불, 退貨, Povrat, החזר, Hoàn tiền, คืนเงิน`,
     cancelled: `Cancelled on, Storniert, Widerrufen am, Annulé, Resilié le, Anulado, Disdetta, Geannuleerd, Afgelast, Zrušeno, Odwołano,
-      Cofnięto, Inställd, Aflyst, Kansellert, Peruutettu, Peruttu, 取消日, 取消, キャンセル, ملغي, إلغاء, Revoked at, Declined at`,
+      Cofnięto, Inställd, Aflyst, Kansellert, Peruutettu, Peruttu, 取消日, 取消, キャンセル, ملغي, إلغاء, Revoked at, Declined at,
+      İptal, İptal Tarihi, Törölve, Ακυρώθηκε, Отменён, 취소, Fortrudt, Angret, Ångrad, Ångrat köp, Dibatalkan, deleted, deleted_at`,
     unknown_payment: `Outstanding, Amount due, Balance Due, Openstaand bedrag, Ausstehend, Restant dû, Saldo pendiente, 未払い`,
     currency: `Currency Code, currency_code, Valuta, Devise, Währung, presentment_currency, Total currency, Moneda, Moeda, Divisa, Waluta,
       Měna, Valuutta, العملة, 通貨`,
+    test: 'is_test_order, sandbox, Testing, テスト',
+    draft: 'is_draft, Draft order, Entwurf',
+    disputed: 'dispute_status, disputed, fraud, Reklamation, Reklamiert, Reclamo',
+    other_status:
+      'payment_status, Payment state, is_paid, Paid, approved, livemode, mode, Zahlungsstatus, Is valid',
   };
   for (const meaning of LOWERING_MEANINGS)
     expect(names[meaning].split(',').filter((name) => !means(name, meaning))).toEqual([]);
@@ -353,7 +392,8 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
 
 test('a name that only contains such a word, or only speaks of a refund, says nothing', () => {
   const names = `Terugkerende klant, Terugbelverzoek, Granulat, Cannula, Cancellation insurance, Return policy, Refund link,
-    Return address, Refundable, Noise cancelling, Returning customer, Widerrufsbelehrung, Installdate, Resilience, Weight`;
+    Return address, Refundable, Noise cancelling, Returning customer, Widerrufsbelehrung, Installdate, Resilience, Weight,
+    paid_at, Date paid, Payment method, Model, Contest, Latest, Delivered, Povratne informacije, Valid until`;
   const found = names.split(',').filter((name) => LOWERING_MEANINGS.some((meaning) => means(name, meaning)));
   expect(found).toEqual([]);
   expect([means('Refundable amount', 'refunded'), means('Currency label', 'currency')]).toEqual([true, true]);

@@ -1,11 +1,15 @@
 import type { ColumnRole, LayoutField, StatedRoles } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
+import { smellOf } from '../../../intake/customers/map/consent-words.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
   isOfAnother,
+  isOfAnotherOrder,
+  isOfKind,
   isShare,
+  mayBeNumber,
   type NameScorer,
   type StatusWords,
   type Stop,
@@ -15,6 +19,7 @@ import {
 import {
   areAnswers,
   areCurrencies,
+  areTwoAnswers,
   Cells,
   describeColumn,
   hasFewWords,
@@ -23,11 +28,9 @@ import {
   isOtherStatus,
   isStopped,
   type MeasuredColumn,
-  mayBeDates,
   mayBeMinorUnits,
   mayBeStatus,
   mayLower,
-  PERSONAL,
   pointsOf,
   type StopTest,
   shape,
@@ -37,7 +40,7 @@ import {
 
 /*
  * Which column of an unknown file is which field of an order. Names come first. A field that no name shows is
- * found by its values if exactly one column has them; an amount never is, because values do not show whose money
+ * found by its values if exactly one column has them; an amount or an id never is, because values do not show whose
  * they are. Each column ends as used, as not used with the reason, or as unclear: a person is asked about whatever
  * may lower the money of an order and cannot be read.
  */
@@ -86,7 +89,10 @@ const ORDER_FIELDS: readonly LayoutField[] = [
 /** Fields of which one must have a column, or no order can be credited. */
 export const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
 
-/** Fields that are found by their values if no name shows them, and what to ask if several columns have such values. */
+/**
+ * Fields that are found by their values if no name shows them, and what to ask if several columns have such values. The id of
+ * an order is none: each export may number its rows, and the id of a cart, or of a payment, is not that of the order.
+ */
 const BY_VALUES: readonly {
   readonly field: LayoutField & ColumnRole;
   readonly fits: (column: MeasuredColumn, words: StatusWords) => boolean;
@@ -102,16 +108,6 @@ const BY_VALUES: readonly {
     several: 'of times, and none is named like that of the order',
   },
   { field: 'status', fits: mayBeStatus, several: 'with words for states' },
-  {
-    field: 'order_id',
-    fits: ({ header, cells }) =>
-      shape('order_id', cells) === 1 &&
-      !PERSONAL.test(header) &&
-      cells.counts.size === cells.rows &&
-      cells.share((cell) => /\d/.test(cell)) === 1 &&
-      !mayBeDates(cells) &&
-      !isMoney(cells, /[.,]\d\d$/),
-  },
   {
     field: 'codes',
     fits: ({ header, cells }) =>
@@ -247,8 +243,9 @@ export function assignColumns(
       if (stop === null) continue;
       const { cells } = column;
       const isFlag = cells.filled > 0 && cells.share((cell) => /^[01]$/.test(cell)) === 1;
-      const isAmount = stop === 'refunded' && !isFlag && !isShare(column.header) && isMoney(cells);
-      const mayBeRefund = stop === 'refunded' && (isAmount || cells.filled === 0);
+      const isRefund = stop === 'refunded' && !mayBeNumber(column.header, isMoney(cells, /[.,]\d\d$/));
+      const isAmount = isRefund && !isFlag && !isShare(column.header) && isMoney(cells);
+      const mayBeRefund = isRefund && (isAmount || cells.filled === 0);
       const mayBeTime = stop === 'cancelled' && cells.filled > 0 && shape('cancelled_at', cells) > 0;
       const test = isAmount ? null : stopTestOf(cells, stop);
       if (mayBeRefund && !chosen.has('refunded')) take('refunded', column);
@@ -339,6 +336,16 @@ export function assignColumns(
         mayLower(column, total, { records, isWritten: amounts === written })
       )
         ask(column, 'it has amounts below the total, as refunds or parts of a payment have', 'refunded');
+      else if (amount === null && areTwoAnswers(cells) && smellOf(header) !== 'consent')
+        ask(
+          column,
+          'it says yes of some orders and no of others, which may decide whether they count',
+          'unused',
+        );
+      else if (isOfKind(header) && cells.counts.size > 1 && hasStates(column))
+        ask(column, 'it says of which kind or in which state something is, which may not count', 'unused');
+      else if (isOfAnotherOrder(header))
+        ask(column, 'it names another order, which this one may replace', 'unused');
     }
   }
 

@@ -5,6 +5,7 @@ import { packageFile } from '../../../core/package.ts';
 import {
   headerWords,
   LOWERING_MEANINGS,
+  type LoweringMeaning,
   means,
   says,
   type Terms,
@@ -27,7 +28,9 @@ type Words = {
     readonly others: Readonly<Record<string, Terms>>;
   };
   readonly minor_units: Terms;
-  readonly stops: Readonly<Record<'test' | 'draft' | 'disputed', Terms>>;
+  readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
+  readonly kinds: Terms;
+  readonly other_order: Terms;
   readonly reports: Readonly<
     Record<'reward' | 'reward_state' | 'network' | 'settled' | 'fee' | 'net', Terms>
   >;
@@ -180,15 +183,34 @@ export function isCurrency(code: string): boolean {
 }
 
 /** What a column may say that stops an order from being credited. */
-export type Stop = 'refunded' | 'cancelled' | 'test' | 'draft' | 'disputed' | 'unknown_payment';
+export type Stop = Exclude<LoweringMeaning, 'currency' | 'other_status'>;
 
 /** The reason for which a column with this name may stop an order; null if its name says none. */
 export function stopNameOf(header: string): Stop | null {
-  const lowering = LOWERING_MEANINGS.find((meaning) => means(header, meaning));
-  if (lowering !== undefined && lowering !== 'currency') return lowering;
+  const isStop = (meaning: LoweringMeaning): meaning is Stop =>
+    meaning !== 'currency' && meaning !== 'other_status';
+  return LOWERING_MEANINGS.filter(isStop).find((meaning) => means(header, meaning)) ?? null;
+}
+
+/**
+ * True if the name of a column of refunds is that of their numbers: `Return No`, `Credit note`.
+ *
+ * @param isWritten whether its values have the decimals of an amount, which decides for a name of both.
+ */
+export function mayBeNumber(header: string, isWritten: boolean): boolean {
   const name = headerWords(header);
-  const stops = Object.keys(WORDS.stops) as (keyof typeof WORDS.stops)[];
-  return stops.find((stop) => says(name, WORDS.stops[stop])) ?? null;
+  const { always, maybe, unless } = WORDS.numbers;
+  return says(name, always) || (!isWritten && says(name, maybe) && !says(name, unless));
+}
+
+/** True if a name says that its column has kinds or states, of which some may not count. */
+export function isOfKind(header: string): boolean {
+  return says(headerWords(header), WORDS.kinds) && !isOfAnother(header, 'status');
+}
+
+/** True if a name says that its column has the id of another order. */
+export function isOfAnotherOrder(header: string): boolean {
+  return says(headerWords(header), WORDS.other_order);
 }
 
 /** Words beside which a name still says only that an order was refunded or cancelled. */

@@ -2,6 +2,7 @@ import { FileHeld } from '../../../core/held/file-held.ts';
 import type { LayoutField } from '../../../core/layout.ts';
 import type { CsvRecord } from '../../../core/record.ts';
 import { maskAddresses } from '../../../core/text/mask-addresses.ts';
+import { isAnswer, isNo } from '../../../intake/customers/map/consent-words.ts';
 import { parseAddress } from '../../../intake/customers/map/parse-address.ts';
 import { headerWords, means } from '../../../intake/layout/column-words.ts';
 import type { Layout, MoneyFormat } from '../../../intake/layout/to-layout.ts';
@@ -404,12 +405,26 @@ export function mayBeStatus(column: MeasuredColumn, words: StatusWords): boolean
   );
 }
 
-const NO = ['no', 'false', '0', 'n', 'nein', 'nee', 'non', 'não', 'none', '-', '0.00', '0,00'];
 const YES = ['yes', 'true', '1', 'y', 'ja', 'oui', 'si', 'sí', 'sim', 'x'];
+
+function saysYes(cell: string): boolean {
+  return isAnswer(cell) || YES.includes(cell.toLowerCase());
+}
+
+function saysNo(cell: string): boolean {
+  return isNo(cell) || /^0[.,]00$/.test(cell);
+}
 
 /** True if a column answers yes or no, and nothing else. */
 export function areAnswers(cells: Cells): boolean {
-  return cells.share((cell) => [...NO, ...YES].includes(cell.toLowerCase())) === 1;
+  return cells.share((cell) => saysYes(cell) || saysNo(cell)) === 1;
+}
+
+/** True if a column answers yes on some rows and no on others. A blank is a no beside a word, and none beside a number. */
+export function areTwoAnswers(cells: Cells): boolean {
+  const said = [...cells.counts.keys()];
+  const hasBlanks = cells.filled < cells.rows && said.some((cell) => !/\d/.test(cell));
+  return areAnswers(cells) && said.some(saysYes) && (hasBlanks || said.some(saysNo));
 }
 
 /** An amount that is not zero, or text that is no amount. A list of amounts would let those pass that no file has yet. */
@@ -422,8 +437,8 @@ export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | nu
   if (stop === 'unknown_payment' || isMoney(cells, /[.,]\d\d$/)) return NOT_ZERO;
   const values = [...new Set([...cells.counts.keys()].map((cell) => cell.toLowerCase()))];
   const hasBlanks = cells.filled < cells.rows;
-  const no = values.filter((value) => NO.includes(value));
-  const others = values.filter((value) => !NO.includes(value));
+  const no = values.filter(saysNo);
+  const others = values.filter((value) => !saysNo(value));
   if (no.length === 0) return hasBlanks ? { not_blank: true } : null;
   if (!hasBlanks) return { none_of: no };
   return others.length > MAX_STATES ? null : { equals: [...new Set([...others, ...YES])] };

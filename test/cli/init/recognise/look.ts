@@ -5,6 +5,7 @@ import { proposedJob } from '../../../../jobs/attribute-orders/previewed-job.ts'
 import type { OrdersExamined } from '../../../../src/cli/init/recognise/examine-orders.ts';
 import { type Recognised, recognise } from '../../../../src/cli/init/recognise/recognise.ts';
 import { sourceAt } from '../../../../src/config/source-fields.ts';
+import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { openSourceClients } from '../../../../src/store/source-clients.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
@@ -21,12 +22,19 @@ export function folderWith(files: Files): string {
   return folder;
 }
 
-/** Recognises what is in a folder. */
-export async function look(place: string): Promise<Recognised> {
+/** Recognises what is in a folder. @param stated the roles of columns, as a person has answered. */
+export async function look(place: string, stated: StatedRoles = new Map()): Promise<Recognised> {
   const clients = openSourceClients();
   onTestFinished(() => clients.close());
   const jobOf = () => proposedJob({ brandId: '4819', include: null });
-  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set(), jobOf });
+  return recognise({
+    source: sourceAt(place),
+    clients,
+    layouts: loadLayouts(),
+    taken: new Set(),
+    jobOf,
+    stated,
+  });
 }
 
 /** Returns name, layout, path and files of each source, and the refused ones. */

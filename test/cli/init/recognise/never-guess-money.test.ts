@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
+import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { folderWith, look, ordersOf, summary } from './look.ts';
@@ -143,7 +144,12 @@ test('Dutch columns that no list has are found by their values, and the refunds 
     '1004;17-05-2026 09:30;in behandeling;EUR;99,90;;0,00;;Henk;',
     '1005;18-05-2026 11:20;betaald;EUR;80,00;0,00;0,00;MIRA10;Anna;12,50',
   ];
-  const found = await look(folderWith({ 'verkoop.csv': rows.join('\n') }));
+  const folder = folderWith({ 'verkoop.csv': rows.join('\n') });
+  // Each export may number its rows, so that what only looks like an id is asked about.
+  const asked = (await look(folder)).refused.flatMap(({ unclear }) => unclear ?? []);
+  expect(asked).toMatchObject([{ header: 'Nr', likely: 'order_id' }]);
+  const answered: StatedRoles = new Map([['nr', 'order_id']]);
+  const found = await look(folder, answered);
   const { layout, currency, preview } = ordersOf(found);
   expect(layout.columns).toEqual({
     order_id: ['Nr'],
@@ -162,7 +168,7 @@ test('Dutch columns that no list has are found by their values, and the refunds 
     statuses: expect.arrayContaining([{ status: 'in_behandeling', orders: 1, effect: 'held' }]),
   });
   const negated = rows.map((row) => row.replace('35,50;35,50', '35,50;-35,50'));
-  const again = ordersOf(await look(folderWith({ 'verkoop.csv': negated.join('\n') })));
+  const again = ordersOf(await look(folderWith({ 'verkoop.csv': negated.join('\n') }), answered));
   expect(again.layout.grouping.sum.refunded).toEqual({ plus: [], minus: ['Terug'] });
   expect(again.preview).toMatchObject({ credited: preview.credited, excluded: preview.excluded });
   const klant = found.sources[0]?.proposed?.columns.find(({ header }) => header === 'Klant');
@@ -206,6 +212,24 @@ test.each([
   const proposed = propose([...ORDER, name], rows);
   if (!('layout' in proposed)) throw new Error(proposed.why);
   expect(proposed.layout.exclusions).toMatchObject([{ columns: [name], ...rule }]);
+});
+
+test('the numbers of returns and of credit notes exclude their orders, and are no refunded amounts', () => {
+  const test = (name: string, cells: readonly string[]) => {
+    const rows = cells.map((cell, at) => [`A${at}`, '20.00', 'MIRA10', 'paid', cell]);
+    const proposed = propose([...ORDER, name], rows);
+    if (!('layout' in proposed)) throw new Error(proposed.why);
+    const { columns, exclusions } = proposed.layout;
+    return columns.refunded ?? exclusions.map(({ reason, notBlank }) => [reason, notBlank]);
+  };
+  for (const name of ['Return No', 'Refund ID', 'RMA', 'Credit note', 'Kreditnota nr', 'Avoir'])
+    for (const cells of [
+      ['', '5', ''],
+      ['', '', ''],
+    ])
+      expect([name, test(name, cells)]).toEqual([name, [['refunded', true]]]);
+  for (const name of ['Refund', 'Credit note amount']) expect(test(name, ['', '5', ''])).toEqual([name]);
+  expect(test('Credit note', ['', '5.00', ''])).toEqual(['Credit note']);
 });
 
 test.each([
@@ -262,6 +286,42 @@ test.each([
     [...ORDER, 'Statut du paiement'],
     ['Carte', 'Litige'],
     'it has words for states, as "Status" has',
+  ],
+  [
+    'answers that contradict the status',
+    [...ORDER, 'Is paid'],
+    ['Yes', 'No'],
+    'it says yes of some orders and no of others, which may decide whether they count',
+  ],
+  [
+    'answers under a name that no list has',
+    [...ORDER, 'Wandlung'],
+    ['ja', 'nej'],
+    'it says yes of some orders and no of others, which may decide whether they count',
+  ],
+  [
+    'answers of which the noes are blank',
+    [...ORDER, 'Wandlung'],
+    ['ja', ''],
+    'it says yes of some orders and no of others, which may decide whether they count',
+  ],
+  [
+    'kinds of orders',
+    [...ORDER, 'Order type'],
+    ['sale', 'sample'],
+    'it says of which kind or in which state something is, which may not count',
+  ],
+  [
+    'an order that replaces another',
+    [...ORDER, 'Replacement of'],
+    ['', '1'],
+    'it names another order, which this one may replace',
+  ],
+  [
+    'a number of a return on each row',
+    [...ORDER, 'Return No'],
+    ['1', '2'],
+    'its name says that orders may be refunded or returned, and its values do not show which',
   ],
   [
     'returns without a meaning',
@@ -450,12 +510,12 @@ const UNFAMILIAR: readonly (readonly [
     },
   ],
   [
-    'whose currency, time and id only the values show',
+    'whose currency and time only the values show',
     {
-      text: 'Ref,When,Curr,Sum,Discount,State,Refund\nA-1,2026-10-02T10:11:26+01:00,GBP,34.00,NORA20,paid,0.00\nA-2,2026-10-03T10:11:26+01:00,EUR,18.50,,paid,0.00\nA-3,2026-10-05T10:11:26+01:00,GBP,60.00,NORA20,paid,15.00\n',
+      text: 'Order ref,When,Curr,Sum,Discount,State,Refund\nA-1,2026-10-02T10:11:26+01:00,GBP,34.00,NORA20,paid,0.00\nA-2,2026-10-03T10:11:26+01:00,EUR,18.50,,paid,0.00\nA-3,2026-10-05T10:11:26+01:00,GBP,60.00,NORA20,paid,15.00\n',
       columns: {
         ...{
-          order_id: ['Ref'],
+          order_id: ['Order ref'],
           placed_at: ['When'],
           currency: ['Curr'],
           total: ['Sum'],
@@ -546,7 +606,7 @@ const UNFAMILIAR: readonly (readonly [
     'with thousands behind a blank, and a refund that nothing names',
     {
       text: 'Numer;Kwota A;Waluta;Rabattkod;Stan;Oddane\n1001/A;120,50;PLN;OLA10;paid;\n1002/A;1 020,00;PLN;;paid;\n1003/A;80,00;PLN;OLA10;paid;80,00\n',
-      asked: ['Kwota A total'],
+      asked: ['Numer order_id', 'Kwota A total'],
     },
   ],
   [
@@ -572,6 +632,13 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Order No,Total,Coupon,Lage,Currency\n1,20.00,MIRA10,gut,EUR\n2,30.00,JOE20,weg,EUR\n3,5.00,,gut,EUR\n',
       asked: ['Lage status'],
+    },
+  ],
+  [
+    'whose id only the values show',
+    {
+      text: 'Ref,When,Curr,Sum,Discount,State\nA-1,2026-10-02T10:11:26+01:00,GBP,34.00,NORA20,paid\nA-2,2026-10-03T10:11:26+01:00,EUR,18.50,,paid\n',
+      asked: ['Ref order_id'],
     },
   ],
   [
