@@ -315,11 +315,6 @@ export function shape(field: LayoutField, cells: Cells): number {
 const areTimes = (cells: Cells): boolean => timesOf(cells).formats !== null;
 const areDigits = (cells: Cells): boolean => cells.share((cell) => /^\d+$/.test(cell)) === 1;
 
-/** True if a column that nothing names as ids has dates without separators, which numbers of orders may look like. */
-export function mayBeDates(cells: Cells): boolean {
-  return areDigits(cells) && areTimes(cells);
-}
-
 /** What the values of a field's column look like; those of all others are no amounts. */
 const SHAPES: Readonly<Partial<Record<LayoutField, (cells: Cells) => boolean>>> = {
   email: (cells) =>
