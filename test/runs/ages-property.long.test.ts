@@ -66,7 +66,9 @@ const MONTHS = 7;
 const SCHEMES = {
   dated: (month: number) => `orders-2026-${pad(month + 1)}-28.csv`,
   folders: (month: number) => `dt=2026-${pad(month + 1)}-28/orders.csv`,
+  // The source ignores the times of the store, which contradict the numbers.
   numbered: (month: number) => `orders-${month + 5}.csv`,
+  // The times of the store agree with the numbers.
   copies: (month: number) => (month === 0 ? 'orders.csv' : `orders (${month + 7}).csv`),
   modified: (month: number) => `${'qwertyuiop'[(month * 7) % 10]}.csv`,
   overwritten: () => 'latest.csv',
@@ -74,6 +76,8 @@ const SCHEMES = {
   column: (month: number) => `orders-${9 - month}.csv`,
 } as const;
 type Scheme = keyof typeof SCHEMES;
+
+const AGES: Partial<Record<Scheme, string>> = { numbered: ', age: name', column: ', age: column' };
 
 type Export = {
   readonly month: number;
@@ -115,7 +119,7 @@ const cases: fc.Arbitrary<Case> = fc
     }),
   })
   .map(({ scheme, states, parts, uploads, isTied, isFew, isAtOnce, order, cuts, olds }) => {
-    const isByTime = scheme === 'modified' || scheme === 'overwritten';
+    const isByTime = scheme === 'modified' || scheme === 'overwritten' || scheme === 'copies';
     const exports = states.map((state, month): Export => {
       const time = isByTime
         ? scheme === 'modified' && isTied && month === 3
@@ -175,7 +179,7 @@ async function perform(db: Database, given: Case, runs: Case['runs']) {
   writeFileSync(join(folder, 'codes.csv'), CODES);
   writeFileSync(
     join(folder, 'pipeline.yaml'),
-    `sources:\n  ${source}: {uri: ./exports/, layout: own, order_platform: "${source}", time_zone: UTC${given.scheme === 'column' ? ', age: column' : ''}}\n` +
+    `sources:\n  ${source}: {uri: ./exports/, layout: own, order_platform: "${source}", time_zone: UTC${AGES[given.scheme] ?? ''}}\n` +
       `jobs:\n  ${source}: {kind: attribute-orders, source: ${source}, brand_id: ${brandId}, codes: ./codes.csv, revenue: total_less_refunds}\n`,
   );
   const config = loadConfig(join(folder, 'pipeline.yaml'), {});

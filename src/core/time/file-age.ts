@@ -2,7 +2,8 @@
  * If two exports state an order differently, the newer one is right. What says which one is newer, in this order:
  *
  *   1. the date in their names: `orders-2026-11-22.csv`, `dt=2026-11-22/orders.csv`
- *   2. the number in their names, if they differ in nothing else: `orders-9.csv` is older than `orders-10.csv`
+ *   2. the number in their names, if they differ in nothing else: `orders-9.csv` is older than `orders-10.csv`. The times
+ *      of the store must not say the opposite: after `week-52` comes `week-1`
  *   3. when they were put there, as the store says
  *   4. for two versions of one name: which one was read last
  *
@@ -41,8 +42,11 @@ export type FileAge = {
   readonly dated: { readonly fromMs: number; readonly toMs: number } | null;
   /** Its name, with a placeholder for each date and number. Names are compared by number if this is equal. */
   readonly series: string;
-  /** The numbers in its name, without leading zeros. */
-  readonly numbers: readonly string[];
+  /**
+   * The numbers in its name, without leading zeros. If they can be a date that does not begin with its year, such as
+   * `31122025`, `311225` or `31-12-25`, they are there three times: as they stand, and from year to day for each order.
+   */
+  readonly numbers: readonly (readonly string[])[];
   /** When it was put there. Null: unknown, or it does not count. */
   readonly modifiedMs: number | null;
   /** True if its rows say themselves how old they are. */
@@ -53,9 +57,9 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** `2026-11-22`, `20261122` or `2026/11/22`, perhaps with a time: `2026-11-22T10-30`, `20261122103000`. */
+/** `2026-11-22`, `20261122` or `2026/11/22`, perhaps with a time: `2026-11-22T10-30`, `20261122103000`. A second date is none. */
 const DATE =
-  /(?<!\d)(20\d\d)([-_./]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?:[ T_-]?([01]\d|2[0-3])[:h._-]?([0-5]\d)(?:[:._-]?([0-5]\d))?)?(?!\d)/g;
+  /(?<!\d)(20\d\d)([-_./]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?:(?![ T_-]?20\d\d([-_./]?)(?:0[1-9]|1[0-2])\5(?:0[1-9]|[12]\d|3[01])(?!\d))[ T_-]?([01]\d|2[0-3])[:h._-]?([0-5]\d)(?:[:._-]?([0-5]\d))?)?(?!\d)/g;
 
 /** An id or a digest in hexadecimal digits, whose digits count nothing; or a number. */
 const ID_OR_NUMBER = /(?<![0-9a-z])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8,}(?:-[0-9a-f]{4,})*(?![0-9a-z])|\d+/gi;
@@ -92,10 +96,50 @@ export function readFileAge(options: {
     })
     .replaceAll(ID_OR_NUMBER, (text) => {
       if (/\D/.test(text)) return text;
-      numbers.push(text.replace(/^0+(?=\d)/, ''));
+      numbers.push(text);
       return '#';
     });
-  return { uri, dated, series, numbers, modifiedMs, isByRow };
+  return { uri, dated, series, numbers: readings(numbers), modifiedMs, isByRow };
+}
+
+/** The parts of a date in the orders in which they may stand, from year to day. */
+const DATE_ORDERS = [
+  [2, 1, 0],
+  [2, 0, 1],
+];
+
+/** Returns the numbers of a name as they stand, and as they sort if there is a date in them. */
+function readings(numbers: readonly string[]): FileAge['numbers'] {
+  const bare = (texts: readonly string[]): readonly string[] =>
+    texts.map((text) => text.replace(/^0+(?=\d)/, ''));
+  const dated = DATE_ORDERS.map((order) => sortDates(numbers, order));
+  const hasDate = dated.some((texts) => texts.some((text, at) => text !== numbers[at]));
+  return [numbers, ...(hasDate ? dated : [])].map(bare);
+}
+
+function sortDates(numbers: readonly string[], order: readonly number[]): readonly string[] {
+  const sorted: string[] = [];
+  for (let at = 0; at < numbers.length; at += 1) {
+    const [text = '', ...next] = numbers.slice(at, at + 3);
+    const [, ...joined] = /^(\d\d)(\d\d)((?:20)?\d\d)$/.exec(text) ?? [];
+    if (isDate(joined)) sorted.push(order.map((place) => joined[place]).join(''));
+    else if (isDate([text, ...next])) {
+      sorted.push(...order.flatMap((place) => [text, ...next][place] ?? []));
+      at += 2;
+    } else sorted.push(text);
+  }
+  return sorted;
+}
+
+/** True for a day and a month in either order, and a year. */
+function isDate(parts: readonly string[]): boolean {
+  const [low = '', high = ''] = parts.slice(0, 2).sort((one, other) => Number(one) - Number(other));
+  return (
+    /^0?[1-9]$|^1[0-2]$/.test(low) &&
+    /^\d{1,2}$/.test(high) &&
+    Number(high) <= 31 &&
+    /^(?:20)?[1-4]\d$/.test(parts[2] ?? '')
+  );
 }
 
 /** Browsers number the copies of a name: `orders (1).csv` follows `orders.csv`. */
@@ -105,7 +149,7 @@ function countCopies(name: string): string {
   return `${stem}${copy}${ending}`;
 }
 
-function periodOf([year, , month, day, hour, minute, second]: readonly (
+function periodOf([year, , month, day, , hour, minute, second]: readonly (
   | string
   | undefined
 )[]): FileAge['dated'] {
@@ -122,7 +166,7 @@ function periodOf([year, , month, day, hour, minute, second]: readonly (
  * @returns above zero if the first one is newer, below zero if it is older; zero if nothing tells them apart.
  */
 export function compareAges(one: FileAge, other: FileAge): number {
-  return comparePeriods(one, other) || compareNumbers(one, other) || compareModified(one, other);
+  return comparePeriods(one, other) || compareNumbersAndTimes(one, other);
 }
 
 /** An export without a date in its name is compared with one that has it by when it was put there. */
@@ -138,19 +182,31 @@ function periodIn({ dated, modifiedMs }: FileAge): FileAge['dated'] {
   return dated ?? (modifiedMs === null ? null : { fromMs: modifiedMs, toMs: modifiedMs });
 }
 
-function compareNumbers(one: FileAge, other: FileAge): number {
-  if (one.series !== other.series) return 0;
-  const at = one.numbers.findIndex((number, place) => number !== other.numbers[place]);
-  const [a, b] = [one.numbers[at], other.numbers[at]];
-  if (a === undefined || b === undefined) return 0;
-  // `11-2026` and `02-2027` do not sort by their first number.
-  if ([...one.numbers.slice(at + 1), ...other.numbers.slice(at + 1)].some((number) => YEAR.test(number)))
-    return 0;
-  return a.length - b.length || (a < b ? -1 : 1);
+/** A number that grows while the store's times fall is no counter, or the older export came late: nothing says which. */
+function compareNumbersAndTimes(one: FileAge, other: FileAge): number {
+  const byNumber = compareNumbers(one, other);
+  const byTime = one.modifiedMs === null || other.modifiedMs === null ? 0 : one.modifiedMs - other.modifiedMs;
+  if (byNumber === 0) return byTime;
+  return Math.sign(byNumber) === -Math.sign(byTime) ? 0 : byNumber;
 }
 
-function compareModified({ modifiedMs: one }: FileAge, { modifiedMs: other }: FileAge): number {
-  return one === null || other === null ? 0 : one - other;
+/** Numbers that can be dates tell two names apart only if they do so in whichever order day and month stand in them. */
+function compareNumbers(one: FileAge, other: FileAge): number {
+  if (one.series !== other.series) return 0;
+  const count = Math.min(one.numbers.length, other.numbers.length);
+  const orders = one.numbers
+    .slice(0, count)
+    .map((numbers, reading) => Math.sign(compareLists(numbers, other.numbers[reading] ?? [])));
+  return new Set(orders).size === 1 ? (orders[0] ?? 0) : 0;
+}
+
+function compareLists(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((number, place) => number !== other[place]);
+  const [a, b] = [one[at], other[at]];
+  if (a === undefined || b === undefined) return 0;
+  // `11-2026` and `02-2027` do not sort by their first number.
+  if ([...one.slice(at + 1), ...other.slice(at + 1)].some((number) => YEAR.test(number))) return 0;
+  return a.length - b.length || (a < b ? -1 : 1);
 }
 
 /**
@@ -165,7 +221,7 @@ export function compareForReading(one: FileAge, other: FileAge): number {
 export function basisOf({ dated, numbers, modifiedMs, isByRow }: FileAge): AgeBasis | null {
   if (isByRow) return 'column';
   if (dated !== null) return 'date_in_name';
-  if (numbers.some((number) => number !== '0')) return 'number_in_name';
+  if (numbers[0]?.some((number) => number !== '0')) return 'number_in_name';
   return modifiedMs === null ? null : 'modified';
 }
 

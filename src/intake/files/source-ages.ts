@@ -59,8 +59,13 @@ export function openSourceAges(
   let loaded: Read[] | null = null;
   /** What was learned while the others were being loaded. */
   const early: Read[] = [];
-  /** No file is newer than this one. A file that follows it needs no further comparison. */
+  /**
+   * Every other file is older than this one. A file of its series that follows it needs no further comparison. One of
+   * another series may contradict one of its own.
+   */
   let newest: FileAge | null = null;
+  const isNewest = (age: FileAge): boolean =>
+    newest !== null && age.series === newest.series && compareAges(age, newest) > 0;
   const heldHere: { readonly file: SourceFile; readonly read: Read; isSettled: boolean }[] = [];
 
   async function read(): Promise<Read[]> {
@@ -117,7 +122,7 @@ export function openSourceAges(
     async compare(file) {
       const known = await load();
       const age = ageOf(file);
-      if (newest !== null && compareAges(age, newest) > 0 && !known.some(({ isHeld }) => isHeld)) {
+      if (isNewest(age) && !known.some(({ isHeld }) => isHeld)) {
         newest = age;
         return { ...NEWEST, isByRow: age.isByRow };
       }
@@ -142,10 +147,8 @@ export function openSourceAges(
       const read = add(file, sourceFileId, false);
       for (const held of heldHere) held.isSettled ||= compareRead(read, held.read) > 0;
       const { age } = read;
-      if (newest === null) return;
-      const order = compareAges(age, newest);
-      if (order > 0) newest = age;
-      if (order === 0 && age.uri !== newest.uri) newest = null;
+      if (isNewest(age)) newest = age;
+      else if (newest !== null && age.uri !== newest.uri && compareAges(age, newest) >= 0) newest = null;
     },
     learnHeld(file, sourceFileId) {
       heldHere.push({ file, read: add(file, sourceFileId, true), isSettled: false });
