@@ -121,7 +121,7 @@ export class OrderBuilder {
       paidAt: this.#timeOf(open, 'paid_at'),
       cancelledAt: this.#timeOf(open, 'cancelled_at'),
       exclusion: this.#exclusionOf(open),
-      doubt: open.doubt,
+      doubt: open.doubt ?? (open.lacksAmount && open.sums !== null ? 'incomplete' : null),
       line: open.line,
       record: open.record,
       rowCount: open.rowCount,

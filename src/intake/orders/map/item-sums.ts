@@ -32,6 +32,8 @@ export function addSums(
 ): boolean {
   const row: Partial<Record<SummedField, bigint>> = {};
   const { plan } = reading;
+  order.lacksAmount ||=
+    !addsNothing && !plan.sums.some(({ isFirst, index }) => isFirst && !isBlank(cells[index] ?? ''));
   for (const column of plan.sums) {
     const cell = addsNothing ? '0' : (cells[column.index] ?? '');
     if (!isBlank(cell)) addSum(order, row, { ...reading, column, cell });
@@ -83,10 +85,21 @@ function addSum(
     order.fault ??= { fault: money, column: name, value: cell };
     return;
   }
+  // Whether it takes something off the price or adds to it is not known. A refund may be written either way.
+  const units = toUnits(money.amount);
+  if (sign < 0n && units < 0n && field !== 'refunded')
+    order.fault ??= { fault: NEGATIVE_DISCOUNT, column: name, value: cell };
   marks?.see(cell, line, currencyCell(order, plan));
   if (money.currencies !== null) narrow(order, { currencies: money.currencies, column: name, value: cell });
-  row[field] = (row[field] ?? 0n) + sign * toUnits(money.amount);
+  row[field] = (row[field] ?? 0n) + sign * units;
 }
+
+const NEGATIVE_DISCOUNT: Fault = {
+  code: 'negative_discount',
+  reason:
+    'The amount is below zero in a column that is subtracted, so it would raise the total of the order.',
+  help: 'Write what was taken off the price without the minus. If the whole export writes it with one, copy the layout and name the column under plus.',
+};
 
 /** The currency that the rows so far state, as it is written. Null if they state none. */
 function currencyCell({ values }: OpenOrder, { fields }: ColumnPlan): string | null {

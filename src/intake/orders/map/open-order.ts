@@ -15,6 +15,8 @@ export type OpenOrder = {
   more: { readonly slot: number; readonly value: string }[] | null;
   /** Sums over its rows in ten-thousandths. Null if no column is summed, or while all of them are blank. */
   sums: Partial<Record<SummedField, bigint>> | null;
+  /** True if a row leaves blank what its item cost, so that the sums may be those of a part of the order. */
+  lacksAmount: boolean;
   /** The sums of each item by its id. Null if the file does not identify them. */
   items: Map<string, ItemSums> | null;
   /** Its rows as texts, if amounts are added up and items have no ids. */

@@ -223,6 +223,7 @@ export class OrderWindow {
       values,
       more: null,
       sums: null,
+      lacksAmount: false,
       items: this.#plan.item === null ? null : new Map(),
       texts: this.#plan.sums.length > 0 && this.#plan.item === null ? new Set() : null,
       part: this.#part,

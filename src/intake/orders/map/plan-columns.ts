@@ -19,8 +19,12 @@ export type Merge = 'same' | 'first' | 'all';
 /** A column whose value is kept for every order. */
 export type Slot = Column & { readonly merge: Merge };
 
-/** A column that is added up. */
-export type SumColumn = Column & { readonly field: SummedField; readonly sign: 1n | -1n };
+/** A column that is added up. `isFirst`: it says what the item itself cost, or what was refunded of it. */
+export type SumColumn = Column & {
+  readonly field: SummedField;
+  readonly sign: 1n | -1n;
+  readonly isFirst: boolean;
+};
 
 /** The settings of a source, and of the job that reads it, by which its orders are mapped. */
 export type ReadSource = Pick<SourceSettings, 'timeZone' | 'currency'> &
@@ -209,7 +213,8 @@ function sumColumns(layout: Layout, header: ResolvedHeader): SumColumn[] {
     const columns = (names: readonly string[], sign: 1n | -1n): SumColumn[] =>
       names.flatMap((name) => {
         const column = header.find([name]);
-        return column === null ? [] : [{ ...column, field: field as SummedField, sign }];
+        const isFirst = name === (rule.plus[0] ?? rule.minus[0]);
+        return column === null ? [] : [{ ...column, field: field as SummedField, sign, isFirst }];
       });
     return [...columns(rule.plus, 1n), ...columns(rule.minus, -1n)];
   });

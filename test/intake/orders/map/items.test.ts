@@ -38,6 +38,45 @@ test('an item with two amounts contradicts itself', async () => {
   expect(onlyFault(await mapText(text, { layout: WITH_IDS }))).toEqual(['conflicting_rows', 'item_id', 'i1']);
 });
 
+const PARTS: Layout = {
+  ...WITH_IDS,
+  grouping: {
+    ...WITH_IDS.grouping,
+    sum: { total: { plus: ['price', 'tax'], minus: ['discount'] }, refunded: { plus: [], minus: ['back'] } },
+    addsNothing: [
+      {
+        columns: ['item_status'],
+        ...{ equals: ['cancelled'], noneOf: null, notBlank: false, matches: null },
+      },
+    ],
+  },
+};
+
+test('an order with an item of blank price may not be whole; a blank tax or discount, or a cancelled item, is none', async () => {
+  const { orders } = await mapText(
+    [
+      'order_id,item_id,price,tax,discount,back,item_status',
+      'A,i1,10.00,,,,\nA,i2,,1.00,,,',
+      'B,i3,10.00,,,,\nB,i4,,,,,cancelled\nB,i5,,,,-4.00,',
+      'C,i6,,,,,',
+      'D,i7,,1.00,,,\n',
+    ].join('\n'),
+    { layout: PARTS },
+  );
+  expect(
+    orders.map(({ orderId, total, refunded, doubt }) => [orderId, total, refunded, doubt].join(' ')),
+  ).toEqual(['A 11.00  incomplete', 'B 10.00 4.00 ', 'C   ', 'D 1.00  incomplete']);
+});
+
+test('a discount below zero is a fault, and raises no total', async () => {
+  const text = 'order_id,item_id,price,tax,discount,back,item_status\nA,i1,10.00,,-2.00,,\n';
+  expect(onlyFault(await mapText(text, { layout: PARTS }))).toEqual([
+    'negative_discount',
+    'discount',
+    '-2.00',
+  ]);
+});
+
 test('items without an id are different items', async () => {
   const { orders } = await mapText(`${HEADER}\nA,,10.00\nA,,10.00\nA,i1,1.00\n`, { layout: WITH_IDS });
   expect(orders).toMatchObject([{ total: '21.00', items: null, doubt: null }]);
