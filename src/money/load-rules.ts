@@ -147,6 +147,8 @@ const CONDITIONS = [
 ] as const satisfies readonly TermsColumn[];
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
+/** A thousand in one country, and one in another. */
+const GROUPED = /^[1-9]\d{0,2}\.\d{3}$/;
 
 const TERMS: Sheet<TermsColumn, Terms> = {
   columns: TERMS_COLUMNS,
@@ -265,6 +267,13 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
         column,
         `An amount in ${currency} has ${minorDigits(currency) === 0 ? 'no' : minorDigits(currency)} decimals, and this has more.`,
         'Write the amount that is paid out, or correct the currency.',
+      );
+  for (const [column, text] of [['rate', rate], ...amounts.map((one) => [one, cell(one)] as const)] as const)
+    if (GROUPED.test(text) && (column === 'rate' || minorDigits(currency) !== 3))
+      return refuse(
+        column,
+        'The point may separate thousands, or decimals.',
+        `Write ${text.replace('.', '')} or ${text.endsWith('0') ? text.slice(0, -1) : `${text}0`}.`,
       );
   const conditions = readConditions({ cell, refuse });
   if (conditions === null) return null;
