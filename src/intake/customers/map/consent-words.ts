@@ -30,7 +30,7 @@ const REFUSAL =
 
 /** Headers whose cells take permission away. */
 const REFUSAL_HEADER =
-  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|abgemeldet|abmelde|abmeldung|austrag|gesperrt|gelöscht|sperrliste|afgemeld|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer|wypis|rezygnac|odhláš|配信停止|配信解除|購読解除|受信拒否|退会/iu;
+  /unsub(?:scri\w*|s)?\b|opt(?:ed|s)?[ -]?out|suppress|bounced?\b|rebot(?:e|ó|ado|ada)s?\b|black ?list|block ?list|do ?not ?(?:e ?mail|mail|contact|send)|no (?:e ?mails?|newsletter|marketing)|clean(?:ed)?(?: time| at| date| on| campaign.*)?$|complain|spam (?:report|complaint)|marked as spam|deleted?(?: at| on| date| time)$|is deleted|^deleted$|e ?mail disabled|disabled emails?|^inactive|\beras(?:e|ed|ure)\b|abgemeldet|abmelde|abmeldung|abbestell|austrag|gesperrt|gelöscht|sperrliste|af(?:ge)?meld|fra ?meld|avmeld|poistu|peruut|uitgeschreven|désabonn|désinscri|desinscri|desabonn|suscripción cancelada|dado de baja|fecha de baja|disiscri|descadastr|cancelou|avregistrer|wypis|rezygnac|odhláš|配信停止|配信解除|購読解除|受信拒否|退会|إلغاء الاشتراك/iu;
 /** Headers about other channels than e-mail. */
 const OTHER_CHANNEL = /\b(?:sms|phone|mobile|whats ?app|fax|push|postal|messenger|viber|call)\b/iu;
 /** Headers of things that accompany a refusal and that every row may have. */
@@ -42,7 +42,7 @@ const WITHDRAWN =
   /withdr[ae]w|revok|refus|declin|denied|\bdeny|reject|\bobject(?:ed|ions?|s)?\b|oppos|cancel|expired|missing|widerr|widerspr|abgelehnt|abbestell|gekündigt|verweiger|\bohne\b|\bkeine?\b|ingetrok|geweiger|opgezegd|bezwaar|\bgeen\b|retir|révoq|revoc|rechaz|rifiut|ritirat|recus|\bsans\b|\bsin\b|\bsem\b|\bsenza\b|återkall|avböj|trukket|avslått/iu;
 /** Headers that are nothing but a refusal: `Ha rechazado`, `Refused on`, `Fecha de baja`. */
 const BARE_REFUSAL =
-  /^(?:(?:ha|has|have|is|was|fue|est|a|hat|wurde|se|date|fecha|data|datum) )?(?:(?:de|di|d) )?(?:rechaz(?:ó|o|ado|ada)|refus(?:ed|al|é|ée)|declined|rejected|revoked|withdrawn|objected|objection|opuso|opposé|opposed|abgelehnt|widerrufen|widerspruch|widersprochen|verweigert|geweigerd|bezwaar|opgezegd|ingetrokken|rifiutato|rifiuto|recusado|recusou|revocado|révoqué|baja)(?: (?:on|at|date|el|am|op))?$/iu;
+  /^(?:(?:ha|has|have|is|was|fue|est|a|hat|wurde|se|date|fecha|data|datum) )?(?:(?:de|di|d) )?(?:rechaz(?:ó|o|ado|ada)|refus(?:ed|al|é|ée)|declined|rejected|revoked|withdrawn|objected|objection|opuso|opposé|opposed|abgelehnt|widerrufen|widerspruch|widersprochen|verweigert|geweigerd|bezwaar|opgezegd|ingetrokken|rifiutato|rifiuto|recusado|recusou|revocado|révoqué|baja|blocked|spam|quit|archived|left)(?: (?:on|at|date|el|am|op))?$/iu;
 /** Headers that ask not to be written to, without a word for permission. */
 const LEFT_ALONE =
   /^(?:no (?:molestar|contactar|escribir)|ne pas contacter|nicht kontaktieren|niet benaderen|non contattare|não contactar|não contatar|robinson.*)$/iu;
@@ -52,6 +52,11 @@ const DENIED =
 /** Headers of columns that ask for permission. A confirmation by a second mail is not asked of everybody. */
 const CONSENT_HEADER =
   /consent|opt(?:ed)? ?in\b|subscribed\b|newsletter|accepts? .*marketing|marketing permission|einwilligung|abonniert|abonné|inscrit|suscrito|iscritto|acept[ao] .*(?:publicidad|bolet[ií]n|correos?|comunicaciones)|consentim|consenso|nieuwsbrief|toestemming/iu;
+/** Headers that ask whether an address is in use. A yes is no consent. */
+const IN_USE_HEADER =
+  /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|enabled|aktiv|actief|gültig)$/iu;
+/** Headers of lists of words that a shop gives to people: `vip, do-not-email`. */
+const TAGS_HEADER = /^(?:(?:customer|contact|subscriber|member|e ?mail) )?(?:tags?|labels?|segments?)$/iu;
 /** Headers of columns whose words say how a customer stands. */
 const STATUS_HEADER =
   /^(?:(?:e ?mail |subscription |subscriber |member |contact |marketing |list )*(?:status|state)|statut|estado|stato|abonnement ?status)$/iu;
@@ -166,6 +171,21 @@ export function smellOf(header: string): 'refusal' | 'consent' | 'status' | null
     return smellOf(denied) === 'consent' || PERMISSION.test(denied) ? 'refusal' : null;
   if (PERMISSION.test(name) && WITHDRAWN.test(name)) return 'refusal';
   return CONSENT_HEADER.test(name) && !name.includes('double') ? 'consent' : null;
+}
+
+/** True if a header asks whether an address is in use, so that a no takes permission away. */
+export function asksIfInUse(header: string): boolean {
+  return IN_USE_HEADER.test(wordsOf(header));
+}
+
+/** True if a header is that of the tags of a person, which may refuse like the name of a column (`refusesByTag`). */
+export function isOfTags(header: string): boolean {
+  return TAGS_HEADER.test(wordsOf(header));
+}
+
+/** True if one of the tags in a cell takes permission away. */
+export function refusesByTag(cell: string): boolean {
+  return cell.split(/[,;|]/).some((tag) => smellOf(tag) === 'refusal');
 }
 
 /** No word and no header that matters is longer. */

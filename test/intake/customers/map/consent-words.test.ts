@@ -109,6 +109,17 @@ describe('a header that no layout reads', () => {
       'No molestar',
     ],
     ...['Refus publicité', 'Ne pas contacter', 'Geweigerd', 'Geen reclame', 'Refused', 'Objected on'],
+    ...[
+      'Abbestellt',
+      'Blocked',
+      'spam',
+      'erasure_requested',
+      'gdpr_erased',
+      'frameldt',
+      'Afmeldt',
+      'poistunut',
+    ],
+    ...['إلغاء الاشتراك', 'quit', 'archived', 'Left on'],
     ...['Widersprochen am', 'Rifiutato', 'Senza pubblicità', 'Recusado', 'Não contactar', 'Keine Werbung'],
   ])('%j says that somebody refused', (header) => {
     expect(smellOf(header)).toBe('refusal');

@@ -118,6 +118,28 @@ test('a refusal counts in any consent column', async () => {
   expect(mapped.passedOver).toMatchObject({ refused: 1, contradicting: 1 });
 });
 
+test.each([
+  ['generic-customers', 'email,consent,Tags', 'yes,unsubscribed', 'yes,"vip, do-not-email"', 'yes,vip'],
+  ['generic-customers', 'email,consent,is_active', 'yes,no', 'yes,0', 'yes,yes'],
+  [
+    'shopify-customers',
+    'Email,Accepts Email Marketing,Total Orders,Tags',
+    'yes,1,unsubscribed',
+    'yes,1,"a, opt-out"',
+    'yes,1,',
+  ],
+  [
+    'omnisend',
+    'Email,Email subscription status,Email consent',
+    'subscribed,expired',
+    'subscribed,no',
+    'subscribed,yes',
+  ],
+])('%s: a no beside a yes counts: %s', async (layout, header, ...rows) => {
+  const lines = rows.map((row, at) => `${at}@example.com,${row}`);
+  expect(submittedOf(await mapCustomerLines(layout, [header, ...lines]))).toEqual(['2@example.com']);
+});
+
 test('consent is counted as yes, no and blank for each format, with its columns', async () => {
   const count = async (layout: string, lines: readonly string[]) =>
     describeConsent((await mapCustomerLines(layout, lines)).seen.consent);
