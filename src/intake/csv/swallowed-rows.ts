@@ -21,7 +21,8 @@ export function idPositions(header: readonly string[], idColumns: readonly strin
  * A quote that is not closed in its own row is closed by the next one that is not doubled, maybe some rows later. The
  * record is then formally valid, but its cells are those of two rows, and the rows between are text of a cell. So a
  * file is held if a line within a cell looks like a row: it has as many delimiters as the header, and a text that
- * looks like the ids of the file in a column of ids. If the quote is closed in the very next row, no whole row is in
+ * looks like the ids of the file in a column of ids. A row that lacks its last cells has fewer, and an amount or a time
+ * where the record has one. If the quote is closed in the very next row, no whole row is in
  * the cell. Its two lines are then the end of one row and the beginning of another, with as many delimiters as these
  * would have. Notes and addresses of several lines have neither.
  *
@@ -45,7 +46,13 @@ export function swallowedRows(
       for (const [column, cell] of cells.entries()) {
         if (!/[\r\n]/.test(cell)) continue;
         const found = findRow(cell.split(LINE_BREAK), {
-          isRow: (text) => countOf(text, delimiter) === width - 1 && hasId(text.split(delimiter), ids, isId),
+          isRow: (text) => {
+            const count = countOf(text, delimiter);
+            const isShort = count < width - 1 && count >= MIN_SHORT;
+            if (count !== width - 1 && !isShort) return false;
+            const parts = text.split(delimiter);
+            return hasId(parts, ids, isId) && (!isShort || hasValueOf(parts, cells));
+          },
           isEnd: (text) => countOf(text, delimiter) === width - 1 - column,
           // After this line, as many cells follow as the record still has.
           isBeginning: (text) =>
@@ -77,6 +84,18 @@ function hasId(
   from = 0,
 ): boolean {
   return ids.some((at) => at >= from && at < cells.length && isId(cells[at] ?? ''));
+}
+
+/** A line with fewer delimiters is no row that lacks its last cells. */
+const MIN_SHORT = 2;
+const AMOUNT = /^[^\d]{0,4}\d[\d.,' ]*[.,]\d{2}[^\d]{0,4}$/;
+const TIME = /^\d{4}-\d\d-\d\d|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b/;
+
+/** True if the cells have an amount or a time in a column in which the record has one, too. */
+function hasValueOf(cells: readonly string[], record: readonly string[]): boolean {
+  return cells.some((cell, at) =>
+    [AMOUNT, TIME].some((form) => form.test(cell.trim()) && form.test((record[at] ?? '').trim())),
+  );
 }
 
 function countOf(text: string, delimiter: string): number {

@@ -23,6 +23,11 @@ test.each([
     [row(1), row(2, '"call me'), row(3), '#4,k4@example.com",paid,40.00,,Card,6100000004,'],
     4,
   ],
+  [
+    'behind a row that lacks its last cell',
+    [row(1), row(2, '"call me'), row(3).slice(0, -1), row(4, 'thanks"'), row(5)],
+    4,
+  ],
   ['when the ids have one digit more', [row(8, '"call me'), row(9), row(10), row(11, 'thanks"')], 3],
 ])('a quote that is closed %s hides rows, and holds the file', async (_where, rows, line) => {
   const reason = await holdReason(parseText(textOf(...rows), HERE));
@@ -48,6 +53,7 @@ test.each([
   ['an address', '"Mia Ek\n12, Long Lane, Upper Town, Sea County, 1234 AB, NL, Europe\nring twice"'],
   ['a table', '"1,2,3,4,5,6,7,8\n1,2,3,4,5,6,7,8\n#,a,b,c,d,e,f,g"'],
   ['blank lines', '"\n\n,,,,,,,\n\n"'],
+  ['a short list of amounts', '"as ever\n#1, 10.00, thanks\n#2, 20.00, thanks\nMia"'],
   ['the name of another order', '"as in\n#1001, please, the same\n#1002"'],
 ])('notes with %s are no rows', async (_what, notes) => {
   const { records, rejected } = await parseText(textOf(row(1), row(2, notes), row(3)), HERE);
