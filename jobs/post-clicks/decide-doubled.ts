@@ -14,6 +14,7 @@ const SHOWN = 3;
 export async function holdDoubled(trx: Transaction<DB>, file: StagedFile): Promise<HoldReason | null> {
   return (
     (await findBreakdowns(trx, file)) ??
+    (await findRenamed(trx, file)) ??
     (await findRepeated(trx, file)) ??
     (await holdConflicting(trx, CLICKS, file))
   );
@@ -64,7 +65,7 @@ async function findBreakdowns(
   trx: Transaction<DB>,
   { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
 ): Promise<HoldReason | null> {
-  const rows = await rowsOf<{ day: string; line: string; other: string | null; all: number }>(trx)`
+  const rows = await rowsOf<DoubledDay>(trx)`
     with stated as materialized (
       select s.subject, s.day, min(s.line_no) as line, bool_or(s.covers = 'country') as by_country,
         bool_or(s.covers = 'named') as named,
@@ -91,15 +92,85 @@ async function findBreakdowns(
       or k.by_country and (s.whole or s.named)
       or k.whole and not k.by_country and s.by_country
     order by s.line limit ${SHOWN}`;
-  const [first] = rows;
-  if (first === undefined) return null;
+  if (rows.length === 0) return null;
+  return {
+    code: 'clicks_by_country_and_whole',
+    message: `Clicks of the same link and day are stated both by country and without: ${listDays(rows)}. Added up, each click would count twice.`,
+    help: `Export the clicks always by country, or never, as the earlier files of ${source} do. To change it, give the other export a source of its own, with start_date on its job after the last day that was posted.`,
+  };
+}
+
+type DoubledDay = {
+  readonly day: string;
+  readonly line: string;
+  readonly other: string | null;
+  /** How many there are. The first of them are listed. */
+  readonly all: number;
+};
+
+function listDays(rows: readonly DoubledDay[]): string {
   const listed = rows.map(
     ({ day, line, other }) => `${day} (line ${line}${other === null ? '' : `, and ${fileName(other)}`})`,
   );
-  const more = first.all - rows.length;
+  const more = (rows[0]?.all ?? 0) - rows.length;
+  return `${listed.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
+}
+
+/**
+ * Returns the reason to hold a file that names whose clicks it states otherwise than an earlier file of the source did for
+ * that day, for example by a link instead of a code, and does not state those of the earlier file.
+ */
+async function findRenamed(
+  trx: Transaction<DB>,
+  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+): Promise<HoldReason | null> {
+  const rows = await rowsOf<DoubledDay>(trx)`
+    with stated as materialized (
+      select s.subject, s.day, min(s.line_no) as line, (array_agg(s.refs))[1]::text[] as refs,
+        split_part(s.subject, ':', 1) as kind, substr(s.subject, strpos(s.subject, ':') + 1) as name
+      from (
+        select r.content ->> 'subject' as subject, (r.content ->> 'day')::date as day, r.line_no,
+          (select coalesce(array_agg(t), '{}')::text
+            from jsonb_array_elements_text(r.content -> 'references') t) as refs
+        from intake.staged_rows r where r.source_file_id = ${sourceFileId}::bigint) s
+      group by s.subject, s.day
+    ),
+    known as materialized (
+      select c.day, split_part(c.subject, ':', 1) as kind, c.source_file_id,
+        substr(c.subject, strpos(c.subject, ':') + 1) as name, c.references_folded as refs
+      from intake.clicks c
+      where c.source = ${source} and c.day in (select day from stated)
+        and not exists (select from stated s where s.subject = c.subject and s.day = c.day)
+    ),
+    added as materialized (
+      select s.day, s.line, s.kind, s.name, array[s.name] || s.refs as names from stated s
+      where not exists (select from intake.clicks c
+          where c.source = ${source} and c.subject = s.subject and c.day = s.day)
+        and s.day in (select day from known)
+    ),
+    owned as materialized (
+      select a.day, a.line, a.kind, a.name, a.names || coalesce((
+        select array_agg(o.name) from intake.codes k
+        cross join lateral unnest(array[k.code_folded, k.handle_folded, k.deal_id, k.collab_id]) o(name)
+        where o.name is not null and (k.code_folded = any(a.names) or k.handle_folded = any(a.names)
+          or k.deal_id = any(a.names) or k.collab_id = any(a.names))), '{}') as names
+      from added a
+    ),
+    doubled as (
+      select o.day, o.line, min(k.source_file_id) as source_file_id
+      from owned o join known k using (day)
+      -- Before 0.4.0, a host without a path was read as a path.
+      where case when o.kind = k.kind then ltrim(o.name, '/') = ltrim(k.name, '/')
+        else o.names && (array[k.name] || k.refs) end
+      group by o.day, o.line
+    )
+    select d.day::text, d.line, f.uri as other, (count(*) over ())::float8 as all
+    from doubled d join intake.source_files f using (source_file_id)
+    order by d.line limit ${SHOWN}`;
+  if (rows.length === 0) return null;
   return {
-    code: 'clicks_by_country_and_whole',
-    message: `Clicks of the same link and day are stated both by country and without: ${listed.join(', ')}${more === 0 ? '' : `, and ${more} more`}. Added up, each click would count twice.`,
-    help: `Export the clicks always by country, or never, as the earlier files of ${source} do. To change it, give the other export a source of its own, with start_date on its job after the last day that was posted.`,
+    code: 'clicks_named_otherwise',
+    message: `Clicks of a day are stated under another name of the same influencer than before, for example by a link instead of a code: ${listDays(rows)}. Added up, each click would count twice.`,
+    help: `Export the clicks with the columns of the earlier files of ${source}. To change them, give the other export a source of its own, with start_date on its job after the last day that was posted.`,
   };
 }

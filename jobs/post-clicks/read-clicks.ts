@@ -209,7 +209,7 @@ function linkSubject(text: string, values: readonly string[]): Subject | null {
  * page.
  */
 function addressOf(text: string): string {
-  const isWithHost = /^https?:\/\//i.test(text) || /^[\w-]+(\.[\w-]+)+\//.test(text);
+  const isWithHost = /^https?:\/\//i.test(text) || /^[\w-]+(\.[\w-]+)+[/?]/.test(text);
   if (isWithHost) return linkOf(/^https?:/i.test(text) ? text : `https://${text}`)[0] ?? '';
   const path = URL.parse(text, 'https://relative.invalid')?.pathname ?? '';
   return maskAddresses(cleanText(path.replace(/(?<!\/)\/+$/, '')));

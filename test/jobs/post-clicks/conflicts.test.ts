@@ -38,6 +38,29 @@ it('clicks of a day after their export are held until a newer file states the da
   expect(await shop.totals()).toEqual({ DEALMIA: 16 });
 });
 
+it('a file that names the same influencer otherwise for a day is held, and one that adds a name is read', async () => {
+  const shop = await openClickShop();
+  const file = (name: string, column: string, ...rows: readonly string[]) =>
+    shop.drop(name, `day,clicks,${column}\n${rows.map((row) => `${row}\n`).join('')}`);
+  file('1.csv', 'code', `${DAY},15,MIA10`);
+  file('2.csv', 'link', '2026-04-11,4,https://acme.test/?ref=MIA10');
+  file('3.csv', 'influencer_handle', '2026-04-12,3,@Mia.test');
+  expect(await shop.runClicks()).toMatchObject({ code: 0 });
+  const before = await shop.trueClicks();
+  file(
+    '4.csv',
+    'link',
+    `${DAY},15,https://acme.test/?ref=MIA10`,
+    '2026-04-13,1,https://acme.test/?ref=MIA10',
+  );
+  file('5.csv', 'deal_id', '2026-04-12,3,DEALMIA');
+  file('6.csv', 'link', '2026-04-11,4,acme.test?ref=MIA10');
+  file('7.csv', 'code', `${DAY},15,MIA10`, `${DAY},2,BEN15`);
+  expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { posted: 2 } });
+  expect(await held(shop)).toEqual(['4.csv clicks_named_otherwise', '5.csv clicks_named_otherwise']);
+  expect((await shop.trueClicks()).slice(before.length)).toMatchObject([{ increase_clicks: 2 }]);
+});
+
 it('clicks keep the key that the first version gave them, with the blanks of a handle', async () => {
   const shop = await openClickShop();
   shop.drop('named.csv', `day,influencer_handle,clicks\n${DAY},@Mia Rossi,2\n`);
