@@ -159,7 +159,7 @@ async function findRenamed(
     doubled as (
       select o.day, o.line, min(k.source_file_id) as source_file_id
       from owned o join known k using (day)
-      -- Before 0.4.0, a host without a path was read as a path.
+      -- Version 0.3.0 read a host without a path as a path.
       where case when o.kind = k.kind then ltrim(o.name, '/') = ltrim(k.name, '/')
         else o.names && (array[k.name] || k.refs) end
       group by o.day, o.line

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -52,6 +52,8 @@ describe('post-clicks', () => {
     expect((await shop.runClicks()).counts).toMatchObject({ posted: 6, too_many: 0 });
     // An older file that arrives late changes nothing.
     shop.drop('0.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 30]]));
+    const before = new Date('2026-04-10T23:00:00Z');
+    utimesSync(join(shop.folder, 'exports/0.csv'), before, before);
     expect((await shop.runClicks()).counts).toMatchObject({ posted: 0, too_many: 0, attributed: 20 });
     expect(await shop.entries()).toEqual([
       'deal:DEALMIA 2026-04-10 0+10 accepted',
