@@ -436,7 +436,9 @@ export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | nu
   const others = values.filter((value) => !saysNo(value));
   if (no.length === 0) return hasBlanks ? { not_blank: true } : null;
   if (!hasBlanks) return { none_of: no };
-  return others.length > MAX_STATES ? null : { equals: [...new Set([...others, ...YES])] };
+  if (others.length > MAX_STATES) return null;
+  // Blanks let orders pass, so a word that is no known yes holds them: `Void`, a date, `Yes (customer)`.
+  return { equals: [...new Set([...others, ...YES])], unless: ['', ...no] };
 }
 
 /** True if a column has a few words, and one of them is a minor unit, such as cents. */

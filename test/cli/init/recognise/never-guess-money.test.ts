@@ -207,6 +207,9 @@ test.each([
   ['Cancel reason', ['', 'changed mind', ''], { reason: 'cancelled', notBlank: true }],
   ['Returned on', ['', '2026-05-04', ''], { reason: 'refunded', notBlank: true }],
   ['Disputed', ['', '', ''], { reason: 'disputed', notBlank: true }],
+  // A later word that is neither yes, no nor blank holds the order.
+  ['Voided', ['No', 'Yes', ''], { reason: 'cancelled', unless: ['', 'no'] }],
+  ['Disputed', ['No', 'No', ''], { reason: 'disputed', unless: ['', 'no'] }],
 ])('a column "%s" stops the orders that it names', (name, cells, rule) => {
   const rows = cells.map((cell, at) => [`A-${at}`, '20.00', at === 2 ? '' : 'MIRA10', 'paid', cell]);
   const proposed = propose([...ORDER, name], rows);
