@@ -500,7 +500,10 @@ test('a state that no list knows is held, and credited if a person says that it 
   });
   const args = ['init', 'exports', '--currency', 'EUR', ...ANSWERS];
   const assumed = await run([...args, '--out', 'a']);
-  expect([assumed.exitCode, assumed.stdout]).toEqual([3, expect.stringContaining('--paid "afgehaald"')]);
+  expect([assumed.exitCode, assumed.stdout]).toEqual([
+    3,
+    expect.stringContaining('--paid "Status=afgehaald"'),
+  ]);
   expect(assumed.stdout).toContain('1 order, 20.00 EUR: status "afgehaald" is not known');
   expect((await run([...args, '--out', 'b', '--paid', 'Afgehaald'])).exitCode).toBe(0);
   expect(read('b/layouts/o.yaml')).toContain('credited: ["afgehaald", "paid"]');
@@ -509,6 +512,11 @@ test('a state that no list knows is held, and credited if a person says that it 
     2,
     expect.stringContaining('"opgehaald", which is in no file'),
   ]);
+  const { run: runTwo } = open({
+    'o.csv': 'Order No,Total,Coupon,Betaald,Geleverd\n1,20.00,MIRA10,Ja,Ja\n2,30.00,JOE20,Nee,Ja\n',
+  });
+  const both = await runTwo([...args, '--column', 'Geleverd=other_status', '--out', 'a', '--paid', 'Ja']);
+  expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('--paid "Betaald=ja" or --paid')]);
 });
 
 test('a source of which every order counts gets a job of its own, so that other sources still need a status', async () => {

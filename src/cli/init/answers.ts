@@ -4,13 +4,12 @@ import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
 import { plural } from '../../core/text/plural.ts';
 import { inShellQuotes, toPrintableLine } from '../../core/text/printable.ts';
-import { foldWord } from '../../intake/values/clean-text.ts';
 import { parseZone } from '../../intake/values/parse-zone.ts';
 import { refusal, usageError } from '../usage-error.ts';
 import type { CodeOwner, ProposedOwner } from './find-owners.ts';
 import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from './init-options.ts';
 import type { UnclearColumn } from './recognise/assign-columns.ts';
-import { isCurrency, withoutListWords } from './recognise/column-names.ts';
+import { isCurrency, waysToSay, withoutListWords } from './recognise/column-names.ts';
 import type { OrdersExamined } from './recognise/examine-orders.ts';
 import type { Recognised, RecognisedSource } from './recognise/recognise.ts';
 
@@ -423,13 +422,15 @@ export async function askToWrite(count: number, terminal: Asking): Promise<boole
 export type SaidOfFiles = {
   readonly stated: StatedRoles;
   readonly encoding: string | null;
-  /** Words of states, folded, and whether they mean that an order was paid. */
+  /** Words of states, folded, and whether they mean that an order was paid; `COLUMN=WORD` for one column. */
   readonly states: ReadonlyMap<string, boolean>;
 };
 
 type Refused = Recognised['refused'][number];
 /** What a person may say more about, in one file or source. */
-type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'> & { readonly states?: readonly string[] };
+type Unclear = Pick<Refused, 'name' | 'unclear' | 'possible'> & {
+  readonly states?: ReadonlyMap<string, readonly string[]>;
+};
 
 /** True if a file could be read after an answer. */
 export function isUnclear({ unclear = [], possible }: Refused): boolean {
@@ -439,9 +440,16 @@ export function isUnclear({ unclear = [], possible }: Refused): boolean {
 /** The columns and states that are no yes unless a person says otherwise, to be asked about in a terminal. */
 export function assumedOf({ sources }: Recognised, said: SaidOfFiles): readonly Unclear[] {
   return sources.flatMap(({ name, proposed }) => {
-    const { assumed = [], unknownStates = [] } = proposed ?? {};
-    const states = unknownStates.filter((word) => !said.states.has(foldWord(word)));
-    return assumed.length + states.length === 0 ? [] : [{ name, unclear: assumed, states }];
+    const isOpen = (word: string, column: string): boolean =>
+      !waysToSay(word, column).some((way) => said.states.has(way));
+    const states = new Map(
+      [...(proposed?.unknownStates ?? [])].flatMap(([column, words]) => {
+        const open = words.filter((word) => isOpen(word, column));
+        return open.length === 0 ? [] : [[column, open] as const];
+      }),
+    );
+    const assumed = proposed?.assumed ?? [];
+    return assumed.length + states.size === 0 ? [] : [{ name, unclear: assumed, states }];
   });
 }
 
@@ -456,7 +464,7 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
       ...unclear.map((column) => ({
         where: `--column ${inShellQuotes(`${column.header}=ROLE`)}`,
         message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
-        help: `For example =${column.likely}. Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
+        help: `${column.likely === null ? '' : `For example =${column.likely}. `}Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
       })),
       ...(possible === undefined
         ? []
@@ -471,10 +479,11 @@ export function filesUnclear(files: readonly Refused[]): KnownError {
   });
 }
 
-/** The roles that a column may have, the likely one first. */
+/** The roles that a column may have, the likely one first. If none is, the ones that only hold or exclude orders. */
 function rolesOf({ likely, isOfCustomers = false }: UnclearColumn): readonly ColumnRole[] {
   const roles = isOfCustomers ? CUSTOMER_ROLES : COLUMN_ROLES.filter((role) => role !== 'consent');
-  return [likely, ...roles.filter((role) => role !== likely)];
+  const first: readonly ColumnRole[] = likely === null ? ['excludes', 'status', 'other_status'] : [likely];
+  return [...first, ...roles.filter((role) => !first.includes(role))];
 }
 
 function samplesOf({ samples }: UnclearColumn): string {
@@ -490,7 +499,7 @@ export async function askAboutFiles(
   const stated = new Map(said.stated);
   const paid = new Map(said.states);
   let { encoding } = said;
-  for (const { name, unclear = [], possible = [], states = [] } of files) {
+  for (const { name, unclear = [], possible = [], states = new Map<string, readonly string[]>() } of files) {
     for (const column of unclear) {
       const question = `What is the column "${column.header}" of ${name}? ${column.why}${samplesOf(column)}`;
       const options = rolesOf(column).map((value) => ({ value, label: LABELS[value] ?? value }));
@@ -498,15 +507,15 @@ export async function askAboutFiles(
       if (isCancel(role)) return null;
       stated.set(foldHeader(column.header), role);
     }
-    if (states.length > 0) {
-      const question = `Which states of ${name} mean that an order was paid? The orders of the others are held.`;
-      const options = states.map((value) => ({ value, label: toPrintableLine(maskAddresses(value)) }));
+    for (const [column, words] of states) {
+      const question = `Which words of "${column}" in ${name} mean that an order was paid? The orders of the others are held.`;
+      const options = words.map((value) => ({ value, label: toPrintableLine(maskAddresses(value)) }));
       const chosen = await multiselect<string>({
         ...{ message: toPrintableLine(question), options, required: false },
         ...terminal,
       });
       if (isCancel(chosen)) return null;
-      for (const word of states) paid.set(foldWord(word), chosen.includes(word));
+      for (const word of words) paid.set(waysToSay(word, column)[1], chosen.includes(word));
     }
     if (possible.length === 0 || encoding !== null) continue;
     const message = toPrintableLine(`In which encoding do the words of ${name} look right?`);

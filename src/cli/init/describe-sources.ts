@@ -40,11 +40,10 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
       '',
       ...layoutFileOf(source).flatMap(({ text }) => indent(maskAddresses(text.trimEnd()).split('\n'))),
       ...columnLines(proposed, terminal),
-      ...(proposed.unknownStates.length === 0
-        ? []
-        : [
-            `  ${terminal.style('yellow', '!')} No list knows ${proposed.unknownStates.map((word) => `"${shorten(word)}"`).join(', ')}, so these orders are held. ${sayPaid(proposed.unknownStates)}`,
-          ]),
+      ...[...proposed.unknownStates].map(
+        ([column, words]) =>
+          `  ${terminal.style('yellow', '!')} No list knows ${words.map((word) => `"${shorten(word)}"`).join(', ')} of "${shorten(column)}", so these orders are held. ${sayPaid(column, words)}`,
+      ),
       ...proposed.assumed.map(
         ({ header, why }) =>
           `  ${terminal.style('yellow', '!')} "${shorten(header)}" is read as a refusal: ${why}. If it means something else:  --column ${inShellQuotes(`${shorten(header)}=unused`)}`,
@@ -286,8 +285,9 @@ function shorten(text: string): string {
 }
 
 /** How a person says which states mean paid. Of several, none is proposed: the first one may be that of a test. */
-function sayPaid([first = '', ...others]: readonly string[]): string {
+function sayPaid(column: string, [first = '', ...others]: readonly string[]): string {
+  const ofColumn = (word: string): string => inShellQuotes(`${shorten(column)}=${word}`);
   return others.length === 0
-    ? `If it means that an order was paid:  --paid ${inShellQuotes(shorten(first))}`
-    : 'For each of them that means that an order was paid:  --paid WORD';
+    ? `If it means that an order was paid:  --paid ${ofColumn(shorten(first))}`
+    : `For each of them that means that an order was paid:  --paid ${ofColumn('WORD')}`;
 }

@@ -46,7 +46,11 @@ export const initCommand: CommandDefinition = {
         'what an unclear column is: "Name of the column=refunded", =unused if it does not matter, order_id=Shop+Receipt for ids of two columns',
         collectRoles,
       )
-      .option('--paid <word>', 'a state of orders that means paid, if no list knows it', collectWords)
+      .option(
+        '--paid <word>',
+        'a state of orders that means paid, if no list knows it; "Column=word" if two columns have it',
+        collectWords,
+      )
       .option(
         '--consent-yes <word>',
         'a word of customers that means consent, if no list knows it',

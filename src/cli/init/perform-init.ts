@@ -51,7 +51,9 @@ import {
 import { renderFates, renderRefused, renderSource } from './describe-sources.ts';
 import { type CodeOwner, type FoundOwners, findOwners, type ProposedOwner } from './find-owners.ts';
 import type { InitOptions } from './init-options.ts';
+import { waysToSay } from './recognise/column-names.ts';
 import type { CodeFound } from './recognise/preview-orders.ts';
+import type { ProposedLayout } from './recognise/propose-layout.ts';
 import { type Recognised, type RecognisedSource, recognise } from './recognise/recognise.ts';
 
 /**
@@ -208,20 +210,34 @@ function refuseUnusedConsent({ sources }: Recognised, { consentYes = [] }: InitO
 const OF_EARLIER_RUN =
   'What an earlier run wrote into layouts/ is known, too: correct it there, or move it away to have it proposed again.';
 
+/** The columns of states of a proposed layout that let an order count by a word, as a person has said. */
+function columnsCrediting(said: string, { layout }: ProposedLayout): readonly string[] {
+  const others = layout.exclusions.filter(({ reason }) => reason === 'other_status');
+  return [
+    { columns: layout.columns.status ?? [], words: layout.status.credited ?? [] },
+    ...others.map(({ columns, unless = [] }) => ({ columns, words: unless })),
+  ].flatMap(({ columns, words }) =>
+    columns.filter((column) => words.some((word) => waysToSay(word, column).includes(said))),
+  );
+}
+
 /** Refuses what was said of columns and states that no proposed layout has: it would have no effect. */
 function refuseUnusedRoles({ sources }: Recognised, { stated, states }: SaidOfFiles): void {
-  const credited = new Set(
-    sources.flatMap(({ proposed }) => {
-      const { status, exclusions } = proposed?.layout ?? { status: { credited: null }, exclusions: [] };
-      return [...(status.credited ?? []), ...exclusions.flatMap(({ unless = [] }) => unless)].map(foldWord);
-    }),
-  );
-  const unseen = [...states].find(([word, isPaid]) => isPaid && !credited.has(word));
-  if (unseen !== undefined)
-    throw usageError(
-      `--paid names the state ${JSON.stringify(unseen[0])}, which is in no file for which a layout is proposed.`,
-      `Write it as in the file. For a known layout, list it under \`include\` of the job. ${OF_EARLIER_RUN}`,
-    );
+  for (const [said, isPaid] of states) {
+    if (!isPaid) continue;
+    const places = sources.map(({ proposed }) => (proposed === null ? [] : columnsCrediting(said, proposed)));
+    if (places.flat().length === 0)
+      throw usageError(
+        `--paid names the state ${JSON.stringify(said)}, which is in no file for which a layout is proposed.`,
+        `Write it as in the file, or with its column: --paid "COLUMN=WORD". For a known layout, list it under \`include\` of the job. ${OF_EARLIER_RUN}`,
+      );
+    const several = places.find((columns) => columns.length > 1);
+    if (several !== undefined)
+      throw usageError(
+        `--paid names the state ${JSON.stringify(said)}, which several columns of one file have.`,
+        `Name the column in which it means that an order was paid: ${several.map((column) => `--paid ${inShellQuotes(toPrintableLine(`${column}=${said}`))}`).join(' or ')}. If it means so in each, give the option for each.`,
+      );
+  }
   const headers = sources.flatMap(({ proposed }) => proposed?.columns.map(({ header }) => header) ?? []);
   const known = new Set(headers.map(foldHeader));
   const unused = [...stated.keys()].find((header) => !known.has(header));
@@ -443,7 +459,10 @@ function sourceEvent(source: RecognisedSource): object {
   return {
     ...{ event: 'source', name, layout: layoutNameOf(source), path, files: files.length },
     ...{ proposed: proposed !== null, proof, encoding, kind },
-    ...(proposed !== null && { columns: proposed.columns, unknownStates: proposed.unknownStates }),
+    ...(proposed !== null && {
+      columns: proposed.columns,
+      unknownStates: [...new Set([...proposed.unknownStates.values()].flat())],
+    }),
     ...(kind === 'orders' && {
       preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
       changes: examined.changes,

@@ -22,13 +22,13 @@ import {
   areTwoAnswers,
   Cells,
   describeColumn,
-  hasFewWords,
   hasStates,
   isMoney,
   isOtherStatus,
   isStopped,
   type MeasuredColumn,
   mayBeMinorUnits,
+  mayBePaid,
   mayBeStatus,
   mayLower,
   pointsOf,
@@ -59,8 +59,8 @@ export type UnclearColumn = {
   readonly header: string;
   readonly why: string;
   readonly samples: readonly string[];
-  /** The role that fits best, to be offered first. */
-  readonly likely: ColumnRole;
+  /** The role that fits best, to be offered first; null if a wrong one would credit what must not be. */
+  readonly likely: ColumnRole | null;
   /** Whether it belongs to a list of customers, so that only their roles are offered. */
   readonly isOfCustomers?: boolean;
 };
@@ -151,7 +151,7 @@ export function assignColumns(
     chosen.set(field, column);
     used.add(column);
   };
-  const ask = (column: MeasuredColumn, why: string, likely: ColumnRole): void => {
+  const ask = (column: MeasuredColumn, why: string, likely: ColumnRole | null): void => {
     used.add(column);
     unclear.push({ ...describeColumn(column), why, likely });
   };
@@ -287,10 +287,10 @@ export function assignColumns(
   }
 
   /** The words of another state that let an order count. Each word that is not known holds it, and so does a blank. */
-  function otherStates({ cells }: MeasuredColumn): StopTest {
+  function otherStates({ header, cells }: MeasuredColumn): StopTest {
     const found = [...cells.counts.keys()];
-    const no = found.filter(words.saysNo);
-    const yes = found.filter((word) => words.credited.has(words.meaningOf(word)));
+    const yes = found.filter((word) => words.isPaid(word, header));
+    const no = found.filter((word) => !yes.includes(word) && words.saysNo(word));
     return { equals: no.length === 0 ? ['cancelled'] : no, unless: yes.length === 0 ? ['paid'] : yes };
   }
 
@@ -305,12 +305,16 @@ export function assignColumns(
     // Of a currency without decimals, every number may be an amount.
     const written = /[.,]\d\d$/;
     const amounts = total.cells.share((cell) => written.test(cell)) > 0 ? written : /\d/;
-    const mayBeStates = status === undefined ? free().filter(hasFewWords) : [];
-    for (const column of mayBeStates.filter(({ header }) => !isOfAnother(header, 'status')))
+    // What has the words of a status may be the state of something else, and another column says what was paid.
+    const isGuess = status !== undefined && byValues.has(status);
+    const mayBeStates = status === undefined || isGuess ? free().filter(mayBePaid) : [];
+    for (const column of mayBeStates)
       ask(
         column,
-        'no column is known to say which orders were paid, and it has a few words that come again',
-        mayBeStates.length === 1 ? 'status' : 'unused',
+        isGuess
+          ? `it may say which orders were paid, and ${JSON.stringify(status.header)} may not: only its words show that it is a status`
+          : 'no column is known to say which orders were paid, and it has a few words that come again',
+        isGuess ? null : mayBeStates.length === 1 ? 'status' : 'unused',
       );
     for (const column of free()) {
       const { header, cells } = column;
@@ -320,7 +324,12 @@ export function assignColumns(
         status !== undefined &&
         (mayBeStatus(column, words) || (score(header, 'status') >= SURE_NAME && hasStates(column)))
       )
-        ask(column, `it has words for states, as ${JSON.stringify(status.header)} has`, 'other_status');
+        ask(
+          column,
+          `it has words for states, as ${JSON.stringify(status.header)} has`,
+          // A yes may mean paid, or disputed.
+          areAnswers(cells) ? null : 'other_status',
+        );
       else if (currency !== undefined && areCurrencies(cells) && differs(column, currency))
         ask(column, `it names other currencies than ${JSON.stringify(currency.header)}`, 'unused');
       else if (amount?.field === 'total' && isMoney(cells) && differs(column, total))

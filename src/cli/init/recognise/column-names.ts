@@ -245,7 +245,8 @@ export function otherReportOf(headers: readonly string[]): string | null {
 /** Words for the state of an order that are known from exports. */
 export type StatusWords = {
   readonly all: ReadonlySet<string>;
-  readonly credited: ReadonlySet<string>;
+  /** True if a word of a column means that an order was paid, in every export or because a person has said so. */
+  readonly isPaid: (word: string, header: string) => boolean;
   /** True if a word means in every export that an order is not to be credited. */
   readonly saysNo: (word: string) => boolean;
   /** The word that this program uses for a word, both folded. */
@@ -259,16 +260,22 @@ export type StatusWords = {
 const CREDITED = ['paid', 'completed', 'complete'];
 const NOT_CREDITED = ['cancelled', 'returned', 'open'];
 
+/** How a person may say that a word means paid, folded: of every column, or of one. */
+export function waysToSay(word: string, header: string): readonly [anywhere: string, ofColumn: string] {
+  return [foldWord(word), foldWord(`${header}=${word}`)];
+}
+
 /**
  * Collects the words that layouts define, and adds those of the lists.
  *
- * @param paid folded words that a person has said to mean paid.
+ * @param paid what a person has said to mean paid, folded: `WORD`, or `COLUMN=WORD` for one column. It says nothing about
+ * what other columns are.
  */
 export function statusWordsOf(
   layouts: readonly Layout[],
   paid: ReadonlySet<string> = new Set(),
 ): StatusWords {
-  const credited = new Set([...CREDITED.map(foldWord), ...paid]);
+  const credited = new Set(CREDITED.map(foldWord));
   const pairs = [
     ...layouts.flatMap(({ status }) => Object.entries(status.words)),
     ...Object.entries(WORDS.states).flatMap(([to, words]) => words.map((from) => [from, to] as const)),
@@ -277,11 +284,11 @@ export function statusWordsOf(
   const known = layouts.flatMap(({ status }) => status.known.map(foldWord));
   const ofLayouts = new Set(layouts.flatMap(({ status }) => (status.credited ?? []).map(foldWord)));
   const no = new Set([...known.filter((word) => !ofLayouts.has(word)), ...NOT_CREDITED]);
-  const meaningOf = (word: string): string =>
-    paid.has(foldWord(word)) ? foldWord(word) : (translations.get(foldWord(word)) ?? foldWord(word));
+  const meaningOf = (word: string): string => translations.get(foldWord(word)) ?? foldWord(word);
   return {
     all: new Set([...credited, ...known, ...ofLayouts, ...translations.keys()]),
-    credited,
+    isPaid: (word, header) =>
+      credited.has(meaningOf(word)) || waysToSay(word, header).some((said) => paid.has(said)),
     saysNo: (word) => no.has(meaningOf(word)),
     meaningOf,
   };

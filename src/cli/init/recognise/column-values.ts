@@ -475,11 +475,13 @@ export function isSurelyMoney(cells: Cells): boolean {
   return cells.share((cell) => (hasCurrency || /[.,]\d\d(?!\d)/.test(cell)) && isRead(cell)) >= NEARLY_ALL;
 }
 
-/** True if a column has a few words that come again, as states have. */
-export function hasFewWords({ header, cells }: MeasuredColumn): boolean {
+/** True if a column has a few words that come again, as states have, or answers yes or no, and names no other meaning. */
+export function mayBePaid({ header, cells }: MeasuredColumn): boolean {
+  if (PERSONAL.test(header) || isOfAnother(header, 'status')) return false;
+  if (areAnswers(cells)) return amountNameOf(header) === null;
   const isFew =
     cells.counts.size > 1 && cells.counts.size <= MAX_STATES / 3 && cells.counts.size < cells.filled;
-  return isFew && cells.filled === cells.rows && areWords(cells) && !PERSONAL.test(header);
+  return isFew && cells.filled === cells.rows && areWords(cells);
 }
 
 const SAMPLES = 3;

@@ -59,8 +59,8 @@ export type ProposedLayout = {
   readonly assumed: readonly UnclearColumn[];
   /** Columns of customers that ask for consent, and in which nothing is known to mean yes. */
   readonly withoutYes?: readonly string[];
-  /** Words for states of which only a person knows whether they mean that an order was paid. */
-  readonly unknownStates: readonly string[];
+  /** By column: words for states of which only a person knows whether they mean that an order was paid. */
+  readonly unknownStates: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Why no layout can be proposed for a header, and the columns about which a person may say more. */
@@ -86,7 +86,7 @@ export function proposeLayout(
     /** Whether there are lines above the header. */
     readonly isBelowTitle?: boolean | undefined;
     readonly stated?: StatedRoles | undefined;
-    /** Words of states that a person has said to mean that an order was paid, folded. */
+    /** What a person has said to mean that an order was paid, folded: words, or `COLUMN=WORD`. */
     readonly paidWords?: ReadonlySet<string> | undefined;
     /** Words that a person has said to mean consent, folded. */
     readonly consentWords?: ReadonlySet<string> | undefined;
@@ -154,7 +154,12 @@ export function proposeLayout(
     const text = ordersText({ ...proposed, footer: footer.beginnings });
     const others = assigned.stops.filter(({ reason }) => reason === 'other_status');
     const states = [...others.map(({ column }) => column), ...[chosen.get('status') ?? []].flat()];
-    const unknownStates = unknownStatesOf(states, words);
+    const unknownStates = new Map(
+      states.flatMap((column) => {
+        const unknown = unknownStatesOf(column, words);
+        return unknown.length === 0 ? [] : [[column.header, unknown] as const];
+      }),
+    );
     const layout = toLayout(name, layoutSchema.parse(parse(text)));
     return { layout, text, columns: decided, assumed: [], unknownStates };
   }
@@ -174,7 +179,7 @@ export function proposeLayout(
     return {
       layout: toLayout(name, layoutSchema.parse(parse(proposed.text))),
       ...proposed,
-      unknownStates: [],
+      unknownStates: new Map(),
     };
   }
   const addresses = columns.filter(

@@ -130,13 +130,9 @@ function negativeRefunds(chosen: Assignment['chosen'], format: MoneyFormat): Mea
   return amounts.length > 0 && amounts.every(isBelow) ? column : undefined;
 }
 
-/** The words of columns of states that no list knows. A run holds their orders. */
-export function unknownStatesOf(
-  columns: readonly MeasuredColumn[],
-  { saysNo, credited, meaningOf }: StatusWords,
-): readonly string[] {
-  const words = new Set(columns.flatMap(statesOf));
-  return [...words].filter((word) => !saysNo(word) && !credited.has(meaningOf(word)));
+/** The words of a column of states that no list knows. A run holds their orders. */
+export function unknownStatesOf(column: MeasuredColumn, { saysNo, isPaid }: StatusWords): readonly string[] {
+  return statesOf(column).filter((word) => !saysNo(word) && !isPaid(word, column.header));
 }
 
 function statesOf({ cells }: MeasuredColumn): readonly string[] {
@@ -145,8 +141,8 @@ function statesOf({ cells }: MeasuredColumn): readonly string[] {
 
 function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {
   const found = statesOf(status);
-  const unknown = unknownStatesOf([status], words);
-  const credited = found.filter((word) => words.credited.has(words.meaningOf(word)));
+  const unknown = unknownStatesOf(status, words);
+  const credited = found.filter((word) => words.isPaid(word, status.header));
   const others = found.filter((word) => !credited.includes(word) && !unknown.includes(word));
   return [
     'status:',
@@ -171,8 +167,8 @@ function exclusionsOf({
   words,
 }: Pick<Assignment, 'chosen' | 'stops'> & { readonly words: StatusWords }): readonly string[] {
   const [status, cancelledAt] = [chosen.get('status'), chosen.get('cancelled_at')];
-  const cancelled = [...(status?.cells.counts.keys() ?? [])].filter((word) =>
-    /^cancell?ed$/.test(words.meaningOf(word)),
+  const cancelled = [...(status?.cells.counts.keys() ?? [])].filter(
+    (word) => /^cancell?ed$/.test(words.meaningOf(word)) && !words.isPaid(word, status?.header ?? ''),
   );
   const rule = (reason: string, { header }: MeasuredColumn, test: object): string =>
     `reason: ${reason}, columns: ${list([header])}, ${Object.entries(test)

@@ -14,9 +14,10 @@ function propose(
   rows: readonly (readonly string[])[],
   stated?: Parameters<typeof proposeLayout>[1]['stated'],
   consentWords?: ReadonlySet<string>,
+  paidWords?: ReadonlySet<string>,
 ) {
   const records = rows.map((cells, at) => ({ cells, line: at + 2, record: at + 1 }));
-  return proposeLayout({ header, records }, { name: 'own', layouts, stated, consentWords });
+  return proposeLayout({ header, records }, { name: 'own', layouts, stated, consentWords, paidWords });
 }
 
 const WORDS = [
@@ -209,6 +210,7 @@ test.each([
   ['Disputed', ['', '', ''], { reason: 'disputed', notBlank: true }],
   // A later word that is neither yes, no nor blank holds the order.
   ['Voided', ['No', 'Yes', ''], { reason: 'cancelled', unless: ['', 'no'] }],
+  ['Betwist', ['Ja', 'Nee', 'Nee'], { reason: 'disputed', noneOf: ['nee'] }],
   ['Disputed', ['No', 'No', ''], { reason: 'disputed', unless: ['', 'no'] }],
 ])('a column "%s" stops the orders that it names', (name, cells, rule) => {
   const rows = cells.map((cell, at) => [`A-${at}`, '20.00', at === 2 ? '' : 'MIRA10', 'paid', cell]);
@@ -469,7 +471,7 @@ test('only words that mean paid or completed everywhere are credited, and others
   const { layout, preview } = ordersOf(found);
   expect(layout.status.credited).toEqual(['paid', 'completed']);
   expect(layout.status.known).toEqual(words.slice(6));
-  expect(found.sources[0]?.proposed?.unknownStates).toEqual(words.slice(2, 6));
+  expect(found.sources[0]?.proposed?.unknownStates).toEqual(new Map([['Status', words.slice(2, 6)]]));
   const { credited, held, 'not credited': not } = Object.groupBy(preview.statuses, ({ effect }) => effect);
   expect([credited?.length, held?.length, not?.length]).toEqual([2, 4, 2]);
 });
@@ -645,6 +647,20 @@ const UNFAMILIAR: readonly (readonly [
     },
   ],
   [
+    'in which one column answers what was paid, and another what was delivered',
+    {
+      text: 'Bonnr;Totaal;Munt;Kortingscode;Betaald;Geleverd\n1;20,00;EUR;MIRA10;Ja;Ja\n2;30,00;EUR;JOE20;Nee;Ja\n3;9,00;EUR;JOE20;Ja;Geannuleerd\n',
+      asked: ['Geleverd other_status'],
+    },
+  ],
+  [
+    'with a column of states that may not be those of the order, and another that answers yes or no',
+    {
+      text: 'Bonnr;Totaal;Munt;Kortingscode;Kassa;Geleverd;Aantal\n1;20,00;EUR;MIRA10;Ja;Ja;1\n2;30,00;EUR;JOE20;;Ja;1\n3;9,00;EUR;JOE20;Ja;Geannuleerd;1\n',
+      asked: ['Kassa null'],
+    },
+  ],
+  [
     'with numbers of which one is the id',
     {
       text: 'Dag;Teller;Totaal;Munt;Bon;Staat\n02-10-2026;20261001;12,00;EUR;ANNE10;betaald\n03-10-2026;20261002;9,50;EUR;;betaald\n04-10-2026;20261003;2,00;EUR;ANNE10;betaald\n',
@@ -737,6 +753,23 @@ test('of two columns that are said to be the status, both must say yes, and an u
   expect(layout.status).toMatchObject({ credited: ['completato'], known: ['annullato'] });
   const other = { reason: 'other_status', columns: ['Stato pagamento'], equals: ['cancelled'] };
   expect(layout.exclusions).toMatchObject([{ reason: 'cancelled' }, { ...other, unless: ['Pagato'] }]);
-  expect(unknownStates).toEqual(['Sospeso']);
+  expect([...unknownStates]).toEqual([['Stato pagamento', ['Sospeso']]]);
   expect(columns.map(({ role }) => role)).toContain('other_status');
+});
+
+test('a word that is said to mean paid in one column says nothing of another column of yes and no', () => {
+  const header = ['Order No', 'Total', 'Currency', 'Coupon', 'Betaald', 'Geleverd', 'Cadeau'];
+  const rows = [
+    ['1', '20.00', 'EUR', 'MIRA10', 'Ja', 'Ja', 'Ja'],
+    ['2', '30.00', 'EUR', 'JOE20', 'Nee', 'Nee', 'Nee'],
+  ];
+  const stated = new Map([['geleverd', 'other_status']] as const);
+  const proposed = propose(header, rows, stated, undefined, new Set(['betaald=ja']));
+  if (!('layout' in proposed)) throw new Error(proposed.why);
+  expect(proposed.layout.columns.status).toEqual(['Betaald']);
+  expect(proposed.layout.status.credited).toEqual(['ja']);
+  expect([...proposed.unknownStates]).toEqual([
+    ['Geleverd', ['Ja', 'Nee']],
+    ['Betaald', ['Nee']],
+  ]);
 });
