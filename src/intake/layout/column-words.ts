@@ -36,7 +36,7 @@ const NAMES = {
   test: termsIn(`=test, =tests, =testing, sandbox, テスト`),
   draft: termsIn(`^draft, entwurf, borrador, kladde, luonnos`),
   disputed: termsIn(
-    `fraud, betrug, dispute, reklamation, reklamiert, reklamac, =reclamo, =reclamos, rückläufer`,
+    `fraud, betrug, disput, dispuut, betwist, =geschil, =geschillen, litige, reklamation, reklamiert, reklamac, =reclamo, =reclamos, rückläufer`,
   ),
   // What may contradict the status of an order. A yes counts in one of them, and a no in another.
   other_status:

@@ -124,7 +124,7 @@ const DECIDING: readonly (readonly [LayoutField, string])[] = [
   ['currency', 'the currency of its amount'],
 ];
 /** Score of a name that is one of the field's, and does not only contain one. */
-const SURE_NAME = 0.6;
+export const SURE_NAME = 0.6;
 
 export type AssignOptions = {
   readonly records: readonly CsvRecord[];

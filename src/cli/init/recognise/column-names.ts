@@ -31,9 +31,7 @@ type Words = {
   readonly numbers: Readonly<Record<'always' | 'maybe' | 'unless', Terms>>;
   readonly kinds: Terms;
   readonly other_order: Terms;
-  readonly reports: Readonly<
-    Record<'reward' | 'reward_state' | 'network' | 'settled' | 'fee' | 'net', Terms>
-  >;
+  readonly reports: Readonly<Record<'reward' | 'reward_state' | 'network' | 'settled', Terms>>;
   readonly states: Readonly<Record<string, Terms>>;
   readonly files: Terms;
 };
@@ -230,15 +228,16 @@ export function saysMoreThan(header: string, stop: Stop): boolean {
 /**
  * Says what a file with amounts is if it is no list of a shop's orders: transactions of an affiliate network state sales
  * that may be declined, and a settlement states what was paid out. Null if the header shows neither.
+ *
+ * @param isTotalStated whether a person has named the column of what customers paid, which a settlement may have, too.
  */
-export function otherReportOf(headers: readonly string[]): string | null {
+export function otherReportOf(headers: readonly string[], isTotalStated: boolean): string | null {
   const has = (report: keyof Words['reports']): boolean =>
     headers.some((header) => says(headerWords(header), WORDS.reports[report]));
-  const hasTotal = headers.map(amountNameOf).some((amount) => amount?.field === 'total' && amount.certain);
   if (has('reward_state') || (has('reward') && has('network')))
-    return 'the transactions of an affiliate network: its sales may be declined, and its ids are not those of the shop';
-  if (has('settled') || (has('fee') && has('net') && !hasTotal))
-    return 'a settlement or a report of payouts: its amounts are what was paid out, not what customers paid';
+    return 'the transactions of an affiliate network: its sales may be declined, and its ids are not those of the shop. No orders are read from it.';
+  if (has('settled') && !isTotalStated)
+    return 'a settlement or a report of payouts, whose amounts may be what was paid out, not what customers paid. No orders are read from it. If it lists each order with what the customer paid, name that column: --column "NAME=total".';
   return null;
 }
 

@@ -468,9 +468,9 @@ export function isMoney(cells: Cells, written = /\d/): boolean {
 export function isSurelyMoney(cells: Cells): boolean {
   const isRead = (cell: string): boolean =>
     MONEY_FORMATS.some((format) => typeof parseMoney(cell, format) === 'string');
-  // `R1` may be one rand, and is more often a number with a letter.
+  // `R1` and `EUR-10011` may be amounts, and are more often numbers of orders.
   const isStated = (cell: string): boolean =>
-    isCurrency(statedCurrency(cell) ?? '') && !/^[A-Za-z]{1,2}\d+$/.test(cell);
+    isCurrency(statedCurrency(cell) ?? '') && !/^[A-Za-z]{1,3}-?\d+$/.test(cell);
   const hasCurrency = cells.filled > 0 && cells.share(isStated) === 1;
   return cells.share((cell) => (hasCurrency || /[.,]\d\d(?!\d)/.test(cell)) && isRead(cell)) >= NEARLY_ALL;
 }

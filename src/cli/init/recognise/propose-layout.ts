@@ -23,6 +23,7 @@ import {
   assignColumns,
   type ColumnDecision,
   NAMES_SOMEBODY,
+  SURE_NAME,
   type UnclearColumn,
 } from './assign-columns.ts';
 import {
@@ -112,8 +113,9 @@ export function proposeLayout(
   const mayBeAny = chosen.has('codes') || (namesSomebody && email === undefined);
   const money = total ?? findPayments(columns, { score, mayBeAny });
   const saysOrder = id !== undefined && score(id.header, 'order_id') >= SAYS_ORDER;
-  const other = money === undefined && !saysOrder ? null : otherReportOf(header);
-  if (other !== null) return refusal('not_orders', `It looks like ${other}. No orders are read from it.`);
+  const isTotalStated = [...stated.values()].includes('total');
+  const other = money === undefined && !saysOrder ? null : otherReportOf(header, isTotalStated);
+  if (other !== null) return refusal('not_orders', `It looks like ${other}`);
   const asked = new Set([
     ...[...chosen.values()].map(({ header }) => header),
     ...unclear.map((one) => one.header),
@@ -164,10 +166,11 @@ export function proposeLayout(
     return { layout, text, columns: decided, assumed: [], unknownStates };
   }
   if (saysOrder) return withoutTotal(columns, id);
+  const idName = columns.find(({ header }) => score(header, 'order_id') >= SURE_NAME)?.header ?? 'NAME';
   if (money !== undefined)
     return refusal(
       'unknown_header',
-      `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${total === undefined ? 'totals or order ids' : 'order ids'}.`,
+      `It has amounts (column ${JSON.stringify(money.header)}), but no column has the name and the values of ${total === undefined ? 'totals or order ids' : 'order ids'}.${id === undefined ? ` If one has the ids, name it: --column ${inShellQuotes(`${idName}=order_id`)}.` : ''}`,
     );
   if (email !== undefined) {
     const misused = rolesOutside(CUSTOMER_ROLES, 'customers', { columns, stated });

@@ -411,6 +411,17 @@ test.each([
   expect(refused).toMatchObject([{ code, why: expect.stringMatching(why) }]);
 });
 
+test('a report of payouts is read as orders if a person names the column of what customers paid', () => {
+  const header = ['Order ID', 'Gross amount', 'Net payout', 'Currency', 'Voucher', 'Status'];
+  const rows = ['1', '2'].map((id) => [id, '20.00', '18.00', 'EUR', 'MIRA10', 'paid']);
+  expect(propose(header, rows)).toMatchObject({
+    code: 'not_orders',
+    why: expect.stringContaining('--column "NAME=total"'),
+  });
+  const stated = propose(header, rows, new Map([['gross amount', 'total']] as const));
+  expect(stated).toMatchObject({ layout: { columns: { total: ['Gross amount'] } } });
+});
+
 test('two columns with the name of the total are refused, because no answer could tell them apart', () => {
   const rows = ['1', '2'].map((id) => [id, `${id}0.00`, `${id}2.00`, 'MIRA10', 'paid']);
   const twice = propose(['Order No', 'Total', 'Total', 'Coupon', 'Status'], rows);
@@ -576,6 +587,23 @@ const UNFAMILIAR: readonly (readonly [
     {
       text: 'Order No,Order date,Status,Total,Coupon,Currency\n1,2026-10-01 09:12 CST,paid,49.00,ELSA10,EUR\n2,2026-10-02 09:12 CST,paid,20.00,,EUR\n',
       asked: ['Order date unused'],
+    },
+  ],
+  [
+    'with ids that begin like currencies',
+    {
+      text: 'Order ID,Status,Total,Coupon,Currency\nEUR-10011,paid,49.00,ELSA10,EUR\nTK-10012,paid,20.00,,EUR\nR-10013,paid,20.00,,EUR\n',
+      columns: {
+        ...{ order_id: ['Order ID'], status: ['Status'], total: ['Total'] },
+        ...{ codes: ['Coupon'], currency: ['Currency'] },
+      },
+    },
+  ],
+  [
+    'of sales with refunds, fees and what is left, of which nothing was paid out',
+    {
+      text: 'Order ID,Status,Gross sales,Refunds,Fees,Net sales,Coupon,Currency\n1,paid,49.00,0.00,-4.90,44.10,ELSA10,EUR\n2,paid,20.00,0.00,-2.00,18.00,,EUR\n',
+      asked: ['Gross sales total'],
     },
   ],
   [

@@ -255,19 +255,19 @@ test.each([
     'orders that have a time, but no id',
     'Email,Cart Total,Discount Code,Date and Time of Order',
     'ann@example.com,20.00,MIA10,"2/23/2026, 9:12:00 AM"',
-    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids.',
+    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids. If one has the ids, name it: --column "NAME=order_id".',
   ],
   [
     'orders that have a time in an unknown form, but no id',
     'Email,Cart Total,Discount Code,Time of Order',
     'ann@example.com,20.00,MIA10,Monday 9:12 sharp',
-    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids.',
+    'It has amounts (column "Cart Total"), but no column has the name and the values of order ids. If one has the ids, name it: --column "NAME=order_id".',
   ],
   [
     'a header whose letters were lost',
     'N\uFFFDmero,Moneda,Costo,Email',
     '1,ARS,20.00,ann@example.com',
-    'It has amounts (column "Costo"), but no column has the name and the values of totals or order ids. Letters of its header were lost (\uFFFD): export it again.',
+    'It has amounts (column "Costo"), but no column has the name and the values of totals or order ids. If one has the ids, name it: --column "NAME=order_id". Letters of its header were lost (\uFFFD): export it again.',
   ],
 ])('a file is not mistaken for a list of customers: %s', async (_, header, row, why) => {
   const found = await look(
