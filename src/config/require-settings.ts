@@ -39,25 +39,31 @@ export type CustomerKeys = {
  *
  * @throws KnownError `customer_key_missing`, `customer_key_short` (exit 2).
  */
-export function requireCustomerKeys({ customers, path }: PipelineConfig): CustomerKeys {
-  const { hashKey: current, previousHashKey: previous } = customers;
-  if (current.length < MIN_CHARS) throw keyUnusable(current, `customers.hash_key in ${shortPath(path)}`);
+export function requireCustomerKeys(config: PipelineConfig): CustomerKeys {
+  const { hashKey: current, previousHashKey: previous } = config.customers;
+  if (current.length < MIN_CHARS) throw keyUnusable(current, 'hash_key', config);
   if (previous === '' || previous === current) return { current, previous: null };
-  if (previous.length < MIN_CHARS)
-    throw keyUnusable(previous, `customers.previous_hash_key in ${shortPath(path)}`);
+  if (previous.length < MIN_CHARS) throw keyUnusable(previous, 'previous_hash_key', config);
   return { current, previous };
 }
 
-function keyUnusable(key: string, where: string): KnownError {
+function keyUnusable(
+  key: string,
+  setting: string,
+  { path, variables }: Pick<PipelineConfig, 'path' | 'variables'>,
+): KnownError {
   const isMissing = key === '';
+  // The file that `init` writes names the variable already.
+  const inFile = variables.includes('CUSTOMER_HASH_KEY')
+    ? ''
+    : `, and in pipeline.yaml:\n  customers: { hash_key: "\${CUSTOMER_HASH_KEY:-}" }`;
   return configurationError({
     code: isMissing ? 'customer_key_missing' : 'customer_key_short',
     message: isMissing
       ? 'The key for the hashes of customers’ addresses is missing.'
       : `The key for the hashes of customers’ addresses has ${key.length} characters; it needs ${MIN_CHARS}.`,
-    where,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
-    help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CUSTOMER_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  customers: { hash_key: "${CUSTOMER_HASH_KEY:-}" }',
+    where: `customers.${setting} in ${shortPath(path)}`,
+    help: `Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CUSTOMER_HASH_KEY to it (in .env, or with your other secrets)${inFile}`,
     safe: 'Nothing was read or sent.',
   });
 }

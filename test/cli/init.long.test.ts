@@ -339,6 +339,10 @@ test('init asks what an unclear column is, writes nothing without an answer, and
   expect(asked.stderr.replace(/\s+/g, ' ')).toContain(
     '--column "Tagastus=ROLE" o.csv: what is this column? it has amounts below the total, as refunds or parts of a payment have (0.00, 7.50) For example =refunded.',
   );
+  expect(asked.stderr).not.toContain('--brand');
+  const all = (await run(['init', 'exports'])).stderr;
+  for (const option of ['--column', '--brand ID', '--time-zone', '--currency', '--yes'])
+    expect(all).toContain(option);
   expect(existsSync(join(folder, 'shop'))).toBe(false);
   const answered = await run([...args, '--column', 'Tagastus=refunded']);
   expect(answered.exitCode).toBe(0);
@@ -434,6 +438,7 @@ test('a second column that smells of refusal is read as one and said, and --colu
   const assumed = await run([...args, '--out', 'a']);
   expect(assumed.exitCode).toBe(0);
   expect(assumed.stdout).toContain('2 customers to be submitted');
+  expect(assumed.stdout).toContain('CUSTOMER_HASH_KEY');
   expect(assumed.stdout).toContain(
     '"Unsubscribed via" is read as a refusal: its name says that it takes permission away, so whoever has text in it is not submitted. If it means something else:  --column "Unsubscribed via=unused"',
   );

@@ -1,4 +1,4 @@
-import type { KnownError } from '../../core/known-error.ts';
+import type { KnownError, Problem } from '../../core/known-error.ts';
 import { COLUMN_ROLES, type ColumnRole, CUSTOMER_ROLES, type StatedRoles } from '../../core/layout.ts';
 import { foldHeader } from '../../core/text/fold.ts';
 import { maskAddresses } from '../../core/text/mask-addresses.ts';
@@ -322,9 +322,13 @@ export function takeAnswers(
         message: QUESTIONS[question.key].ask(question.source ?? '', question.about ?? ''),
         help: helpFor(question, brands),
       })),
-      ...(isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }]),
+      ...unconfirmed(isConfirmed),
     ],
   });
+}
+
+function unconfirmed(isConfirmed: boolean): readonly Problem[] {
+  return isConfirmed ? [] : [{ where: '--yes', message: 'Write the files?', help: 'Add --yes.' }];
 }
 
 /** The answer of an option, or a safe suggestion. Null if a person must be asked. */
@@ -453,29 +457,37 @@ export function assumedOf({ sources }: Recognised, said: SaidOfFiles): readonly 
   });
 }
 
-/** The error if nobody can be asked: each column or encoding, with the option that answers it. */
-export function filesUnclear(files: readonly Refused[]): KnownError {
+/**
+ * The error if nobody can be asked: each column or encoding, with the option that answers it, and what will be asked in
+ * any case, so that it need not be asked in another run.
+ */
+export function filesUnclear(files: readonly Refused[], options: InitOptions): KnownError {
+  const { flag, value, ask, help } = QUESTIONS.brand;
   return refusal({
     code: 'answers_missing',
     message: 'Some files do not show what money depends on, and there is no terminal in which to ask you.',
-    help: 'Give the options and run the command again, run it in a terminal, or move the files elsewhere.',
+    help: 'Give the options and run the command again, run it in a terminal, or move the files elsewhere. Times without a zone and amounts without a currency also need --time-zone and --currency.',
     safe: 'Nothing was written.',
-    problems: files.flatMap(({ name, why, unclear = [], possible }) => [
-      ...unclear.map((column) => ({
-        where: `--column ${inShellQuotes(`${column.header}=ROLE`)}`,
-        message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
-        help: `${column.likely === null ? '' : `For example =${column.likely}. `}Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
-      })),
-      ...(possible === undefined
-        ? []
-        : [
-            {
-              where: '--encoding NAME',
-              message: `${name}: ${why}`,
-              help: 'Name the encoding in which the words look right.',
-            },
-          ]),
-    ]),
+    problems: [
+      ...files.flatMap(({ name, why, unclear = [], possible }) => [
+        ...unclear.map((column) => ({
+          where: `--column ${inShellQuotes(`${column.header}=ROLE`)}`,
+          message: `${name}: what is this column? ${column.why}${samplesOf(column)}`,
+          help: `${column.likely === null ? '' : `For example =${column.likely}. `}Roles: ${rolesOf(column).join(', ')}. ${LABELS.excludes}. ${LABELS.unused}.`,
+        })),
+        ...(possible === undefined
+          ? []
+          : [
+              {
+                where: '--encoding NAME',
+                message: `${name}: ${why}`,
+                help: 'Name the encoding in which the words look right.',
+              },
+            ]),
+      ]),
+      ...(options.brand === undefined ? [{ where: `${flag} ${value}`, message: ask('', ''), help }] : []),
+      ...unconfirmed(options.yes === true || options.dryRun === true),
+    ],
   });
 }
 

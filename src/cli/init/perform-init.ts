@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { proposedJob } from '../../../jobs/attribute-orders/previewed-job.ts';
 import { STARTER_REVENUE } from '../../../jobs/attribute-orders/settings.ts';
 import { jobKinds } from '../../../jobs/index.ts';
+import { waysToSet } from '../../config/environment/read-variable.ts';
 import { UNOWNED_CODES } from '../../config/job-fields.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { shortPath } from '../../config/locate.ts';
@@ -85,7 +86,7 @@ export async function performInit(
     found = await recogniseAll(output, places, { folder, options, said });
     show(output, found, shown);
     const unclear = found.refused.filter(isUnclear);
-    if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear);
+    if (unclear.length > 0 && !canAsk) throw filesUnclear(unclear, options);
     const assumed = canAsk && options.yes !== true ? assumedOf(found, said) : [];
     if (unclear.length + assumed.length === 0) break;
     const more = await askAboutFiles([...unclear, ...assumed], { said, terminal: asking });
@@ -441,6 +442,9 @@ function finish(output: Output, { fates, found, owners, proposals, codes, looked
         ({ code, handle, dealId, evidence }) =>
           `${toPrintableLine(maskAddresses(code))} may belong to ${toPrintableLine(handle ?? dealId)}: ${toPrintableLine(evidence)}. If so, ${handle === null ? '' : `write --owner ${shellWord(`${toPrintableLine(maskAddresses(code))}=${toPrintableLine(handle)}`)}, or `}move its row into codes.csv, without the last two columns.`,
       ),
+    found.sources.some(({ examined }) => examined.kind === 'customers') &&
+      !waysToSet('CUSTOMER_HASH_KEY').some((name) => (process.env[name] ?? '') !== '') &&
+      'Customers are stored under a key of yours: create it once (openssl rand -hex 32), set CUSTOMER_HASH_KEY to it before the first run, and keep it as long as the database.',
     looked !== null &&
       looked.left > 0 &&
       `${plural(looked.left, 'code was', 'codes were')} not looked up${looked.fault === null ? ', because there are too many' : `: ${toPrintableLine(looked.fault)}`}.`,

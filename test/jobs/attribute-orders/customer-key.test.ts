@@ -120,6 +120,7 @@ describe('the setting customer_key of a source', () => {
       2,
       expect.stringContaining('The key for the hashes of customers’ addresses is missing.'),
     ]);
+    expect(missing.stderr).toContain('customers: { hash_key: ');
     expect(await shop.posted()).toEqual([]);
     change(shop, 'hash_key: ""', `hash_key: "${KEY}"`);
     change(shop, 'layout: generic', 'layout: tiktok-shop-orders, currency: EUR');

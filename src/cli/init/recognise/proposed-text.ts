@@ -116,6 +116,12 @@ export function ordersText(
     timeOfDay !== null && `time_of_day: ${list([timeOfDay.column.header])}`,
     status !== undefined && statusText(status, words),
     exclusions.length > 0 && ['exclusions:', ...exclusions.map((rule) => `  - { ${rule} }`)],
+    stops.flatMap(({ reason, column }) => {
+      const unknown = reason === 'other_status' ? unknownStatesOf(column, words) : [];
+      return unknown.length === 0
+        ? []
+        : `  # Not known in ${quote(column.header)}, so these orders are held: ${list(unknown)}. Move each to \`unless\` if it means paid, else to \`equals\`.`;
+    }),
     unread.length === 0 ? '# Every column is read.' : '# Not read:',
     unread.map(({ header, why }) => `# - ${quote(header)}: ${why}`),
     '',

@@ -796,6 +796,7 @@ test('a word that is said to mean paid in one column says nothing of another col
   if (!('layout' in proposed)) throw new Error(proposed.why);
   expect(proposed.layout.columns.status).toEqual(['Betaald']);
   expect(proposed.layout.status.credited).toEqual(['ja']);
+  expect(proposed.text).toContain('# Not known in "Geleverd", so these orders are held: ["Ja", "Nee"].');
   expect([...proposed.unknownStates]).toEqual([
     ['Geleverd', ['Ja', 'Nee']],
     ['Betaald', ['Nee']],
