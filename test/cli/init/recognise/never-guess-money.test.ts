@@ -791,7 +791,10 @@ test('a word that is said to mean paid in one column says nothing of another col
     ['1', '20.00', 'EUR', 'MIRA10', 'Ja', 'Ja', 'Ja'],
     ['2', '30.00', 'EUR', 'JOE20', 'Nee', 'Nee', 'Nee'],
   ];
-  const stated = new Map([['geleverd', 'other_status']] as const);
+  const stated: StatedRoles = new Map<string, 'other_status' | 'unused'>([
+    ['geleverd', 'other_status'],
+    ['cadeau', 'unused'],
+  ]);
   const proposed = propose(header, rows, stated, undefined, new Set(['betaald=ja']));
   if (!('layout' in proposed)) throw new Error(proposed.why);
   expect(proposed.layout.columns.status).toEqual(['Betaald']);

@@ -237,7 +237,7 @@ test.each([
     'payments in a language that nobody taught it',
     'Päev,Nimi,Rahaühik,Kokku,E-post',
     '2026-05-01,Aino,EUR,20.00,aino@example.com',
-    'It has amounts (column "Kokku"), but no column has the name and the values of totals or order ids.',
+    'It has amounts (column "Kokku"), but no column has the name and the values of totals or order ids. If one has the ids, name it: --column "NAME=order_id".',
   ],
   [
     'orders without amounts',
