@@ -46,21 +46,27 @@ export function withoutGlobalId(id: string): string {
   return GLOBAL_ID.test(id.toLowerCase()) ? id.replace(/^.*\//, '') : id;
 }
 
-/** Matches ids that are their own loose form: lower case, no leading zero. */
-const LOOSE = /^(?:0|[1-9a-z][0-9a-z_/-]*)$/;
-const GROUPED = /^\d{1,3}(?:[.,]\d{3})+$/;
-/** Marks that lists and people put before and after an id. */
-const MARKS_BEFORE = /^[#0[(*]+(?=.)/;
-const MARKS_AFTER = /(?<![\])*,;:.])[\])*,;:.]+$/;
+/** Matches ids that are their own loose form, as nearly all are. */
+const LOOSE = /^(?:0|[1-9]\d*(?:-\d+)*)$/;
+const GROUPED = /^\d{1,3}(?:[.,_·]\d{3})+$/;
+/** Marks and words that lists and people put before and after an id. */
+const MARKS_BEFORE = /^(?:[#0[(*+-]|(?:order|nr|no|n°|id)[.:]?(?=[#\d]))+(?=.)/;
+const MARKS_AFTER = /(?<![\])*,;:.#/\\_-])[\])*,;:.#/\\_-]+$/;
+const DASH = /[\p{Pd}\u2212]/gu;
+/** Cyrillic and Greek letters that look like Latin ones as capitals or in lower case, and the Latin ones in the same order. */
+const LOOK_ALIKE = 'авсеніјкморѕтухαβεζηικμνορτυχ';
+const LATIN = 'abcehijkmopstyxabezhikmnoptyx';
+const LOOK_ALIKES = new RegExp(`[${LOOK_ALIKE}]`, 'g');
 const OTHER_DIGIT = /(?![0-9])\p{Nd}/gu;
 /** The id of an order as GraphQL writes it: `gid://shopify/Order/5601`, which other exports call 5601. */
 const GLOBAL_ID = /^gid:\/\/[a-z]+\/order\/(?=\d+$)/;
 
 /**
  * Returns the loose form of an order id, in which other tools may write it: lower case, with the digits 0 to 9 for those of
- * other scripts, without a leading `#`, `№`, bracket or `*`, blanks, apostrophes, leading zeros, separators of thousands,
- * `.0` or punctuation at the end and `gid://shopify/Order/`. Two orders of one source with one loose form may be one order:
- * `#1000`, `1,000`, `[1000]`, `1000;` and `01000` are similar to 1000.
+ * other scripts, `-` for other dashes and Latin letters for those that look like them, without a leading `#`, `№`, `No.`,
+ * `Order`, `+`, bracket or `*`, blanks, apostrophes, leading zeros, separators of thousands, `.0` or punctuation at the end
+ * and `gid://shopify/Order/`. Two orders of one platform with one loose form may be one order: `#1000`, `1,000`, `[1000]`,
+ * `1000;`, `Order 1000` and `01000` are similar to 1000.
  *
  * @param id an id as `foldOrderId` returns it.
  * @returns null if the id is its own loose form, as plain numbers are.
@@ -70,6 +76,8 @@ export function similarId(id: string): string | null {
   const visible = toNfkc(id.replace('№', '#'))
     .replace(OTHER_DIGIT, valueOfDigit)
     .toLowerCase()
+    .replace(DASH, '-')
+    .replace(LOOK_ALIKES, (letter) => LATIN[LOOK_ALIKE.indexOf(letter)] ?? letter)
     .replace(/[\s'\u2019]+/g, '')
     .replace(MARKS_AFTER, '')
     .replace(GLOBAL_ID, '')
