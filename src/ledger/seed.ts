@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Seeded, SeedRow } from '../core/backfill.ts';
+import { similarId } from '../core/text/order-key.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { execute, rowOf, rowsOf } from '../db/statement.ts';
@@ -126,6 +127,35 @@ export function undoSeed(
             and ledger.is_platform(o.order_platform, e.order_platform))`;
     return { kind: 'undone', orders: Number(seed.orders) };
   });
+}
+
+/**
+ * Creates the temporary table `seeded_spellings` (id, loose, order_platform): the loose forms of seeded orders whose ids are
+ * not their own loose form. The ids themselves have an index in the evidence.
+ *
+ * @param seedId only this seed, also if it was undone; null: all that count.
+ */
+export async function spellSeeds(trx: Transaction<DB>, seedId: string | null): Promise<void> {
+  const counts =
+    seedId === null
+      ? sql`not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id)`
+      : sql`v.seed_id = ${seedId}::bigint`;
+  const seeded = await rowsOf<{ id: string; platform: string }>(trx)`
+    select ledger.fold_order_id(v.order_id) as id, v.order_platform as platform
+    from ledger.evidence v
+    where v.seed_id is not null and v.order_id !~ '^[1-9][0-9]*$' and ${counts}`;
+  await execute(trx)`drop table if exists pg_temp.seeded_spellings`;
+  await execute(trx)`
+    create temporary table seeded_spellings (id text, loose text, order_platform text) on commit drop`;
+  for (let from = 0; from < seeded.length; from += BATCH_ROWS) {
+    const rows = seeded.slice(from, from + BATCH_ROWS).map((row) => ({ ...row, loose: similarId(row.id) }));
+    await execute(trx)`
+      insert into seeded_spellings
+      select s.id, s.loose, s.platform
+      from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as s(id text, loose text, platform text)
+      where s.loose is not null`;
+  }
+  await execute(trx)`create index on seeded_spellings (loose)`;
 }
 
 /** Lists all seeds, newest first. */

@@ -4,6 +4,7 @@ import type { Database } from '../../../src/db/connect.ts';
 import { execute, rowsOf } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { inDecision } from '../../../src/ledger/propose.ts';
+import { spellSeeds } from '../../../src/ledger/seed.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
 import { holdSimilar } from './hold-similar.ts';
 import { keepClaims } from './keep-claims.ts';
@@ -164,8 +165,8 @@ function hashRules(options: AttributeOrdersOptions): string {
 }
 
 /**
- * Makes the next run decide again about the orders that a seed names: their files count as not yet decided,
- * and decisions whose entries were released are proposed again.
+ * Makes the next run decide again about the orders that a seed names, perhaps in another spelling: their files count as not
+ * yet decided, and decisions whose entries were released are proposed again.
  */
 export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
   await execute(trx)`
@@ -176,13 +177,20 @@ export async function decideAgain(trx: Transaction<DB>, seedId: string): Promise
       and ledger.is_platform(v.order_platform, e.order_platform)
     where v.seed_id = ${seedId}::bigint and e.state = 'held' and e.state_reason = 'no_longer_attributed'
       and a.entry_id = e.entry_id and a.outcome = 'attributed'`;
+  await spellSeeds(trx, seedId);
   await execute(trx)`
     delete from intake.attributed_files f
     where f.source_file_id in (
-      select o.source_file_id
-      from ledger.evidence v
-        join intake.orders o on o.order_id in (v.order_id, ledger.fold_order_id(v.order_id)) and o.is_current
-      where v.seed_id = ${seedId}::bigint)`;
+      with seeded as (
+        select v.order_id as id from ledger.evidence v where v.seed_id = ${seedId}::bigint
+        union
+        select ledger.fold_order_id(v.order_id) from ledger.evidence v where v.seed_id = ${seedId}::bigint
+        union
+        select loose from seeded_spellings
+      )
+      select o.source_file_id from seeded v join intake.orders o on o.order_id = v.id and o.is_current
+      union all
+      select o.source_file_id from seeded v join intake.orders o on o.similar_to = v.id and o.is_current)`;
 }
 
 /** The reason of these decisions. It is also the rule by which their files count as decided. */

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { execute } from '../../../src/db/statement.ts';
+import { execute, finds } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
+import { spellSeeds } from '../../../src/ledger/seed.ts';
 import type { AttributionRules } from './decisions.ts';
+import { REVENUE } from './gate.ts';
 
 /**
  * Holds orders of `decided_orders` that may be another order under another name: in the same source under an id that
@@ -21,13 +23,13 @@ export async function holdSimilar(trx: Transaction<DB>, rules: AttributionRules)
 }
 
 /** SQL that makes decision `d` one that holds the order. */
-const held = (reason: string) => sql`
+const held = (reason: string | RawBuilder<unknown>) => sql`
   outcome = 'held', reason = ${reason}, matched_by = null, target = null, brand_id = null,
   influencer_handle = null, deal_id = null,
   collab_id = null, likeness = null`;
 
 /** SQL that is true if decision `d` would credit an order that nobody has confirmed to be another one. */
-const isOpen = (job: string, reason: string) => sql`
+const isOpen = (job: string, reason: string | RawBuilder<unknown>) => sql`
   d.outcome = 'attributed'
   and not exists (
     select from intake.rulings r
@@ -37,8 +39,19 @@ const isOpen = (job: string, reason: string) => sql`
     select from intake.attributions a join ledger.entries e on e.entry_id = a.entry_id
     where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and not ${neverSent})`;
 
-/** Ids that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
-async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): Promise<void> {
+/** SQL that is true if entry `e` credits its order, unless it waits and this run decides about the order. */
+const isCredited = sql`(
+  e.effect is not distinct from 'referral' and e.state <> 'held'
+  and (not ${neverSent}
+    or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id)))`;
+
+/** SQL for the code, or what else names the owner, of a decision as it is compared. */
+const codeOf = (decision: string) =>
+  sql`lower(regexp_replace(${sql.ref(`${decision}.matched_value`)}, '\\s', '', 'g'))`;
+
+/** Ids of a source or a seed that differ only in how they are written. `similar_to` is null for plain ids, which nearly all are. */
+async function holdSimilarIds(trx: Transaction<DB>, { job, sources }: AttributionRules): Promise<void> {
+  const isSeeded = await findSeeded(trx);
   const isSealed = sql`(select f.state from intake.source_files f where f.source_file_id = x.source_file_id) = 'sealed'`;
   const isCreditedBefore = sql`exists (
             select from intake.attributions a
@@ -49,15 +62,17 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
   await execute(trx)`
     update decided_orders d set ${held('similar_id')}
     from (
-      select d.ctid as place, d.source, d.order_id, o.similar_to
+      select d.ctid as place, d.source, d.order_id, o.similar_to, p.platform
       from decided_orders d
+      join ${placesOf(sources)} on p.source = d.source
       cross join lateral (select o.similar_to from intake.orders o
         where o.order_version_id = d.order_version_id limit 1) o
       where ${isOpen(job, 'similar_id')}
     ) o
     -- By its place: the table has no index, and is joined with itself.
     where d.ctid = o.place and (
-      exists (
+      ${isSeeded}
+      or exists (
         select from intake.orders x
         where x.source = o.source and x.order_id = o.similar_to and x.is_current and ${isSealed})
       or exists (
@@ -71,29 +86,95 @@ async function holdSimilarIds(trx: Transaction<DB>, { job }: AttributionRules): 
               and e.effect is not distinct from 'referral' and not ${neverSent}))))`;
 }
 
+/** SQL that is true if a seed names order `o` in another spelling. Most deployments have no seed. */
+async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
+  if (!(await finds(trx)`select from ledger.seeds limit 1`)) return sql`false`;
+  await spellSeeds(trx, null);
+  return sql`
+    exists (
+      select from ledger.seeded_orders v
+      where ledger.fold_order_id(v.order_id) = o.similar_to and ledger.is_platform(v.order_platform, o.platform))
+    or exists (
+      select from seeded_spellings s
+      where s.loose = coalesce(o.similar_to, ledger.fold_order_id(o.order_id)) and s.id <> ledger.fold_order_id(o.order_id)
+        and ledger.is_platform(s.order_platform, o.platform))`;
+}
+
 /**
- * The same id, amount and minute under another platform, for example because source and platform were renamed together.
- * So is an order whose minute is not known: it has no time, or the rows of the other one were deleted.
+ * The same id, perhaps written otherwise, in another source. Under one platform, whose ids tell orders apart, another
+ * spelling is enough. Under another platform of the brand, which may have the same ids by chance, the amount must agree by
+ * some rule of revenue, and also the day and the code or its owner; or the minute of just the same id. An order may be dated
+ * a day off by an export without times or by a wrong time zone. What is not known, because an order has no time or the rows
+ * of the other one were deleted, may agree.
  */
 async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
+  const amounts = sql`array[${sql.join(Object.values(REVENUE).map((amount) => amount.sql))}]::numeric[]`;
+  // Sources with such ids, from one to the next in their index.
+  const next = (after: RawBuilder<unknown>) => sql`
+        select min(x.source) as source from intake.orders x where x.similar_to is not null and x.is_current and ${after}`;
   await execute(trx)`
-    update decided_orders d set ${held('similar_order')}
-    from ${placesOf(sources)}
-    where p.source = d.source and ${isOpen(job, 'similar_order')} and exists (
-      select from ledger.entries e
-      left join lateral (
-        select x.placed_at
-        from intake.orders x
-        where x.source = e.source and x.order_id = e.order_id and x.is_current
-        limit 1) x
-          on true
-      cross join lateral (select o.placed_at from intake.orders o
+    with recursive spelled(source) as (
+      (${next(sql`true`)})
+      union all
+      select (${next(sql`x.source > s.source`)}) from spelled s where s.source is not null
+    ),
+    credited as materialized (
+      select d.source, d.order_id, ledger.fold_order_id(d.order_id) as id, p.platform, p.place,
+        coalesce(o.similar_to, ledger.fold_order_id(d.order_id)) as loose, o.placed_at,
+        d.amount, o.total, o.amounts, d.currency, ${codeOf('d')} as code, d.target
+      from decided_orders d
+      join ${placesOf(sources)} on p.source = d.source
+      cross join lateral (select o.similar_to, o.placed_at, o.total, ${amounts} as amounts from intake.orders o
         where o.order_version_id = d.order_version_id limit 1) o
-      where ledger.fold_order_id(e.order_id) = ledger.fold_order_id(d.order_id)
-        and e.effect is not distinct from 'referral' and e.state <> 'held' and e.source <> d.source
-        and not ledger.is_platform(e.order_platform, p.platform) and e.brand_id = ${brandId}
-        and e.amount = d.amount and e.currency = d.currency
-        and (date_trunc('minute', x.placed_at) = date_trunc('minute', o.placed_at)) is not false)`;
+      where d.outcome = 'attributed'
+    ),
+    entered as (
+      select c.source, c.order_id, e.entry_id
+      from credited c
+      join ledger.entries e on ledger.fold_order_id(e.order_id) = any(array[c.id, c.loose])
+      union
+      select c.source, c.order_id, e.entry_id
+      from credited c
+      cross join spelled s
+      join intake.orders x on x.source = s.source and x.similar_to = c.loose and x.is_current
+      join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source
+    ),
+    others as (
+      select n.source, n.order_id, ledger.fold_order_id(e.order_id) as id, e.order_platform as platform, e.brand_id,
+        e.amount, o.total, o.amounts, e.currency, o.placed_at, ${codeOf('a')} as code, a.target
+      from entered n
+      join ledger.entries e on e.entry_id = n.entry_id
+      left join intake.attributions a on a.entry_id = e.entry_id
+      left join lateral (
+        select o.placed_at, o.total, ${amounts} as amounts
+        from intake.orders o
+        where o.source = e.source and o.order_id = e.order_id and o.is_current
+        limit 1) o
+          on true
+      where e.source <> n.source and ${isCredited}
+      union all
+      select c.source, c.order_id, x.id, x.platform, ${brandId}, x.amount, x.total, x.amounts, x.currency, x.placed_at, x.code, x.target
+      from credited c join credited x on x.loose = c.loose and x.place < c.place
+    ),
+    similar_orders as (
+      select c.source, c.order_id,
+        case when ledger.is_platform(x.platform, c.platform) then 'similar_id' else 'similar_order' end as reason
+      from credited c
+      join others x on x.source = c.source and x.order_id = c.order_id
+      where case
+        when ledger.is_platform(x.platform, c.platform) then x.id <> c.id
+        else x.brand_id = ${brandId} and x.currency = c.currency
+          and (x.amount = any(c.amounts) or c.amount = any(x.amounts) or x.total = c.total) and (
+          ((x.code = c.code or x.target = c.target) is not false
+            and (x.placed_at - c.placed_at between '-2 days' and '2 days') is not false)
+          or (x.id = c.id
+            and (date_trunc('minute', x.placed_at) = date_trunc('minute', c.placed_at)) is not false))
+      end
+    )
+    update decided_orders d
+    set ${held(sql`r.reason`)}
+    from similar_orders r
+    where r.source = d.source and r.order_id = d.order_id and ${isOpen(job, sql`r.reason`)}`;
 }
 
 /**
@@ -101,11 +182,8 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
  * which its orders stand in the export of a channel. Amount and time may differ, for example by fees and time zones.
  */
 async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: AttributionRules): Promise<void> {
-  const isCredited = sql`
-    e.effect is not distinct from 'referral' and e.state <> 'held' and e.brand_id = ${brandId}
-      and not ledger.is_platform(e.order_platform, p.platform)
-    and (not ${neverSent}
-      or not exists (select from decided_orders n where n.source = e.source and n.order_id = e.order_id))`;
+  const isOfBrand = sql`
+    ${isCredited} and e.brand_id = ${brandId} and not ledger.is_platform(e.order_platform, p.platform)`;
   const isBefore = sql`x.outcome = 'attributed' and q.place < p.place and not ledger.is_platform(q.platform, p.platform)`;
   await execute(trx)`
     with named as materialized (
@@ -121,12 +199,12 @@ async function holdNamed(trx: Transaction<DB>, { job, brandId, sources }: Attrib
       where ${isOpen(job, 'similar_order')} and (
         exists (
           select from named n join ledger.entries e on ledger.fold_order_id(e.order_id) = n.id
-          where n.source = d.source and n.order_id = d.order_id and ${isCredited})
+          where n.source = d.source and n.order_id = d.order_id and ${isOfBrand})
         or exists (
           select from intake.orders x join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
           where x.other_ids @> array[ledger.fold_order_id(d.order_id)] and x.other_ids <> '{}'
             and x.is_current
-            and e.source = x.source and e.order_id = x.order_id and ${isCredited})
+            and e.source = x.source and e.order_id = x.order_id and ${isOfBrand})
         or exists (
           select from named n join decided_orders x on ledger.fold_order_id(x.order_id) = n.id join ${placesOf(sources, 'q')} on q.source = x.source
           where n.source = d.source and n.order_id = d.order_id and ${isBefore})
@@ -148,7 +226,7 @@ async function holdAlike(trx: Transaction<DB>, { job, brandId, sources }: Attrib
   await execute(trx)`
     update decided_orders d
     set likeness = md5(json_build_array(${brandId}::text,
-        lower(regexp_replace(d.matched_value, '\\s', '', 'g')), trim_scale(d.amount), d.currency,
+        ${codeOf('d')}, trim_scale(d.amount), d.currency,
       date_trunc('minute', o.placed_at at time zone 'UTC'))::text)
     from intake.orders o
     where o.order_version_id = d.order_version_id and d.outcome = 'attributed' and o.placed_at is not null`;

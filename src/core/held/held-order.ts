@@ -57,7 +57,7 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: 'the order counts, whatever its date; what depends on the date is asked next',
   },
   similar_id: {
-    what: 'The id differs from that of another order only in zeros, blanks, separators, `#` or case',
+    what: 'The id differs from that of another order, or of one in a seed, only in zeros, blanks, separators, `#` or case',
     fix: 'Compare both orders. If they are the same order, exclude this one.',
     confirms: 'it is another order',
   },

@@ -661,22 +661,24 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
 
   test('decides only on new orders until the rules change', async () => {
     const context = await newContext();
-    await context.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
+    await context.read({
+      orders: [order('new-1', { codes: ['WELCOME'] }), order('new-2', { codes: ['MIRA'] })],
+    });
     expect(await context.attribute({ codes: CODES })).toBe(2);
     expect(await context.attribute()).toBe(0);
-    await context.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
+    await context.read({ orders: [order('new-2', { codes: ['MIRA'] }), order('new-3')] });
     expect(await context.attribute()).toBe(1);
     // The least and the greatest id are new, that between them is not.
-    await context.read({ orders: [order('0'), order('3', { total: '11.00' }), order('4')] });
+    await context.read({ orders: [order('new-0'), order('new-3', { total: '11.00' }), order('new-4')] });
     expect(await context.attribute()).toBe(3);
     // A decision with the same result is left as it is.
     expect(await context.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
     expect(await decisions(context)).toEqual([
-      '0: organic',
-      '1: attributed code WELCOME → handle:pia',
-      '2: attributed code MIRA → deal:D1',
-      '3: organic',
-      '4: organic',
+      'new-0: organic',
+      'new-1: attributed code WELCOME → handle:pia',
+      'new-2: attributed code MIRA → deal:D1',
+      'new-3: organic',
+      'new-4: organic',
     ]);
   });
 
@@ -780,7 +782,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
 
   test('runs as a preview inside a transaction that is rolled back', async () => {
     const context = await newContext();
-    await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    await context.read({ orders: [order('previewed', { codes: ['MIRA'] })] });
     const path = join(makeTestFolder(), 'codes.csv');
     const undone = new Error('undone');
     const preview = context.db.transaction().execute(async (trx) => {
@@ -793,7 +795,7 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       expect(await rehearsal.prepare()).toMatchObject({ created: 1 });
       // It may decide more than once before it is rolled back.
       expect(await rehearsal.attribute({ creditsDrafts: true })).toBe(0);
-      expect(await decisions(rehearsal)).toEqual(['1: attributed code MIRA → deal:D1']);
+      expect(await decisions(rehearsal)).toEqual(['previewed: attributed code MIRA → deal:D1']);
       throw undone;
     });
     await expect(preview).rejects.toBe(undone);
