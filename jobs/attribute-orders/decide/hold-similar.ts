@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { execute, finds } from '../../../src/db/statement.ts';
+import { execute } from '../../../src/db/statement.ts';
 import type { DB } from '../../../src/db/tables.ts';
 import { neverSent } from '../../../src/ledger/propose.ts';
 import { spellSeeds } from '../../../src/ledger/seed.ts';
@@ -88,7 +88,8 @@ async function holdSimilarIds(trx: Transaction<DB>, { job, sources }: Attributio
 
 /** SQL that is true if a seed names order `o` in another spelling. Most deployments have no seed. */
 async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
-  if (!(await finds(trx)`select from ledger.seeds limit 1`)) return sql`false`;
+  const seed = await trx.selectFrom('ledger.seeds').select('seed_id').limit(1).executeTakeFirst();
+  if (seed === undefined) return sql`false`;
   await spellSeeds(trx, null);
   return sql`
     exists (

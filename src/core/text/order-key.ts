@@ -56,7 +56,7 @@ const DASH = /[\p{Pd}\u2212]/gu;
 /** Cyrillic and Greek letters that look like Latin ones as capitals or in lower case, and the Latin ones in the same order. */
 const LOOK_ALIKE = 'авсеніјкморѕтухαβεζηικμνορτυχ';
 const LATIN = 'abcehijkmopstyxabezhikmnoptyx';
-const LOOK_ALIKES = new RegExp(`[${LOOK_ALIKE}]`, 'g');
+const LOOK_ALIKES = /[а-џα-ω]/g;
 const OTHER_DIGIT = /(?![0-9])\p{Nd}/gu;
 /** The id of an order as GraphQL writes it: `gid://shopify/Order/5601`, which other exports call 5601. */
 const GLOBAL_ID = /^gid:\/\/[a-z]+\/order\/(?=\d+$)/;
