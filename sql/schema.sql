@@ -682,11 +682,12 @@ CREATE TABLE reporting.accruals (
     standing text NOT NULL,
     month date,
     brand_id text,
-    currency text NOT NULL,
+    currency text,
     orders bigint NOT NULL,
     amount numeric(24,4),
     kept_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT accruals_standing_check CHECK ((standing = ANY (ARRAY['pending'::text, 'to_close'::text, 'closed'::text, 'in_payment'::text, 'paid_in_part'::text, 'unknown'::text, 'held'::text]))),
+    CONSTRAINT accruals_standing_check CHECK ((standing = ANY (ARRAY['pending'::text, 'to_close'::text, 'closed'::text, 'in_payment'::text, 'paid_in_part'::text, 'unknown'::text, 'held'::text, 'nothing'::text]))),
+    CONSTRAINT nothing_has_no_currency CHECK (((currency IS NULL) = (standing = 'nothing'::text))),
     CONSTRAINT only_the_unknown_has_no_amount CHECK (((amount IS NULL) = (standing = ANY (ARRAY['unknown'::text, 'held'::text]))))
 );
 
@@ -694,19 +695,19 @@ COMMENT ON TABLE reporting.accruals IS 'What is earned and not paid at the end o
 
 COMMENT ON COLUMN reporting.accruals.at_end_of IS 'First day of the month.';
 
-COMMENT ON COLUMN reporting.accruals.standing IS 'pending, to_close, closed, in_payment, paid_in_part, unknown or held.';
+COMMENT ON COLUMN reporting.accruals.standing IS 'pending, to_close, closed, in_payment, paid_in_part, unknown or held; nothing, alone: there is none.';
 
 COMMENT ON COLUMN reporting.accruals.month IS 'First day of the month of the order or fee; if it is closed, of the statement. Null: several.';
 
 COMMENT ON COLUMN reporting.accruals.brand_id IS 'Brand. Null: unknown, or several.';
 
-COMMENT ON COLUMN reporting.accruals.currency IS 'ISO 4217.';
+COMMENT ON COLUMN reporting.accruals.currency IS 'ISO 4217. Null: nothing.';
 
 COMMENT ON COLUMN reporting.accruals.orders IS 'Orders; 0 where only amounts are known.';
 
 COMMENT ON COLUMN reporting.accruals.amount IS 'In currency. Null: unknown.';
 
-COMMENT ON COLUMN reporting.accruals.kept_at IS 'When it was computed.';
+COMMENT ON COLUMN reporting.accruals.kept_at IS 'As of when it was computed.';
 
 CREATE VIEW bi.accruals AS
  SELECT at_end_of AS month_local,
@@ -723,13 +724,13 @@ COMMENT ON VIEW bi.accruals IS 'What creators have earned and were not paid at t
 
 COMMENT ON COLUMN bi.accruals.month_local IS 'First day of the month at whose end it was not paid, in the zone of the statements.';
 
-COMMENT ON COLUMN bi.accruals.standing IS 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed).';
+COMMENT ON COLUMN bi.accruals.standing IS 'pending (the return window is open), to_close (it counts, and is in no closed statement; corrections, too), closed (in no payment), in_payment (in a payment that is not paid), paid_in_part (what was paid of such payments, negative), unknown (what the orders earn is not known), held (the same, of orders that changed), nothing (the only row of its month: nothing was earned and not paid).';
 
 COMMENT ON COLUMN bi.accruals.earned_month_local IS 'First day of the month of the orders or fees; of closed ones, of the statement. Null: several.';
 
 COMMENT ON COLUMN bi.accruals.brand_id IS 'Brand, see bi.brands. Null: unknown, or several.';
 
-COMMENT ON COLUMN bi.accruals.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+COMMENT ON COLUMN bi.accruals.currency IS 'ISO 4217. Null: nothing. Never add up amounts of different currencies.';
 
 COMMENT ON COLUMN bi.accruals.orders IS 'Number of orders; 0 where only amounts are known.';
 
@@ -751,6 +752,7 @@ CREATE TABLE ledger.adjustments (
     run_id bigint NOT NULL,
     noted_at timestamp with time zone DEFAULT now() NOT NULL,
     is_elsewhere boolean DEFAULT false NOT NULL,
+    is_decision boolean DEFAULT false NOT NULL,
     CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text, 'held'::text])))
 );
 
@@ -760,7 +762,7 @@ COMMENT ON COLUMN ledger.adjustments.adjustment_id IS 'Counts up.';
 
 COMMENT ON COLUMN ledger.adjustments.entry_id IS 'Entry that was sent.';
 
-COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs.';
+COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs. Null: a person decided, in the currency that was sent.';
 
 COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer), held (the order is held, or states another currency, so what it comes to now is unknown).';
 
@@ -776,11 +778,13 @@ COMMENT ON COLUMN ledger.adjustments.new_body_hash IS 'Digest of what would be s
 
 COMMENT ON COLUMN ledger.adjustments.detail IS 'What changed, in words.';
 
-COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed.';
+COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed, also what a person then decided about.';
 
 COMMENT ON COLUMN ledger.adjustments.noted_at IS 'When.';
 
 COMMENT ON COLUMN ledger.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.';
+
+COMMENT ON COLUMN ledger.adjustments.is_decision IS 'Whether a person decided it (`statement restated`), and no run.';
 
 CREATE TABLE ledger.entries (
     entry_id bigint NOT NULL,
@@ -919,7 +923,8 @@ CREATE VIEW bi.adjustments AS
     d.noted_at,
     ((d.noted_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
     d.run_id,
-    d.is_elsewhere
+    d.is_elsewhere,
+    d.is_decision
    FROM (ledger.adjustments d
      JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
 
@@ -957,13 +962,15 @@ COMMENT ON COLUMN bi.adjustments.influencer_handle IS 'Influencer, if the order 
 
 COMMENT ON COLUMN bi.adjustments.is_latest IS 'Whether it is the latest adjustment of this order: add up only these.';
 
-COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run recorded it.';
+COMMENT ON COLUMN bi.adjustments.noted_at IS 'When it was recorded.';
 
 COMMENT ON COLUMN bi.adjustments.day_utc IS 'Day of noted_at in UTC.';
 
-COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that recorded it, see bi.runs.';
+COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that recorded it, or what a person then decided about, see bi.runs.';
 
 COMMENT ON COLUMN bi.adjustments.is_elsewhere IS 'Whether a source states it that is not responsible for the order. It changes nothing.';
+
+COMMENT ON COLUMN bi.adjustments.is_decision IS 'Whether a person decided it (the command `statement restated`), and no run.';
 
 CREATE TABLE reporting.funnel_days (
     day_utc date NOT NULL,

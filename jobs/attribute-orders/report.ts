@@ -132,7 +132,7 @@ export async function reportOrders(
   // Of the ledger, not of the orders: a doubt remains one when its source has another name, or is left out.
   const { count: doubts, details: doubtDetails } = await readRunDoubts(db, { job });
   const heldOrders = await listHeldGroups(db, { job });
-  const otherCurrency = await listOtherCurrency(db, { job });
+  const otherCurrency = await listOtherCurrency(db, { job, limit: SHOWN_OTHER_CURRENCY });
   const { rejected, held } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -145,7 +145,7 @@ export async function reportOrders(
     needsAttention:
       codeProblems.length > 0 ||
       files.needAttention ||
-      rejected + held + heldOrders.length + otherCurrency.length > 0,
+      rejected + held + heldOrders.length + otherCurrency.count > 0,
     details: {
       dispositions,
       credits: credited.credits,
@@ -155,8 +155,8 @@ export async function reportOrders(
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       heldOrders,
-      otherCurrency: otherCurrency.slice(0, SHOWN_OTHER_CURRENCY),
-      otherCurrencyTotal: otherCurrency.length,
+      otherCurrency: otherCurrency.orders,
+      otherCurrencyTotal: otherCurrency.count,
       adjustments: await readAdjustments(db, runId),
       leaks: leaks.filter(({ acknowledged }) => acknowledged === null),
       codeProblems,

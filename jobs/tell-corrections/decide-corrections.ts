@@ -3,12 +3,21 @@ import { moneyText } from '../../src/db/money-text.ts';
 import { execute } from '../../src/db/statement.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
-import { createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
+import { amountAfter, createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
 import { isOfRun } from '../../src/reports/runs/run-report.ts';
 import type { TellCorrectionsSettings } from './settings.ts';
 
 /** A note has so many corrections at most. The others follow on the next day. */
 const MOST_OF_A_NOTE = 50;
+
+/** SQL: what an order comes to by adjustment `row`, which its deal stays with. Null: unknown. */
+function newAmountOf(row: string): RawBuilder<unknown> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return sql`
+    case when ${column('kind')} = 'refunded' and ${column('new_body_hash')} is null then 0
+      when ${column('kind')} in ('changed', 'refunded', 'held') then ${column('new_amount')}
+      else ${amountAfter(row)} end`;
+}
 
 /**
  * SQL for the orders that were accepted by the service and have changed since, one row for each: `entry_id`,
@@ -32,11 +41,7 @@ export function correctionsOf(
     with latest as (
       select distinct
         on (d.entry_id) d.entry_id, d.adjustment_id, e.order_id, nullif(e.deal_id, '') as deal_id, d.kind,
-        d.old_amount,
-        case when d.kind = 'refunded' and d.new_body_hash is null then 0
-          when d.kind in ('changed', 'refunded', 'held') then d.new_amount
-          when d.kind = 'reattributed' then coalesce(d.new_amount, d.old_amount) else 0 end as new_amount,
-          d.currency
+        d.old_amount, ${newAmountOf('d')} as new_amount, d.currency
       from ledger.adjustments d join ledger.entries e using (entry_id)
       where e.job = any(${[...jobs]}::text[]) and e.effect = 'referral' and e.state = 'accepted'
         and e.attempt > 0 and ${isOwnAdjustment('d')}
@@ -44,12 +49,13 @@ export function correctionsOf(
       order by d.entry_id, d.adjustment_id desc
     ),
     told as materialized (
-      select c.entry_id, c.adjustment_id,
+      select c.entry_id, c.adjustment_id, d.kind, ${newAmountOf('d')} as new_amount,
         case when e.state = 'sending' then 'in_doubt' when e.state <> 'accepted' then e.state
           when ${isOfRun(runId)} then 'told' else 'told_before' end as standing
       from ledger.entries e
         cross join lateral jsonb_to_recordset(e.details -> 'corrections') as c (entry_id bigint,
           adjustment_id bigint)
+        join ledger.adjustments d on d.adjustment_id = c.adjustment_id
       where e.effect in ('note', 'task') and e.details ? 'corrections'
     )
     select l.*, coalesce(t.standing, case
@@ -58,9 +64,16 @@ export function correctionsOf(
         else 'waiting' end) as standing
     from latest l
     left join told t on t.entry_id = l.entry_id and t.adjustment_id = l.adjustment_id
-    where t.standing is not null or l.kind not in ('changed', 'reattributed') or l.new_amount is null
-      or l.new_amount is distinct from l.old_amount
-      or exists (select from told o where o.entry_id = l.entry_id and o.standing <> 'rejected'))`;
+    left join lateral (
+      select o.kind, o.new_amount, o.standing from told o
+      where o.entry_id = l.entry_id and o.standing <> 'rejected'
+      order by o.adjustment_id desc
+      limit 1) o
+        on true
+    where t.standing is not null or (l.kind not in ('changed', 'reattributed') or l.new_amount is null
+        or l.new_amount is distinct from l.old_amount or o.standing is not null)
+      -- A person may decide what was told before.
+      and not coalesce(o.standing like 'told%' and row(o.kind, o.new_amount) = row(l.kind, l.new_amount), false))`;
 }
 
 /** Proposes a note or a task for each deal with corrections that wait, unless it has one of today. */

@@ -83,7 +83,7 @@ create view bi.adjustments as
     not exists (
       select from ledger.adjustments l
       where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id and l.is_elsewhere = d.is_elsewhere) as is_latest,
-    d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id, d.is_elsewhere
+    d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id, d.is_elsewhere, d.is_decision
   from ledger.adjustments d
   join ledger.entries e on e.entry_id = d.entry_id;
 comment on view bi.adjustments is 'Orders that changed after they were sent, one row per change. The service cannot correct an order: settle the difference with the influencer. Live. Answers: Which differences must be settled with influencers?';
@@ -103,10 +103,11 @@ comment on column bi.adjustments.deal_id is 'Deal that was credited.';
 comment on column bi.adjustments.collab_id is 'Collaboration that was credited.';
 comment on column bi.adjustments.influencer_handle is 'Influencer, if the order was sent for a handle.';
 comment on column bi.adjustments.is_latest is 'Whether it is the latest adjustment of this order: add up only these.';
-comment on column bi.adjustments.noted_at is 'When a run recorded it.';
+comment on column bi.adjustments.noted_at is 'When it was recorded.';
 comment on column bi.adjustments.day_utc is 'Day of noted_at in UTC.';
-comment on column bi.adjustments.run_id is 'Run that recorded it, see bi.runs.';
+comment on column bi.adjustments.run_id is 'Run that recorded it, or what a person then decided about, see bi.runs.';
 comment on column bi.adjustments.is_elsewhere is 'Whether a source states it that is not responsible for the order. It changes nothing.';
+comment on column bi.adjustments.is_decision is 'Whether a person decided it (the command `statement restated`), and no run.';
 
 create view bi.doubts as
   select e.entry_id, e.job, e.source, e.order_platform, e.order_id, e.amount, e.currency, e.brand_id,

@@ -1848,6 +1848,10 @@ export interface LedgerAdjustments {
    */
   entry_id: Int8;
   /**
+   * Whether a person decided it (`statement restated`), and no run.
+   */
+  is_decision: Generated<boolean>;
+  /**
    * Whether a source states it that is not responsible for the order. Then what the order earns does not change. Rows of earlier versions say so only in their detail.
    */
   is_elsewhere: Generated<boolean>;
@@ -1876,11 +1880,11 @@ export interface LedgerAdjustments {
    */
   old_body_hash: string;
   /**
-   * Version of the order that differs.
+   * Version of the order that differs. Null: a person decided, in the currency that was sent.
    */
   order_version_id: Int8 | null;
   /**
-   * Run that noticed.
+   * Run that noticed, also what a person then decided about.
    */
   run_id: Int8;
 }
@@ -4962,11 +4966,11 @@ export interface ReportingAccruals {
    */
   brand_id: string | null;
   /**
-   * ISO 4217.
+   * ISO 4217. Null: nothing.
    */
-  currency: string;
+  currency: string | null;
   /**
-   * When it was computed.
+   * As of when it was computed.
    */
   kept_at: Generated<Timestamp>;
   /**
@@ -4978,9 +4982,9 @@ export interface ReportingAccruals {
    */
   orders: Int8;
   /**
-   * pending, to_close, closed, in_payment, paid_in_part, unknown or held.
+   * pending, to_close, closed, in_payment, paid_in_part, unknown or held; nothing, alone: there is none.
    */
-  standing: 'pending' | 'to_close' | 'closed' | 'in_payment' | 'paid_in_part' | 'unknown' | 'held';
+  standing: 'pending' | 'to_close' | 'closed' | 'in_payment' | 'paid_in_part' | 'unknown' | 'held' | 'nothing';
 }
 
 export interface ReportingAppliedViews {

@@ -229,6 +229,26 @@ export function isOwnAdjustment(row: string): RawBuilder<boolean> {
 }
 
 /**
+ * SQL that is true if adjustment `row`, which is not `held`, says what the order comes to in the currency that was sent. What
+ * is credited no longer, or was returned, comes to nothing in each currency.
+ */
+export function isInSentCurrency(row: string): RawBuilder<boolean> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return sql<boolean>`(${column('new_amount')} = 0
+    or coalesce(${column('new_amount')}::text, ${column('new_body_hash')}) is null
+    or coalesce((select v.currency from intake.orders v where v.order_version_id = ${column('order_version_id')}),
+      ${column('currency')}) = ${column('currency')})`;
+}
+
+/** SQL: the amount of an order after adjustment `row`, which is not `held`. */
+export function amountAfter(row: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return sql<string>`
+    case ${column('kind')} when 'reattributed' then coalesce(${column('new_amount')}, ${column('old_amount')})
+      else coalesce(${column('new_amount')}, 0) end`;
+}
+
+/**
  * Records how an order now differs from what was sent, or may have been sent. Nothing is sent, because the
  * service has no operation to correct an order. Each adjustment states the current difference and replaces
  * the one before it. An adjustment that would repeat the previous one is not stored.
@@ -245,11 +265,17 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
     cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
     -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
-      select d.new_body_hash, d.kind, d.new_amount, true as is_noted from ledger.adjustments d
+      select d.new_body_hash, d.kind, d.new_amount, d.is_decision, true as is_noted from ledger.adjustments d
       where d.entry_id = c.entry_id and d.is_elsewhere <> ${isResponsible}
       order by d.adjustment_id + 0 desc
       limit 1
     ) last on true
+    left join lateral (
+      select d.is_decision, d.new_amount from ledger.adjustments d
+      where d.entry_id = c.entry_id and d.kind <> 'held' and not d.is_elsewhere
+      order by d.adjustment_id + 0 desc
+      limit 1
+    ) counted on true
     where not c.is_withdrawn
       and case
         when c.is_own or (c.is_successor and c.body is null) then not ${neverSent} and e.state <> 'rejected'
@@ -260,7 +286,16 @@ async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions):
         -- Held and withdrawn have no body both, but one keeps what was earned, up to its amount, and the other does not.
         or (c.body is null and last.is_noted
           and row(last.kind = 'held', last.new_amount) is distinct from row(c.undesired_as = 'held',
-            ${newAmount})))
+            ${newAmount}))
+        -- A person decided about what was refunded then.
+        or (last.is_decision and ${isOtherCurrency} and (
+          select coalesce(n.refunded, 0) <> coalesce(o.refunded, 0)
+          from ledger.adjustments d
+          join intake.orders o on o.order_version_id = d.order_version_id
+          join intake.orders n on n.order_version_id = c.version_id
+          where d.entry_id = c.entry_id and not d.is_elsewhere
+          order by d.adjustment_id + 0 desc
+          limit 1)))
     -- Where two sources succeed the one of an entry, the least counts.
     order by c.body is null, c.amount desc`;
 }
@@ -272,13 +307,16 @@ const isOtherTarget = sql`exists (
 /** SQL that is true if the order states another currency than was sent. No difference can be computed then. */
 const isOtherCurrency = sql`c.currency is distinct from e.currency and c.amount is not null`;
 
+/** SQL that is true if a person decided that nothing is left of what the source states again. */
+const isDecidedOtherwise = sql`counted.is_decision and counted.new_amount = 0 and c.amount is distinct from 0`;
+
 const newAmount = sql`
   case when ${isOtherCurrency} then null when c.body is not null or c.undesired_as = 'held' then c.amount end`;
 
 const kind = sql`
   case
     when c.body is null then c.undesired_as
-    when ${isOtherCurrency} then 'held'
+    when ${isOtherCurrency} or ${isDecidedOtherwise} then 'held'
     when ${isOtherTarget} then 'reattributed'
     when c.amount < e.amount then coalesce(c.lowered_as, 'changed')
     else 'changed'
@@ -290,6 +328,9 @@ const detailOf = (isResponsible: RawBuilder<boolean>) => sql`
     when ${isOtherCurrency}
       then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
         || '; it was sent in ' || e.currency || '.'
+    when ${isDecidedOtherwise}
+      then 'Source ' || c.source || ' states ' || ${moneyText(sql`c.amount`, sql`c.currency`)}
+        || '; a person decided that it comes to nothing.'
     when not ${isResponsible} then 'Source ' || c.source || ' states the order otherwise.'
     when not c.is_own then 'Source ' || c.source || ' states the order in place of ' || e.source || '.'
     when c.body_hash = e.body_hash then 'As it was sent, again.'

@@ -24,7 +24,7 @@ import type { StatementRules } from './statement.ts';
  */
 
 /** Increase it with every change of `ratedOrders` that changes a result. All orders are then computed again. */
-const FORMULA = 5;
+const FORMULA = 6;
 
 /** With more noted changes, it is hardly slower to compute all orders. */
 const MAX_CHANGES = 20_000;

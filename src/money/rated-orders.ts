@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { minorDigits } from '../core/money.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { isOwnAdjustment } from '../ledger/propose.ts';
+import { amountAfter, isInSentCurrency, isOwnAdjustment } from '../ledger/propose.ts';
 import { chosenRows, IN_TURN, isChosen, statesRate } from './conditions.ts';
 import { scheduleTerms } from './schedule-terms.ts';
 import { servedRates } from './served-rates.ts';
@@ -46,33 +46,28 @@ export function ratedOrders(
         as s ("dealId" text, code text, since date[], rates numeric[], lines integer[], skus jsonb)
     ),
     changes as (
-      select d.*, v.currency as stated_in from ledger.adjustments d
-      left join lateral (select v.currency from intake.orders v where v.order_version_id = d.order_version_id
-        limit 1) v
-        on true
-      where ${isOwnAdjustment('d')} ${only(sql`d.entry_id`)}
+      select d.* from ledger.adjustments d where ${isOwnAdjustment('d')} ${only(sql`d.entry_id`)}
     ),
     accepted as materialized (
       select e.entry_id, o.order_version_id, e.source, e.order_platform, e.order_id, o.ordered_at, o.is_timed,
         (o.ordered_at at time zone ${timeZone})::date as ordered_on,
         e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount,
         ${NET_AMOUNT} as net_amount,
-        -- Of a decision that names no winner any more, and of a code that was not sent, the rate of a code is unknown.
+        -- Of a decision that names no winner any more, and where something else may win than was sent, the rate of a
+        -- code is unknown. Of several codes that were sent, it is not kept which one won.
         case when o.winner is not null then o.codes_folded[o.winner:o.winner]
           when o.outcome = 'held' then o.codes_folded end as codes,
         case when o.matched_by = 'code' and o.winner is null then 'lost' when o.outcome = 'held' then 'held'
-          when a.kind = 'reattributed' and o.matched_by = 'code'
-            and not o.matched_value = any (string_to_array(coalesce(e.body::json
-                  ->> 'order_discount_codes_used',
-                  ''),
-                ', '))
+          when (a.kind = 'reattributed' or o.currency is distinct from e.currency)
+            and coalesce(e.body::json ->> 'order_discount_codes_used', '')
+              <> case o.matched_by when 'code' then o.matched_value else array_to_string(o.codes, ', ') end
               then 'lost'
           else 'known' end as code_is
       from ledger.entries e
       join (
         select t.entry_id, t.job, t.order_version_id, t.influencer_handle, t.outcome, t.matched_by,
           t.matched_value, u.revenue, v.ordered_at, v.is_timed, v.currency,
-          v.total, v.refunded, v.cancelled_at, v.replaces, v.codes_folded,
+          v.total, v.refunded, v.cancelled_at, v.replaces, v.codes, v.codes_folded,
           case when t.matched_by = 'code' then array_position(v.codes, t.matched_value) end as winner
         from intake.attributions t
         ${entries === null ? EVERY_VERSION : VERSION_BY_KEY}
@@ -81,17 +76,14 @@ export function ratedOrders(
       ) o on o.entry_id = e.entry_id and o.job = e.job
       left join (
         select distinct on (entry_id) entry_id, adjustment_id, kind, old_amount, new_amount
-        from changes join ledger.entries s using (entry_id)
-        -- What is credited no longer, or was returned, comes to nothing in each currency.
-        where kind <> 'held'
-          and (coalesce(stated_in, s.currency) = s.currency or new_amount = 0
-            or coalesce(new_amount::text, new_body_hash) is null)
+        from changes
+        where kind <> 'held' and ${isInSentCurrency('changes')}
         order by entry_id, adjustment_id desc
       ) a on a.entry_id = e.entry_id
       left join (
         select distinct on (entry_id) entry_id, adjustment_id, new_amount
         from changes
-        where kind = 'held'
+        where kind = 'held' and new_amount is not null
         order by entry_id, adjustment_id desc
       ) h on h.entry_id = e.entry_id and h.adjustment_id > coalesce(a.adjustment_id, 0)
       -- An entry without an attempt was credited by another tool, and is in the statements of that tool.
@@ -225,22 +217,29 @@ const DIGITS_OF_ORDER = sql`coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.cu
 
 /** The amount that was sent, or that of the last adjustment. While an order is held, it comes to no more than before. */
 const AMOUNT = sql`least(
-  case when a.entry_id is null then e.amount
-    when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
-    else coalesce(a.new_amount, 0) end,
+  case when a.entry_id is null then e.amount else ${amountAfter('a')} end,
   case when h.new_amount > 0 then h.new_amount end)`;
 
-/** What was refunded, according to the last version that states it in the currency of the order. Null: unknown. */
+/**
+ * What was refunded, according to the last version that states it in the currency of the order: under the name that its
+ * source has now, otherwise under the one with which it was sent. Null: unknown.
+ */
 const REFUNDED = sql`
   case when o.currency = e.currency then coalesce(o.refunded, 0) else (
     with recursive earlier as (
-      select v.currency, v.refunded, v.replaces from intake.orders v where v.order_version_id = o.replaces
+      select v.currency, v.refunded, v.replaces, 1 as place
+      from intake.orders v
+      where v.order_version_id = o.replaces
       union all
-      select v.currency, v.refunded, v.replaces
+      select v.currency, v.refunded, v.replaces, 2
+      from intake.orders v
+      where v.source = e.source and v.order_id = e.order_id and v.is_current
+      union all
+      select v.currency, v.refunded, v.replaces, x.place
       from earlier x join intake.orders v on v.order_version_id = x.replaces
       where x.currency <> e.currency
     )
-    select coalesce(refunded, 0) from earlier where currency = e.currency limit 1) end`;
+    select coalesce(refunded, 0) from earlier where currency = e.currency order by place limit 1) end`;
 
 /**
  * The amount less the refunds that it does not include: none with `total_less_refunds`. Never below zero. Null: unknown,

@@ -382,17 +382,22 @@ export function listUnknownFees(
     from unknown_fees order by deal_id nulls last, code, due_on, currency`;
 }
 
-/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. Looked up one by one, as few are held. */
-export const heldEntries = sql`
+/** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
+export const heldEntries = onceHeld(sql`l.kind = 'held'`);
+
+/** SQL: the entries that were held, and of which the last adjustment `l` is such. Looked up one by one, as few are held. */
+export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
   select h.entry_id
   from (select distinct entry_id from ledger.adjustments where kind = 'held' and not is_elsewhere) h
   cross join lateral (
-    select l.kind
+    select l.kind, l.is_decision
     from ledger.adjustments l
     where l.entry_id = h.entry_id and not l.is_elsewhere
     order by l.adjustment_id + 0 desc
     limit 1) l
-  where l.kind = 'held'`;
+  where ${isSuch}`;
+}
 
 /** Lists accepted orders whose newest state is unknown, by deal and currency. There are few of them. */
 export function listHeld(db: Database): Promise<readonly HeldOrders[]> {

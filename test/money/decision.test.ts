@@ -87,6 +87,10 @@ describe('the earnings of an order follow the decision about it:', () => {
       { id: 'A2', total: '100.00', codes: 'JOE20,BEN15' },
     ]);
     expect(await statementOf(shop)).toEqual(['A1: 100 × 10 = 10 − 0 EUR', 'DEALBEN unknown_rate: 1']);
+    // Another code of it wins by now, and is of another creator: it is not kept at which rate it was credited.
+    shop.write('codes.csv', CODES.replace(/^MIA10.*$/m, 'JOE20,4819,joe.test,DEALJOE,,,'));
+    await read(shop, [{ id: 'A9', total: '1.00', codes: 'NOBODY' }]);
+    expect(await statementOf(shop)).toContain('DEALMIA unknown_rate: 1');
   });
 
   it('only the source that is responsible for the order changes it', async () => {
@@ -100,18 +104,32 @@ describe('the earnings of an order follow the decision about it:', () => {
     expect(await statementOf(shop, '2026-04')).toEqual(['A1: 40 × 10 = 4 − 5 EUR']);
   });
 
-  it('if its source was renamed, what the new name states counts', async () => {
-    const shop = await openShop({ revenue: 'total_less_refunds' });
-    await read(shop, [{ id: 'A1', total: '100.00' }]);
-    writeDeep(shop, 'exports/nl/1.csv', toCsv([{ id: 'A1', total: '100.00', refunded: '60.00' }]));
-    replaceConfig(
-      shop,
-      flowOf({ revenue: 'total_less_refunds' }),
-      flowOf({ revenue: 'total_less_refunds', sources: ['nl'] }),
-    );
-    await shop.run();
-    expect(await statementOf(shop)).toEqual(['A1: 40 × 10 = 4 − 0 EUR']);
-  });
+  it.each(['total', 'total_less_refunds'])(
+    'if its source was renamed, what the new name states counts, and otherwise what the old one has (%s)',
+    async (revenue) => {
+      const shop = await openShop({ revenue });
+      await read(shop, [
+        { id: 'A1', total: '100.00' },
+        { id: 'A2', total: '100.00' },
+      ]);
+      await read(shop, [{ id: 'A2', total: '100.00', refunded: '30.00' }]);
+      writeDeep(
+        shop,
+        'exports/nl/1.csv',
+        toCsv([
+          { id: 'A1', total: '100.00', refunded: '60.00' },
+          { id: 'A2', total: '6000', currency: 'JPY' },
+        ]),
+      );
+      replaceConfig(shop, flowOf({ revenue }), flowOf({ revenue, sources: ['nl'] }));
+      await shop.run();
+      expect(await statementOf(shop)).toEqual([
+        'A1: 40 × 10 = 4 − 0 EUR',
+        'A2: 70 × 10 = 7 − 0 EUR',
+        'DEALMIA held: 1',
+      ]);
+    },
+  );
 
   it('an order that is held later earns what it earned before, is listed, and refunds still count', async () => {
     const shop = await openShop({}, `${TERMS},MIA10,20\n`);
@@ -265,7 +283,7 @@ describe('currencies are never mixed:', () => {
     const kept = await decide('--as', 'sent', '--order', 'A1', '--order', 'A2');
     expect([kept.exitCode, kept.stdout]).toEqual([
       0,
-      expect.stringContaining('2 orders, sent with 200.00 USD: they earn what was earned before.'),
+      expect.stringContaining('2 orders, sent with 200.00 USD: they earn what was earned before: 19.00 USD.'),
     ]);
     // A decision counts at once, also if no job reads the source any more.
     replaceConfig(shop, flowOf(), flowOf({ sources: ['other'] }));
@@ -293,6 +311,61 @@ describe('currencies are never mixed:', () => {
       refunded,
       'DEALMIA held: 2',
     ]);
+  });
+
+  it('what a person decided can be decided again, and is held again by what is stated otherwise', async () => {
+    const flow = flowOf({ sources: ['shop', 'other'] });
+    const shop = await openShop({ sources: ['shop', 'other'] });
+    replaceConfig(shop, flow, flow.replace(/(other: .*order_platform: )shopify/, '$1woo'));
+    const [sent, jpy] = [
+      { id: 'A1', total: '100.00' },
+      { id: 'A1', total: '15000', currency: 'JPY' },
+    ];
+    writeDeep(shop, 'exports/other/sent.csv', toCsv([{ ...sent, codes: 'BEN15' }]));
+    await read(shop, [sent, { ...sent, id: 'A2' }]);
+    await read(shop, [{ ...sent, id: 'A2', status: 'cancelled' }]);
+    writeDeep(shop, 'exports/other/yen.csv', toCsv([{ ...jpy, codes: 'BEN15' }]));
+    await read(shop, [jpy, { ...jpy, id: 'A2' }]);
+    const decide = (...args: readonly string[]) =>
+      shop.cli('statement', 'restated', '--reason', 'x', ...args);
+    const [ben, mia] = ['A1: 100 × 10 = 10 − 0 EUR', 'A1: 100 × 10 = 10 − 0 EUR'];
+    // It is clear which orders are meant.
+    const unknown = await decide('--as', 'returned', '--source', 'shop', '--order', 'A1', '--order', 'NOPE');
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/No such order[\s\S]*NOPE/),
+    ]);
+    expect((await decide('--as', 'returned', '--order', 'A1')).stderr).toContain('Several sources');
+    expect(await statementOf(shop)).toEqual([ben, mia, 'DEALBEN held: 1', 'DEALMIA held: 2']);
+    expect((await decide('--as', 'sent', '--source', 'shop')).stdout).toContain(
+      '2 orders, sent with 200.00 EUR: they earn what was earned before: 10.00 EUR.',
+    );
+    const { rows } = await sql`
+      select order_id, kind, new_amount::float8, is_decision from bi.adjustments
+      where is_latest and source = 'shop' order by 1`.execute(shop.db);
+    expect(rows).toEqual([
+      { order_id: 'A1', kind: 'changed', new_amount: 100, is_decision: true },
+      { order_id: 'A2', kind: 'cancelled', new_amount: 0, is_decision: true },
+    ]);
+    // A later refund is not what the person decided about.
+    await read(shop, [{ ...jpy, refunded: '4500' }]);
+    expect(await statementOf(shop)).toEqual([ben, mia, 'DEALBEN held: 1', 'DEALMIA held: 1']);
+    const ofShop = ['--source', 'shop', '--order', 'A1'];
+    for (const [comesTo, lines] of [
+      ['returned', [ben]],
+      ['sent', [ben, mia]],
+      ['returned', [ben]],
+    ] as const) {
+      expect((await decide('--as', comesTo, ...ofShop)).exitCode).toBe(0);
+      expect(await statementOf(shop)).toEqual([...lines, 'DEALBEN held: 1']);
+    }
+    // What was decided to be nothing is not counted again by an export, nor by a decision about a whole source.
+    await read(shop, [sent]);
+    await read(shop, [{ ...sent, total: '90.00' }]);
+    expect(await statementOf(shop)).toEqual([ben, 'DEALBEN held: 1', 'DEALMIA held: 1']);
+    expect((await decide('--as', 'sent', '--source', 'shop')).stderr).toContain('No such order');
+    expect((await decide('--as', 'sent', ...ofShop)).exitCode).toBe(0);
+    expect(await statementOf(shop)).toEqual([ben, 'A1: 90 × 10 = 9 − 0 EUR', 'DEALBEN held: 1']);
   });
 
   it('a fee that was closed in one currency and is owed in another takes two lines', async () => {

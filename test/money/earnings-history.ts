@@ -306,7 +306,8 @@ async function addOrder(db: Database, id: number, order: NewOrder): Promise<void
   await sql`
     insert into ledger.entries (entry_id, effect, account_id, key, state, state_reason, attempt, doubtful_attempt, body, body_hash, job, source,
       order_platform, order_id, amount, currency, deal_id, collab_id, run_id) overriding system value
-    values (${id}, 'referral', 'a', ${String(id)}, ${order.state}, 'why', 1, ${order.state === 'in_doubt' ? 1 : null}, '{}', '', 'orders', 'shop',
+    values (${id}, 'referral', 'a', ${String(id)}, ${order.state}, 'why', 1, ${order.state === 'in_doubt' ? 1 : null},
+      ${JSON.stringify(order.code === null ? {} : { order_discount_codes_used: order.code })}, '', 'orders', 'shop',
       'shopify', ${String(id)}, ${order.amount}, ${order.currency}, ${order.dealId}, ${order.collabId}, 1)`.execute(
     db,
   );

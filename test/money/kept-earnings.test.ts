@@ -6,12 +6,20 @@ import { findKept, keepEarnings } from '../../src/money/kept-earnings.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
+import { keepAccruals } from '../../src/reports/payments/accruals.ts';
 import { setup } from '../support/setup.ts';
 import { rulesOf } from '../support/terms.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { addedUp, compare, type History, MONTHS, perform, type Step, toTerms } from './earnings-history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
+
+it('a month with nothing to accrue has a row, so that the month before it is not the last', async () => {
+  const { db } = await setup();
+  await keepAccruals(db, { rules: rulesOf([]), payments: { from: null } });
+  const { rows } = await sql`select standing, currency, accrued_amount::float8 from bi.accruals`.execute(db);
+  expect(rows).toEqual([{ standing: 'nothing', currency: null, accrued_amount: 0 }]);
+});
 
 /** D1 earns 10 %, D2 nothing but a fee, D4 nothing for gifts, MIA 20 %, and D3 what the service says. */
 const TERMS = [

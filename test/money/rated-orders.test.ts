@@ -193,11 +193,22 @@ const CHANGED: readonly (readonly [what: string, changes: readonly Change[], ear
   ['more, in a state that is held', [adjusted(150, { isHeld: true })], '100 × 20'],
   ['less, and more in a state that is held', [adjusted(60), adjusted(80, { isHeld: true })], '60 × 20'],
   ['a state that was held, and then another one', [adjusted(80, { isHeld: true }), adjusted(90)], '90 × 20'],
+  [
+    'less, in a state that is held, and then another currency',
+    [adjusted(40, { isHeld: true }), restated({ isOtherCurrency: true }), adjusted(null, { isHeld: true })],
+    '40 × 20',
+  ],
   ['a state without an amount that is held', [adjusted(null, { isHeld: true })], '100 × 20'],
   ['less, according to another source', [adjusted(5, { isElsewhere: true })], '100 × 20'],
   ['held, so that any of its codes may win', [restated({ outcome: 'held' })], 'unknown_rate'],
   ['held, and no code has terms', [restated({ outcome: 'held', code: 'BEN' })], '100 × 10'],
   ['another code, without terms', [restated({ code: 'BEN' })], '100 × 10'],
+  ['another code, in another currency', [restated({ code: 'BEN', isOtherCurrency: true })], 'unknown_rate'],
+  [
+    'no code any more, in another currency',
+    [restated({ code: null, isOtherCurrency: true })],
+    'unknown_rate',
+  ],
 ];
 
 it('an order earns its rate of what is left of it, and what is not known is not more than before', async () => {

@@ -398,17 +398,19 @@ type RestatedOptions = ConfigOptions & {
  * Lists orders that are stated in another currency than was sent, or decides about those that are named.
  *
  * @returns 3 if orders are listed that wait for a decision.
- * @throws KnownError `order_not_restated` (exit 2): no such order waits.
+ * @throws KnownError `order_not_restated` (exit 2): no such order waits, or it is not clear which one is meant.
  */
 async function performRestated(output: Output, options: RestatedOptions): Promise<ExitCode> {
   const { settleOtherCurrency } = await import('../../decisions/settle-restated.ts');
+  const { keepEarnings } = await import('../../money/kept-earnings.ts');
+  const { loadStatementRules } = await import('../../money/load-rules.ts');
   const { listOtherCurrency } = await import('../../reports/money/list-other-currency.ts');
   const { describeOtherCurrency } = await import('../../reports/money/other-currency.ts');
-  const { read, decide } = await openCommand(output, options);
+  const { config, read, change, decide } = await openCommand(output, options);
   const { source = null, order: orderIds = null, as: comesTo } = options;
   const filter = { source, orderIds };
   if (comesTo === undefined) {
-    const orders = await read((db) => listOtherCurrency(db, filter));
+    const { orders } = await read((db) => listOtherCurrency(db, filter));
     for (const order of orders) output.emit({ event: 'restated_order', ...order });
     output.show(describeOtherCurrency(orders));
     if (orders.length > 0) return EXIT.rowsRejected;
@@ -418,22 +420,37 @@ async function performRestated(output: Output, options: RestatedOptions): Promis
   if (source === null && orderIds === null)
     throw usageError('It is not said which orders are meant.', 'Name them: --order ID, or --source NAME.');
   const reason = requireReason(options.reason, 'in the audit');
-  const settled = await decide((trx, { audit }) =>
-    settleOtherCurrency(trx, { filter, comesTo, reason, audit }),
+  const rules = loadStatementRules(config.statements);
+  const ended = await decide((trx, { audit }) =>
+    settleOtherCurrency(trx, { filter, comesTo, rules, reason, audit }),
   );
-  if (settled.length === 0)
+  if (ended.kind === 'unclear') {
+    const { unknown, several } = ended;
+    const ids = unknown.length > 0 ? unknown : several;
     throw refusal({
       code: 'order_not_restated',
-      where: [...(orderIds ?? []), ...(source === null ? [] : [`source ${source}`])].join(', '),
-      message: 'No such order is stated in another currency than was sent.',
-      help: 'npx influencer-sync statement restated lists those that are.',
+      where: [...ids, ...(source === null ? [] : [`source ${source}`])].join(', '),
+      message: `${ids === several && ids.length > 0 ? 'Several sources state an order with this id in another currency than was sent.' : 'No such order is stated in another currency than was sent.'} Nothing is decided.`,
+      help: 'npx influencer-sync statement restated lists those that are, as their sources write them. Add --source if several have the same id.',
     });
+  }
+  const settled = ended.orders;
   for (const order of settled) output.emit({ event: 'restated_settled', comesTo, ...order });
   const sums = formatAmounts(settled.map(({ sentAmount: amount, currency }) => ({ amount, currency })));
+  const known = settled.flatMap(({ earned, currency }) =>
+    earned === null ? [] : [{ amount: earned, currency }],
+  );
+  const earns = [
+    ...(known.length === 0 ? [] : [formatAmounts(known)]),
+    ...(known.length === settled.length
+      ? []
+      : [`unknown for ${plural(settled.length - known.length, 'order')} (see the statement)`]),
+  ].join(', and ');
   output.print(
     comesTo === 'sent'
-      ? `${plural(settled.length, 'order')}, sent with ${sums}: ${settled.length === 1 ? 'it earns' : 'they earn'} what was earned before.`
+      ? `${plural(settled.length, 'order')}, sent with ${sums}: ${settled.length === 1 ? 'it earns' : 'they earn'} what was earned before: ${earns}.`
       : `${plural(settled.length, 'order')}, sent with ${sums}: returned in full. The next statement takes back what a closed one paid. In the service, the orders stay as they were sent.`,
   );
+  if (options.dryRun !== true) await change((db) => keepEarnings(db, { rules }));
   return EXIT.ok;
 }

@@ -157,7 +157,7 @@ type Change = {
 async function readChange(db: Database, { entryId }: EntryLife): Promise<Change | null> {
   const change = await rowOf<Change & { readonly isAsSent: boolean }>(db)`
     select kind, new_amount::text as "newAmount", detail,
-      coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
+      kind = 'changed' and not is_decision and coalesce(new_body_hash = old_body_hash, false) as "isAsSent",
       kind <> 'held' and (new_body_hash is null or coalesce(new_amount = 0, false)) as "isGone"
     from ledger.adjustments d
     where entry_id = ${entryId}::bigint and ${isOwnAdjustment('d')}

@@ -18,7 +18,7 @@ export function describeOtherCurrency(
   return section('Posted, and stated in another currency since', {
     count,
     tone: 'yellow',
-    why: 'It is unknown what these orders come to now, refunds included. They earn what they earned before.',
+    why: 'It is unknown what these orders come to now, refunds included. They earn what they earned before: nothing, if a person decided so and an export states them again.',
     parts: [
       table(orders, [
         column('source', ({ source }) => source),

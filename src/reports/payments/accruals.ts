@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { StatementSettings } from '../../config/schema.ts';
 import { type DecimalText, formatMoney, type Money, sumMoney } from '../../core/money.ts';
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { execute, finds, rowsOf } from '../../db/statement.ts';
+import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
@@ -120,24 +120,32 @@ export async function readAccruals(
  */
 export async function keepAccruals(
   db: Database,
-  { rules, payments }: { readonly rules: StatementRules; readonly payments: StatementSettings['payments'] },
+  {
+    rules,
+    payments,
+  }: {
+    readonly rules: StatementRules;
+    readonly payments: Pick<StatementSettings['payments'], 'from'>;
+  },
 ): Promise<void> {
   const month = monthBefore(new Date(), rules.timeZone);
   const of = sql<Date>`${`${month}-01`}::date`;
-  if (
-    await finds(
-      db,
-    )`select from reporting.accruals where at_end_of = ${of} and kept_at > now() - interval '1 hour'`
-  )
-    return;
+  const isKept = (in_: Database, since: RawBuilder<Date>) =>
+    finds(in_)`select from reporting.accruals where at_end_of = ${of} and kept_at > ${since}`;
+  if (await isKept(db, sql`now() - interval '1 hour'`)) return;
+  const asOf = await rowOf<{ at: Date }>(db)`select now() as at`;
   const { rows } = await readAccruals(db, { month, rules, payments });
+  // A month without a row would look like one that no run has computed, and the one before it like the last.
+  const kept = rows.length > 0 ? rows : [{ standing: 'nothing', orders: 0, amount: '0' }];
   await inTransaction(db, async (trx) => {
     await execute(trx)`lock table reporting.accruals in share row exclusive mode`;
+    // Another process has kept what was known later.
+    if (await isKept(trx, sql`${asOf?.at}::timestamptz`)) return;
     await trx.deleteFrom('reporting.accruals').where('at_end_of', '=', of).execute();
     await execute(trx)`
-      insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount)
-      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount
-      from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
+      insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount, kept_at)
+      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount, ${asOf?.at}::timestamptz
+      from jsonb_to_recordset(${toJsonParameter(kept)}::jsonb)
         as a (standing text, month text, "brandId" text, currency text, orders bigint, amount numeric)`;
   });
 }

@@ -129,6 +129,6 @@ export async function readAdjustments(db: Database, runId: string): Promise<read
   return rowsOf<AdjustmentGroup>(db)`
     select kind, count(distinct entry_id)::float8 as entries
     from ledger.adjustments
-    where run_id = ${runId}::bigint
+    where run_id = ${runId}::bigint and not is_decision
     group by kind order by kind`;
 }
