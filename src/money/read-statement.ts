@@ -383,7 +383,7 @@ export function listUnknownFees(
 }
 
 /** SQL: the entries of which it is unknown what they come to now: the last adjustment says so. */
-export const heldEntries = onceHeld(sql`l.kind = 'held'`);
+const heldEntries = onceHeld(sql`l.kind = 'held'`);
 
 /** SQL: the entries that were held, and of which the last adjustment `l` is such. Looked up one by one, as few are held. */
 export function onceHeld(isSuch: RawBuilder<unknown>): RawBuilder<unknown> {
