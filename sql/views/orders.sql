@@ -37,7 +37,7 @@ comment on column bi.orders.source_file_id is 'Export that states it.';
 comment on column bi.orders.line_no is 'Line of that file on which the order begins.';
 comment on column bi.orders.changed_at is 'When this version was stored.';
 comment on column bi.orders.run_id is 'Run that read the file, see bi.runs.';
-comment on column bi.orders.doubt is 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used). Null: nothing is in doubt.';
+comment on column bi.orders.doubt is 'Why the export may not state the whole order, which is then held: incomplete (a row of it cannot be read), may_be_incomplete (a row that may belong to it cannot be read), may_be_cut (the last row of the file may be cut), may_be_repeated (rows of it may occur twice), may_be_split (another file may have more of its rows), conflicting_states (another file states something else, and nothing says which is newer), newer_row_rejected (a row that may be newer could not be used), other_order_same_id (another order was stated with its id). Null: nothing is in doubt.';
 comment on column bi.orders.customer_key is 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
 create view bi.orders_attributed as

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { MissingRow } from '../../src/core/order.ts';
+import type { MissingRow, StagedOrder } from '../../src/core/order.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { NEWEST } from '../../src/intake/files/source-ages.ts';
 import { prune } from '../../src/privacy/prune.ts';
@@ -64,6 +64,66 @@ describe.each(ENGINES)('an order in doubt on %s', (engine) => {
       from intake.orders where source = ${shop.source}`.execute(shop.db);
     expect(rows).toEqual([{ is_equal: true }]);
     expect(await shop.read(parts(), { sums: true })).toMatchObject({ ordersUnchanged: 1, ordersChanged: 0 });
+  });
+});
+
+describe.each(ENGINES)('an order whose id another order has on %s', (engine) => {
+  const database = useDatabase(engine);
+  const placed = (month: number, given: Partial<StagedOrder> = {}) =>
+    order('1', { placedAt: `2026-0${month}-02T09:00:00Z`, ...given });
+
+  test('stays in force and is in doubt until a person decides or a file states it again', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [placed(1, { total: '24.50' })] });
+    const digests = new Set<string | undefined>();
+    for (const month of [2, 3]) {
+      const other = { orders: [placed(month, { total: '55.00' })] };
+      expect(await shop.read(other)).toMatchObject({ ordersChanged: 1, ordersOlder: 0 });
+      expect(await currentOrders(shop)).toEqual(['1 24.5']);
+      expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id']);
+      digests.add(await digestOf(shop, '1'));
+      // The same order again says nothing new, so that a decision holds.
+      expect(await shop.read(other)).toMatchObject({ ordersChanged: 0, ordersUnchanged: 1 });
+    }
+    expect(digests.size).toBe(2);
+    await shop.read({ orders: [placed(1, { total: '20.00', placedAt: '2026-01-03T11:00:00Z' })] });
+    expect(await currentOrders(shop)).toEqual(['1 20']);
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+    await shop.read({ orders: [order('1', { placedAt: null, total: '19.00' })] });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
+  });
+
+  test.each([
+    ['an older file', {}, (newer: readonly string[]) => ({ others: { ...NEWEST, newer } })],
+    [
+      'a row that changed later',
+      { changedAt: '2026-04-10T10:00:00Z' },
+      () => ({ others: { ...NEWEST, isByRow: true } }),
+    ],
+    ['items', { items: [['b', '10.00', null, null]] as const }, () => ({ sums: true })],
+  ])('is in doubt whichever says otherwise: %s', async (_title, given, options) => {
+    const shop = await openShop(database());
+    const first = { ...given, ...('changedAt' in given ? { changedAt: '2026-04-10T09:00:00Z' } : {}) };
+    const items = 'items' in given ? { items: [['a', '24.50', null, null]] as const } : {};
+    await shop.read({ orders: [placed(2, { total: '24.50', ...first, ...items })] }, options([]));
+    await shop.read({ orders: [placed(1, given)] }, options(await filesOf(shop)));
+    expect(await currentOrders(shop)).toEqual(['1 24.5']);
+    expect(await doubtsOf(shop)).toEqual(['1 other_order_same_id']);
+  });
+
+  test.each([true, false])('contradicts it within one file (amounts add up: %s)', async (sums) => {
+    const shop = await openShop(database());
+    const hours = [9, 10].map((hour) => ({ changedAt: `2026-04-10T${hour}:00:00Z`.replace('T9', 'T09') }));
+    const rows = hours.map((hour, at) => ({ orders: [placed(at + 1, sums ? {} : hour)] }));
+    expect(await shop.read(rows, { sums })).toMatchObject({ rejectedRows: 2, ordersNew: 0 });
+  });
+
+  test('is not in doubt if a second reading of its file corrects the time', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [placed(1)] }, { uri: 'a.csv' });
+    await sql`update intake.source_files set reread_at = now() where source = ${shop.source}`.execute(shop.db);
+    await shop.read({ orders: [placed(2)] }, { uri: 'a.csv' });
+    expect(await doubtsOf(shop)).toEqual(['1 -']);
   });
 });
 

@@ -101,6 +101,11 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     fix: 'Correct the row (`rejected` lists it), or export the order again. The next file that states it ends the hold.',
     confirms: 'the state that is shown is right',
   },
+  other_order_same_id: {
+    what: 'Another order with the same id was placed more than two days earlier or later, so a number was used again',
+    fix: 'Make the ids unique: `joined_columns` of the layout with the date or year, or an `order_platform` for each shop.',
+    confirms: 'the state that is shown is right; the other order is not credited',
+  },
   ambiguous_codes: {
     what: 'The codes belong to two owners',
     fix: 'Choose a rule in `attribution` of the job (`conflicts preview last` shows what it changes), or give the codes one owner.',

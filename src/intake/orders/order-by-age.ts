@@ -1,9 +1,10 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { OrderDoubt } from '../../core/order.ts';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import { countsOf, execute } from '../../db/statement.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OtherAges } from '../files/source-ages.ts';
-import { columnNames, columnsInDoubt } from './order-columns.ts';
+import { columnNames, columnsInDoubt, isPlacedApart } from './order-columns.ts';
 
 /*
  * An order has the state that the newest file states, whichever file is read last. Most files are newer than all that
@@ -16,7 +17,7 @@ import { columnNames, columnsInDoubt } from './order-columns.ts';
  * such time: then the ages of the files decide.
  *
  * A row that could not be used is a statement, too: until a newer file states its order, what older ones state is in
- * doubt.
+ * doubt. So is a row of another order with the same id, whatever the ages say.
  */
 
 /** Numbers of orders. */
@@ -46,11 +47,43 @@ function outdatedHash(...parts: readonly RawBuilder<unknown>[]): RawBuilder<stri
   return sql<string>`'doubted:' || md5(concat_ws(':', ${sql.join(parts)}))`;
 }
 
+/** Why an order is held whose id another order has. */
+export const OTHER_ORDER: OrderDoubt = 'other_order_same_id';
+
 const statedVersion = sql`
           select s.order_version_id, s.source_file_id
           from intake.orders s
           where s.order_version_id = ${statedId}
           limit 1`;
+
+/**
+ * Finds the staged versions of a file that were placed at another time than the order that they would replace. They state
+ * another order: shops begin again with the same numbers. The known state stays in force, in doubt, until a person decides,
+ * or a later file states that order again. A second reading of a file may correct the times of the first one. Call it only
+ * if orders have changed, before anything else compares them.
+ *
+ * @returns the number of orders.
+ */
+export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  return execute(trx)`
+    with apart as materialized (
+      select o.order_version_id, c.order_version_id as known_id
+      from intake.orders o
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = o.replaces limit 1) c
+      cross join lateral (${statedVersion}) s
+      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current and ${isPlacedApart('o', 'c')}
+        and not exists (
+          select from intake.source_files f
+          where f.source_file_id = s.source_file_id and f.superseded_by = ${sourceFileId}::bigint)
+    )
+    update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
+      changed_at, note, content_hash, stated_hash, stated_version_id) = row(
+        ${columnsInDoubt(sql.lit(OTHER_ORDER))}, c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items,
+        c.changed_at, c.note, ${outdatedHash(sql.lit(OTHER_ORDER), statedHash, sql`o.content_hash`)}, ${statedHash}, ${statedId})
+    from apart a cross join lateral (select c.* from intake.orders c where c.order_version_id = a.known_id limit 1) c
+    where o.order_version_id = a.order_version_id
+      and o.order_version_id = any (array(select order_version_id from apart))`;
+}
 
 /**
  * Finds the staged versions of a file that must not replace the version in force. An older one is kept as a version that
@@ -81,7 +114,8 @@ export async function orderByAge(
         from intake.orders o
         cross join lateral (select c.* from intake.orders c where c.order_version_id = o.replaces limit 1) c
         cross join lateral (${statedVersion}) s
-        where o.source_file_id = ${sourceFileId}::bigint and not o.is_current) compared
+        where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
+          and o.stated_version_id is null) compared
     ),
     changed as (
       update intake.orders o
@@ -138,7 +172,7 @@ export async function doubtOutdated(
     )
     update intake.orders o set doubt = coalesce(o.doubt, ${OUTDATED}),
       content_hash = ${outdatedHash(sql`d.rejected`, sql`o.order_version_id`, sql`o.content_hash`)},
-      rejected_hash = d.rejected, stated_hash = o.content_hash
+      rejected_hash = d.rejected, stated_hash = coalesce(o.stated_hash, o.content_hash)
     from doubted d
     where o.order_version_id = d.order_version_id
       and o.order_version_id = any (array(select order_version_id from doubted))

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { ORDER_COLUMNS, type OrderDoubt, type StagedOrder } from '../../core/order.ts';
+import { ORDER_COLUMNS, type OrderDoubt, SAME_ORDER_HOURS, type StagedOrder } from '../../core/order.ts';
 import { foldCode } from '../../core/text/fold.ts';
 import { similarId } from '../../core/text/order-key.ts';
 import { toTextArrayParameter } from '../../db/array-parameters.ts';
@@ -36,6 +36,13 @@ export function columnsInDoubt(doubt: OrderDoubt | RawBuilder<unknown>): RawBuil
   return sql.join(
     STORED_COLUMNS.map(({ column }) => (column === 'doubt' ? sql`${doubt}` : sql.ref(`c.${column}`))),
   );
+}
+
+/** SQL that is true if two rows were placed at times at which one order cannot be. A time that is not known proves nothing. */
+export function isPlacedApart(one: string, other: string): RawBuilder<boolean> {
+  const hours = sql`make_interval(hours => ${sql.lit(SAME_ORDER_HOURS)})`;
+  const [a, b] = [sql.ref(`${one}.placed_at`), sql.ref(`${other}.placed_at`)];
+  return sql<boolean>`coalesce(${a} not between ${b} - ${hours} and ${b} + ${hours}, false)`;
 }
 
 /** Returns the columns that are merged in this way when rows of an order are added up. */

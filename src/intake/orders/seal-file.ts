@@ -11,9 +11,11 @@ import type { Stager } from './create-stager.ts';
 import { type FileTotals, findHoldReason, type SealedTotals, type Thresholds } from './find-hold-reason.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
 import {
+  doubtOtherOrders,
   doubtOutdated,
   keepRestated,
   NONE_OUT_OF_ORDER,
+  OTHER_ORDER,
   type OutOfOrder,
   orderByAge,
   rangesOf,
@@ -102,6 +104,7 @@ async function settle(
       ? await rejectContradictions(trx, options)
       : { new: 0, changed: 0, cancelled: 0, rows: 0 };
   const changed = staged.changed - contradictions.changed;
+  const reused = changed > 0 ? await doubtOtherOrders(trx, sourceFileId) : 0;
   if (changed > 0 && options.sums) await settleSplits(trx, sourceFileId);
   const dropped = changed > 0 ? await dropEqualVersions(trx, sourceFileId) : 0;
   const { older, conflicting } =
@@ -116,7 +119,7 @@ async function settle(
     ordersChanged: changed - dropped - older + outdated,
     ordersUnchanged: staged.unchanged - repeats.orders - lacking.orders + dropped,
     ordersOlder: older,
-    conflicting: conflicting + doubted,
+    conflicting: conflicting + doubted + reused,
     cancelled: staged.cancelled - contradictions.cancelled,
     alike: staged,
     orderRows:
@@ -158,7 +161,7 @@ async function clearLeftovers(
 
 /**
  * Drops staged versions that equal the current version, either after summing or because only columns that are
- * not stored differ. If the staged version may not be whole, the current one shows that it is. The current one is as new as
+ * not stored differ. A third order with the same id differs, although the known one stays in force. If the staged version may not be whole, the current one shows that it is. The current one is as new as
  * the newest row that states it.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
@@ -170,6 +173,7 @@ async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Pr
         and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
         and (o.doubt is not distinct from c.doubt or (c.doubt is null and starts_with(o.doubt, 'may_be_')))
         and (o.lines is null or o.lines is not distinct from c.lines)
+        and (o.content_hash = c.content_hash or o.doubt is distinct from ${OTHER_ORDER})
       returning c.order_version_id, o.changed_at
     ),
     aged as (

@@ -7,6 +7,7 @@ import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import {
   columnNames,
+  isPlacedApart,
   ORDER_ID_AT,
   type OrderRow,
   SENT_COLUMNS,
@@ -143,13 +144,13 @@ const OF_STATE = SENT_COLUMNS.filter(({ column }) =>
 /** SQL that is true if staged order `o` and row `g` each say when the order last changed, and say different times. */
 const isAged = sql`(isfinite(o.changed_at) and isfinite(g.changed_at) and o.changed_at <> g.changed_at) is true`;
 
-/** The same, of rows that say when the order last changed: the newer state counts. */
+/** The same, of rows that say when the order last changed: the newer state counts, unless it is one of another order. */
 const mergeByAge = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
       conflicting_line_no = case
         when o.content_hash <> g.content_hash
-          and not ${isAged} then coalesce(o.conflicting_line_no, g.line_no)
+          and (not ${isAged} or ${isPlacedApart('o', 'g')}) then coalesce(o.conflicting_line_no, g.line_no)
                             else o.conflicting_line_no end,
       lines = case when ${isAged} and g.changed_at > o.changed_at then g.lines
         when ${isAged} then o.lines end,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
+import { columnsMergedBy, isPlacedApart, STORED_COLUMNS } from './order-columns.ts';
 
 const FIRST_VALUE = columnsMergedBy('first');
 const AMOUNTS = columnsMergedBy('sum');
@@ -9,7 +9,7 @@ const FOLDED = new Set(STORED_COLUMNS.filter(({ isFolded }) => isFolded).map(({ 
 /**
  * SQL that merges separate rows of one order in a layout with one amount for each item. Amounts and row
  * counts are added up, or the amounts of the items if they have ids, codes and links are united, and other fields keep their first value. The currency must
- * be the same, and so must the amounts of an item, otherwise the order contradicts itself. Equal rows without ids of
+ * be the same, so must the time at which it was placed, and so must the amounts of an item, otherwise the order contradicts itself. Equal rows without ids of
  * items may be one row of two files that were joined.
  *
  * @param first,second aliases of rows with the columns of intake.orders, in the order of the file.
@@ -38,7 +38,7 @@ export function summedColumns(first: string, second: string): RawBuilder<unknown
     ),
     sql`greatest(${a('changed_at')}, ${b('changed_at')}) as changed_at`,
     sql`least(${a('line_no')}, ${b('line_no')}) as line_no, least(${a('record_no')}, ${b('record_no')}) as record_no`,
-    sql`${a('currency')} <> ${b('currency')}
+    sql`${a('currency')} <> ${b('currency')} or ${isPlacedApart(first, second)}
       or exists (
         select from jsonb_array_elements(${a('items')}) one, jsonb_array_elements(${b('items')}) other
         where one ->> 0 = other ->> 0 and one <> other) as is_contradiction`,
