@@ -119,7 +119,7 @@ async function account<Settings extends JobSettings>(
   const unread = isWhole ? await findUnreadFiles(options.job, options) : [];
   const end = await options.kind.flow(run).finally(() => run.progress.end());
   for (const { what, fix } of describeUnreadFiles(unread)) run.progress.note(`${what} ${fix}`);
-  const lacksFiles = unread.some(({ isExport }) => isExport);
+  const lacksFiles = unread.some(({ isExport }) => isExport !== false);
   const { kind, counts, amounts } = end.report;
   const stranded = await describeStranded(run.db, [...Object.keys(options.config.jobs), run.job.name]);
   const left =

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type JobSettings, UNOWNED_CODES } from '../config/job-fields.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
@@ -26,8 +26,8 @@ import type { RunnableKind } from './runnable-kind.ts';
 export type UnreadFile = {
   readonly uri: string;
   readonly source: string;
-  /** Whether a run of the job would read it if the pattern of the source matched its name. */
-  readonly isExport: boolean;
+  /** Whether a run of the job would read it if the pattern of the source matched its name. Null: it was not opened. */
+  readonly isExport: boolean | null;
 };
 
 export type UnreadOptions<Settings extends JobSettings> = {
@@ -36,13 +36,16 @@ export type UnreadOptions<Settings extends JobSettings> = {
   readonly sourceClients: SourceClients;
 };
 
-/** Names of tables, perhaps compressed. */
-const TABLE = /\.(?:csv|tsv|tab|txt)(?:\.[a-z0-9]{2,4})?$/i;
+/** Names of tables, perhaps compressed, and of what tables are sent in. */
+const TABLE = /\.(?:csv|tsv|tab|txt|xlsx?|ods|zip)(?:\.[a-z0-9]{2,4})?$/i;
+const PACKED = /\.(?:xlsx?|ods|zip)$/i;
+/** A folder that begins with a year holds exports of that year, so files in it are beside those of the source. */
+const OF_YEAR = /^(?:19|20)\d\d[^/]*\/[^/]+$/;
 /** A pattern that no name matches, so that a listing names every file and opens none. */
 const NO_NAME = '[\u0001]';
 /** Names in a bucket after which no more are requested. */
 const MAX_NAMES = 5_000;
-/** Files of a source whose headers are read; of the others, it is not known whether they are exports. */
+/** Files of a source whose headers are read, the most similar names first; of the others, it is not known what they are. */
 const MAX_OPENED = 20;
 
 /**
@@ -54,21 +57,46 @@ export async function findUnreadFiles<Settings extends JobSettings>(
   { config, kind, sourceClients }: UnreadOptions<Settings>,
 ): Promise<readonly UnreadFile[]> {
   const known = knownPaths(config);
-  const found: UnreadFile[] = [];
+  const found = new Map<string, UnreadFile>();
   for (const name of job.sources) {
     const source = config.sources[name];
     if (source === undefined) continue;
     const unread: string[] = [];
     for (const uri of await listBeside(source, sourceClients))
       if (!known.has(uri) && !(await isCovered(uri, config))) unread.push(uri);
-    const opened = new Set(unread.sort().slice(-MAX_OPENED));
-    for (const uri of unread) {
-      const isExport =
-        opened.has(uri) && (await wouldBeRead(uri, { job, source, config, kind, sourceClients }));
-      if (found.every((one) => one.uri !== uri)) found.push({ uri, source: name, isExport });
+    const words = fixedWords(source.uri);
+    const likeness = (uri: string) =>
+      words.filter((word) => fileName(uri).toLowerCase().includes(word)).length;
+    unread.sort((one, other) => likeness(other) - likeness(one) || (one < other ? 1 : -1));
+    for (const [at, uri] of unread.entries()) {
+      let isExport: boolean | null = null;
+      if (at < MAX_OPENED) isExport = await wouldBeRead(uri, { job, source, config, kind, sourceClients });
+      if (isExport === false && PACKED.test(uri) && likeness(uri) > 0) isExport = null;
+      keep(found, { uri, source: name, isExport });
     }
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Keeps each file once: as an export if it may be one of any source. */
+function keep(found: Map<string, UnreadFile>, file: UnreadFile): void {
+  const known = found.get(file.uri);
+  if (known === undefined || rankOf(file) < rankOf(known)) found.set(file.uri, file);
+}
+
+/** Exports first, then files that may be exports. */
+function rankOf({ isExport }: UnreadFile): number {
+  return isExport === null ? 1 : isExport ? 0 : 2;
+}
+
+/** The words in the name of a source's files that its pattern fixes, in lower case. */
+function fixedWords(uri: string): readonly string[] {
+  return (
+    fileName(uri)
+      .toLowerCase()
+      .replace(/\.[^*]*$/, '')
+      .match(/\p{L}{3,}/gu) ?? []
+  );
 }
 
 /** The same for all jobs of a configuration. A file that a run of one of them would read is an export. */
@@ -79,15 +107,45 @@ export async function findAllUnreadFiles(
   const found = new Map<string, UnreadFile>();
   for (const job of Object.values(config.jobs)) {
     const kind = kinds.find((one) => one.kind === job.kind) ?? {};
-    for (const file of await findUnreadFiles(job, { config, kind, sourceClients }))
-      if (file.isExport || !found.has(file.uri)) found.set(file.uri, file);
+    for (const file of await findUnreadFiles(job, { config, kind, sourceClients })) keep(found, file);
   }
   return [...found.values()];
 }
 
+/** A source that would read a file if its pattern matched the name, and a uri that does. Null: none can be proposed. */
+export type WouldRead = { readonly source: string; readonly uri: string | null };
+
+/** Finds the sources that would read a file which no source covers, by its header. */
+export async function findReaders(
+  uri: string,
+  kinds: readonly (Pick<RunnableKind, 'checkFile'> & { readonly kind: string })[],
+  { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
+): Promise<readonly WouldRead[]> {
+  const found = new Map<string, WouldRead>();
+  for (const job of Object.values(config.jobs))
+    for (const name of job.sources) {
+      const source = config.sources[name];
+      const kind = kinds.find((one) => one.kind === job.kind) ?? {};
+      if (source === undefined || found.has(name)) continue;
+      if (await wouldBeRead(uri, { job, source, config, kind, sourceClients }))
+        found.set(name, { source: name, uri: uriFor(source.uri, uri) });
+    }
+  return [...found.values()];
+}
+
+/** Returns a local pattern that matches the names of a source and those like that of a file. Null if it must be written by hand. */
+function uriFor(pattern: string, uri: string): string | null {
+  const path = pathOfFileUri(uri);
+  const [folder, name] = [dirname(pattern), fileName(pattern)];
+  if (WILDCARD.test(folder) || /[{}]/.test(pattern) || !path.startsWith(`${folder}/`)) return null;
+  const like = fileName(uri).replace(/\d+(?:[-_.]\d+)*/g, '*');
+  const names = matchesGlob(fileName(uri), name) ? name : `{${name},${like}}`;
+  return join(folder, dirname(path) === folder ? names : `**/${names}`);
+}
+
 /** Says which files no source reads and what to do, exports first. Empty if there are none. */
 export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Finding[] {
-  const groups = Map.groupBy(files, ({ source, isExport }) => `${isExport ? 0 : 1} ${source}`);
+  const groups = Map.groupBy(files, (file) => `${rankOf(file)} ${file.source}`);
   return [...groups].sort().map(([key, group]) => {
     const source = key.slice(2);
     const names = group.slice(0, MAX_NAMED).map(({ uri }) => fileName(uri));
@@ -95,6 +153,13 @@ export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Find
     const them = group.length === 1 ? 'it' : 'them';
     const exclude = `list ${them} under exclude of sources.${source}`;
     const about = `source ${source}`;
+    if (key.startsWith('1'))
+      return {
+        ...{ status: 'warning', about },
+        what: `No source reads ${listed}, and ${group.length === 1 ? 'it was' : `these ${group.length} were`} not looked into.`,
+        why: `${group.length === 1 ? 'It' : 'They'} may be exports that do not count: packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables.`,
+        fix: `If ${them === 'it' ? 'it is' : 'they are'} no export, ${exclude}. Otherwise save ${them} as CSV under a name that its uri matches.`,
+      };
     return key.startsWith('0')
       ? {
           ...{ status: 'warning', about },
@@ -124,7 +189,7 @@ function knownPaths(config: PipelineConfig): ReadonlySet<string> {
   return new Set([...paths].filter((path) => path.startsWith('/')).map((path) => pathToFileURL(path).href));
 }
 
-/** Lists the tables in the folder of a source's pattern that the source does not exclude. Empty if it reads a whole folder. */
+/** Lists the tables in the folder of a source's pattern, and those in its folders of years, that the source does not exclude. Empty if it reads a whole folder. */
 async function listBeside(source: SourceSettings, clients: SourceClients): Promise<readonly string[]> {
   const place = parseSourceUri(source.uri);
   const pattern = place.kind === 's3' ? (place.glob ?? place.prefix) : place.path;
@@ -132,7 +197,7 @@ async function listBeside(source: SourceSettings, clients: SourceClients): Promi
   if (wildcard < 0 && !TABLE.test(pattern)) return [];
   const folder = pattern.slice(0, pattern.lastIndexOf('/', wildcard < 0 ? pattern.length : wildcard) + 1);
   const isDeep = pattern.includes('**');
-  const uri = `${place.kind === 's3' ? `s3://${place.bucket}/` : ''}${folder}${isDeep ? '**/' : ''}${NO_NAME}`;
+  const uri = `${place.kind === 's3' ? `s3://${place.bucket}/` : ''}${folder}${isDeep ? '**' : '*'}/${NO_NAME}`;
   const nameOf = nameInSource(source.uri);
   const skip = createSkipRule(source);
   const found: string[] = [];
@@ -142,7 +207,11 @@ async function listBeside(source: SourceSettings, clients: SourceClients): Promi
     seen += 1;
     if (seen === MAX_NAMES) enough.abort();
     const name = nameOf(file.uri);
-    if (TABLE.test(name) && (isDeep || !name.includes('/')) && skip(name, SOME_BYTES) === null)
+    if (
+      TABLE.test(name) &&
+      (isDeep || !name.includes('/') || OF_YEAR.test(name)) &&
+      skip(name, SOME_BYTES) === null
+    )
       found.push(file.uri);
   };
   try {

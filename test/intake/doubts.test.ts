@@ -121,7 +121,9 @@ describe.each(ENGINES)('an order whose id another order has on %s', (engine) => 
   test('is not in doubt if a second reading of its file corrects the time', async () => {
     const shop = await openShop(database());
     await shop.read({ orders: [placed(1)] }, { uri: 'a.csv' });
-    await sql`update intake.source_files set reread_at = now() where source = ${shop.source}`.execute(shop.db);
+    await sql`update intake.source_files set reread_at = now() where source = ${shop.source}`.execute(
+      shop.db,
+    );
     await shop.read({ orders: [placed(2)] }, { uri: 'a.csv' });
     expect(await doubtsOf(shop)).toEqual(['1 -']);
   });

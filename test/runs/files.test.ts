@@ -51,7 +51,17 @@ describe('a file that no source reads', () => {
     expect(first.stderr).toContain('No source reads stock.csv, in the same folder');
     expect(first.stderr).not.toContain('shop-0.csv');
     expect((await shop.cli('doctor')).stdout).toContain('No source reads winkel-2.csv');
-    expect((await shop.cli('status')).stdout).toContain('No source reads winkel-2.csv');
+    // A year has a folder; similar names are opened first; and what is not looked into may be an export.
+    s3.put(BUCKET, 'orders/2026/shop-3.csv', toCsv([{ id: 'o3' }]));
+    s3.put(BUCKET, 'orders/shop-4.zip', 'PK');
+    s3.put(BUCKET, 'orders/MyShop_5.csv', toCsv([{ id: 'o5' }]));
+    for (let at = 0; at < 20; at += 1) s3.put(BUCKET, `orders/a${at}.csv`, 'Sku,Left\n1,2\n');
+    const said = (await shop.cli('status')).stdout.replaceAll(/\s+/g, ' ');
+    expect(said).toContain('No source reads MyShop_5.csv, shop-3.csv, winkel-2.csv, although they have');
+    expect(said).toMatch(/reads shop-4\.zip, a[^:]*, and these 6 were not looked into/);
+    const added = ['2026/shop-3.csv', 'shop-4.zip', 'MyShop_5.csv'];
+    for (let at = 0; at < 20; at += 1) added.push(`a${at}.csv`);
+    for (const name of added) s3.objects(BUCKET).delete(`orders/${name}`);
     const path = join(shop.folder, 'pipeline.yaml');
     writeFileSync(path, readFileSync(path, 'utf8').replace('shop-*', '{shop,winkel}-*'));
     expect(await shop.run()).toMatchObject({ exitCode: 0 });

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
@@ -63,17 +64,18 @@ async function explainOneOrder(
   id: string,
   options: ConfigOptions & { readonly source?: string },
 ): Promise<ExitCode> {
-  const { explainOrder } = await import('../../reports/lives/explain-order.ts');
+  const { explainOrder, findJoinedIds } = await import('../../reports/lives/explain-order.ts');
   const { describeOrderLife } = await import('../../reports/lives/lives.ts');
   const { source } = options;
   const { read } = await openCommand(output, options);
   const lives = await read((db) =>
     explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
   );
+  const similar = lives.length === 0 ? await read((db) => findJoinedIds(db, id)) : [];
   if (lives.length === 0)
     throw configurationError({
       code: 'order_not_found',
-      message: `No file has an order ${quoted(id)}.`,
+      message: `No file has an order ${quoted(id)}.${similar.length === 0 ? '' : ` Similar: ${similar.map(quoted).join(', ')}.`}`,
       help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
     });
   for (const life of lives) output.emit({ event: 'order', ...life });
@@ -186,8 +188,9 @@ async function explainById(
 /** The error for a file that is there and that no run has read. */
 async function notRead(
   { path, uri }: { readonly path: string; readonly uri: string },
-  { sources, jobs }: PipelineConfig,
+  config: PipelineConfig,
 ): Promise<KnownError> {
+  const { sources, jobs } = config;
   const { shortPath } = await import('../../config/locate.ts');
   const { coversFile } = await import('../../store/list-files.ts');
   const covered = await Promise.all(Object.values(sources).map((source) => coversFile(source, uri)));
@@ -198,9 +201,30 @@ async function notRead(
     message: `No run has read ${shortPath(path)}.`,
     help:
       source === undefined
-        ? 'No source reads it: the uri of none matches its name. See which source it could belong to:  npx influencer-sync doctor'
+        ? await whoCouldRead(uri, config)
         : `The source ${source} covers it.${job === undefined ? ' No job reads that source.' : ` The next run reads it:  npx influencer-sync run ${job.name}`}`,
   });
+}
+
+/** Says which sources could read a file whose name the uri of none matches. */
+async function whoCouldRead(uri: string, config: PipelineConfig): Promise<string> {
+  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { findReaders } = await import('../../runs/unread-files.ts');
+  const { openSourceClients } = await import('../../store/source-clients.ts');
+  const sourceClients = openSourceClients();
+  const readers = await findReaders(uri, jobKinds, { config, sourceClients }).finally(sourceClients.close);
+  const fixes = readers.map(({ source, uri: pattern }) =>
+    pattern === null
+      ? `The source ${source} could read it: write a uri that matches it.`
+      : `The source ${source} could read it with this uri:  './${relative(dirname(config.path), pattern)}'`,
+  );
+  return [
+    'No source reads it: the uri of none matches its name.',
+    ...fixes,
+    ...(fixes.length > 0
+      ? []
+      : ['Its columns are not those of a source, so see what it is:  npx influencer-sync init <file>']),
+  ].join('\n');
 }
 
 /** What a person typed, which may contain an address. */

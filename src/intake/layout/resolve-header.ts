@@ -166,7 +166,8 @@ function helpFor(header: readonly string[], fitting: string | null, foundCount: 
   if (header.some((name) => name.includes('\u0000'))) {
     return "There are NUL bytes between the letters, as in UTF-16: set the source's encoding to utf-16le.";
   }
-  if (header.length === 1) return 'There is only one column: the layout may have another delimiter.';
+  if (header.length === 1)
+    return 'There is only one column. Either the layout has another delimiter, or there are lines above the header: `preamble_lines: search` finds it.';
   if (foundCount === 0)
     return 'Check that the first row is the header (preamble_lines of the layout), and that this is the right kind of file.';
   return "Export the file with these columns, or add its spellings to the layout's columns.";

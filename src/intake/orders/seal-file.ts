@@ -161,8 +161,8 @@ async function clearLeftovers(
 
 /**
  * Drops staged versions that equal the current version, either after summing or because only columns that are
- * not stored differ. A third order with the same id differs, although the known one stays in force. If the staged version may not be whole, the current one shows that it is. The current one is as new as
- * the newest row that states it.
+ * not stored differ. A third order with the same id differs, although the known one stays in force. If the staged version
+ * may not be whole, the current one shows that it is. The current one is as new as the newest row that states it.
  */
 async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
   return countOf(trx)`

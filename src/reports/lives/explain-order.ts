@@ -118,6 +118,19 @@ export async function findOrders(
   return found.length > 0 ? found : findOtherwise(db, { order, source });
 }
 
+/**
+ * Returns ids that join an id with other columns (`joined_columns`): `Utrecht:1003` for `1003`. It looks at all orders,
+ * so call it only if no order has the id itself.
+ */
+export async function findJoinedIds(db: Database, order: string): Promise<readonly string[]> {
+  const rows = await rowsOf<{ readonly id: string }>(db)`
+    select distinct order_id as id from intake.orders
+    where is_current and strpos(order_id, ':') > 0
+      and string_to_array(lower(order_id), ':') @> array[lower(${foldOrderId(order)})]
+    order by order_id limit 5`;
+  return rows.map(({ id }) => id);
+}
+
 type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };
 type Asked = { readonly order: string; readonly source: string | null };
 
