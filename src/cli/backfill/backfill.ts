@@ -22,7 +22,7 @@ export const backfillCommand: CommandDefinition = {
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
         .option('--to <day>', 'last day', parseDay)
         .option('--plan', 'store the plan with what it read, and post nothing')
-        .option('--dry-run', 'the same as --plan, which other commands call so')
+        .option('--dry-run', 'the same as --plan: the plan is stored, and nothing is posted')
         .option('--yes', 'execute the plan without asking: for scripts'),
     ),
   examples: [

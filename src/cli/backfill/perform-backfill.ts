@@ -104,6 +104,8 @@ export async function performBackfill(
       output.show(describeCodeProblems(codeProblems));
       const isWhole = await warnOfHeldFiles(run, output);
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+      // A plan without orders is not kept as one that could be executed.
+      if (hasNothingToPost(backfill)) await cancelEmpty(run, backfill);
       if (options.plan === true) return planned;
       if (hasNothingToPost(backfill)) {
         const idle = await endIdle(run, backfill);
@@ -232,6 +234,12 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
   return execute(run, { ...backfill, ...share }, { ...context, ledger });
+}
+
+function cancelEmpty({ db, config }: BackfillRun, { backfillId }: Backfill): Promise<unknown> {
+  return inTransaction(db, (trx) =>
+    cancelBackfill(trx, { backfillId, config, reason: 'nothing to post', audit: auditIn(trx) }),
+  );
 }
 
 /** Ends without posting. Brings the reports up to date, in case the process that posted was killed before it did. */
