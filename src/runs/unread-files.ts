@@ -91,12 +91,8 @@ function rankOf({ isExport }: UnreadFile): number {
 
 /** The words in the name of a source's files that its pattern fixes, in lower case. */
 function fixedWords(uri: string): readonly string[] {
-  return (
-    fileName(uri)
-      .toLowerCase()
-      .replace(/\.[^*]*$/, '')
-      .match(/\p{L}{3,}/gu) ?? []
-  );
+  const [name = ''] = fileName(uri).toLowerCase().split('.');
+  return name.match(/\p{L}{3,}/gu) ?? [];
 }
 
 /** The same for all jobs of a configuration. A file that a run of one of them would read is an export. */

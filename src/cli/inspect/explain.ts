@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
 import type { PipelineConfig } from '../../config/schema.ts';
 import { EXIT, type ExitCode } from '../../core/exit-code.ts';
 import { configurationError, type KnownError } from '../../core/known-error.ts';
@@ -208,6 +207,7 @@ async function notRead(
 
 /** Says which sources could read a file whose name the uri of none matches. */
 async function whoCouldRead(uri: string, config: PipelineConfig): Promise<string> {
+  const { dirname, relative } = await import('node:path');
   const { jobKinds } = await import('../../../jobs/index.ts');
   const { findReaders } = await import('../../runs/unread-files.ts');
   const { openSourceClients } = await import('../../store/source-clients.ts');
