@@ -73,7 +73,8 @@ export function correctionsOf(
     where t.standing is not null or (l.kind not in ('changed', 'reattributed') or l.new_amount is null
         or l.new_amount is distinct from l.old_amount or o.standing is not null)
       -- A person may decide what was told before.
-      and not coalesce(o.standing like 'told%' and row(o.kind, o.new_amount) = row(l.kind, l.new_amount), false))`;
+      and not coalesce(o.standing like 'told%'
+        and row(o.kind, o.new_amount) = row(l.kind, l.new_amount), false))`;
 }
 
 /** Proposes a note or a task for each deal with corrections that wait, unless it has one of today. */

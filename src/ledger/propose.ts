@@ -236,7 +236,8 @@ export function isInSentCurrency(row: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${row}.${name}`);
   return sql<boolean>`(${column('new_amount')} = 0
     or coalesce(${column('new_amount')}::text, ${column('new_body_hash')}) is null
-    or coalesce((select v.currency from intake.orders v where v.order_version_id = ${column('order_version_id')}),
+    or coalesce((select v.currency from intake.orders v
+        where v.order_version_id = ${column('order_version_id')}),
       ${column('currency')}) = ${column('currency')})`;
 }
 

@@ -38,7 +38,8 @@ export function settleRestated(
       ${newestOf(sql`r.kind <> 'held' and not r.is_decision and ${isInSentCurrency('r')}`)}) d
         on true
     left join lateral (
-      ${newestOf(sql`r.adjustment_id > coalesce(d.adjustment_id, 0) and r.kind = 'held' and r.new_amount > 0`)}) h
+      ${newestOf(sql`r.adjustment_id > coalesce(d.adjustment_id, 0) and r.kind = 'held' and r.new_amount > 0`)})
+        h
         on true
     where last.kind = 'held' or last.is_decision`;
 }

@@ -94,10 +94,12 @@ async function findSeeded(trx: Transaction<DB>): Promise<RawBuilder<unknown>> {
   return sql`
     exists (
       select from ledger.seeded_orders v
-      where ledger.fold_order_id(v.order_id) = o.similar_to and ledger.is_platform(v.order_platform, o.platform))
+      where ledger.fold_order_id(v.order_id) = o.similar_to
+        and ledger.is_platform(v.order_platform, o.platform))
     or exists (
       select from seeded_spellings s
-      where s.loose = coalesce(o.similar_to, ledger.fold_order_id(o.order_id)) and s.id <> ledger.fold_order_id(o.order_id)
+      where s.loose = coalesce(o.similar_to, ledger.fold_order_id(o.order_id))
+        and s.id <> ledger.fold_order_id(o.order_id)
         and ledger.is_platform(s.order_platform, o.platform))`;
 }
 
@@ -112,7 +114,9 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
   const amounts = sql`array[${sql.join(Object.values(REVENUE).map((amount) => amount.sql))}]::numeric[]`;
   // Sources with such ids, from one to the next in their index.
   const next = (after: RawBuilder<unknown>) => sql`
-        select min(x.source) as source from intake.orders x where x.similar_to is not null and x.is_current and ${after}`;
+        select min(x.source) as source
+        from intake.orders x
+        where x.similar_to is not null and x.is_current and ${after}`;
   await execute(trx)`
     with recursive spelled(source) as (
       (${next(sql`true`)})
@@ -125,7 +129,8 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
         d.amount, o.total, o.amounts, d.currency, ${codeOf('d')} as code, d.target
       from decided_orders d
       join ${placesOf(sources)} on p.source = d.source
-      cross join lateral (select o.similar_to, o.placed_at, o.total, ${amounts} as amounts from intake.orders o
+      cross join lateral (select o.similar_to, o.placed_at, o.total, ${amounts} as amounts
+        from intake.orders o
         where o.order_version_id = d.order_version_id limit 1) o
       where d.outcome = 'attributed'
     ),
@@ -138,11 +143,12 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
       from credited c
       cross join spelled s
       join intake.orders x on x.source = s.source and x.similar_to = c.loose and x.is_current
-      join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id) and e.source = x.source
+      join ledger.entries e on ledger.fold_order_id(e.order_id) = ledger.fold_order_id(x.order_id)
+        and e.source = x.source
     ),
     others as (
-      select n.source, n.order_id, ledger.fold_order_id(e.order_id) as id, e.order_platform as platform, e.brand_id,
-        e.amount, o.total, o.amounts, e.currency, o.placed_at, ${codeOf('a')} as code, a.target
+      select n.source, n.order_id, ledger.fold_order_id(e.order_id) as id, e.order_platform as platform,
+        e.brand_id, e.amount, o.total, o.amounts, e.currency, o.placed_at, ${codeOf('a')} as code, a.target
       from entered n
       join ledger.entries e on e.entry_id = n.entry_id
       left join intake.attributions a on a.entry_id = e.entry_id
@@ -154,12 +160,14 @@ async function holdSameIds(trx: Transaction<DB>, { job, brandId, sources }: Attr
           on true
       where e.source <> n.source and ${isCredited}
       union all
-      select c.source, c.order_id, x.id, x.platform, ${brandId}, x.amount, x.total, x.amounts, x.currency, x.placed_at, x.code, x.target
+      select c.source, c.order_id, x.id, x.platform, ${brandId}, x.amount, x.total, x.amounts, x.currency,
+        x.placed_at, x.code, x.target
       from credited c join credited x on x.loose = c.loose and x.place < c.place
     ),
     similar_orders as (
       select c.source, c.order_id,
-        case when ledger.is_platform(x.platform, c.platform) then 'similar_id' else 'similar_order' end as reason
+        case when ledger.is_platform(x.platform, c.platform) then 'similar_id'
+          else 'similar_order' end as reason
       from credited c
       join others x on x.source = c.source and x.order_id = c.order_id
       where case

@@ -78,9 +78,12 @@ export async function doubtOtherOrders(trx: Transaction<DB>, sourceFileId: strin
     )
     update intake.orders o set (${columnNames}, customer_key, customer_key_no, lines, similar_to, items,
       changed_at, note, content_hash, stated_hash, stated_version_id) = row(
-        ${columnsInDoubt(sql.lit(OTHER_ORDER))}, c.customer_key, c.customer_key_no, c.lines, c.similar_to, c.items,
-        c.changed_at, c.note, ${outdatedHash(sql.lit(OTHER_ORDER), statedHash, sql`o.content_hash`)}, ${statedHash}, ${statedId})
-    from apart a cross join lateral (select c.* from intake.orders c where c.order_version_id = a.known_id limit 1) c
+        ${columnsInDoubt(sql.lit(OTHER_ORDER))}, c.customer_key, c.customer_key_no, c.lines, c.similar_to,
+        c.items,
+        c.changed_at, c.note, ${outdatedHash(sql.lit(OTHER_ORDER), statedHash, sql`o.content_hash`)},
+        ${statedHash}, ${statedId})
+    from apart a
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = a.known_id limit 1) c
     where o.order_version_id = a.order_version_id
       and o.order_version_id = any (array(select order_version_id from apart))`;
 }

@@ -144,7 +144,9 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
           else 'another request replaces it' end, null, null, null, null
       from ledger.changes where entry_id = ${entryId}::bigint
       union all
-      select noted_at, 6, 'adjusted', kind || case when is_decision then ' by a person' else ' in run ' || run_id end, detail, old_amount, new_amount, currency
+      select noted_at, 6, 'adjusted',
+        kind || case when is_decision then ' by a person' else ' in run ' || run_id end, detail, old_amount,
+        new_amount, currency
       from ledger.adjustments where entry_id = ${entryId}::bigint
     ) events order by at, step`;
   return rows.map(({ at, kind, text, detail, amount, newAmount, currency }) => ({

@@ -51,8 +51,8 @@ export async function listOtherCurrency(
   const decided = sql`select from ledger.adjustments d where d.entry_id = h.entry_id and d.is_decision`;
   const rows = await rowsOf<OtherCurrency & { count: number }>(db)`
     select h.entry_id as "entryId", e.job, t.source, t.order_id as "orderId", e.deal_id as "dealId",
-      e.currency, e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total, o.refunded,
-      count(*) over ()::integer as count
+      e.currency, e.amount::numeric(24,4)::text as "sentAmount", o.currency as "statedIn", o.total,
+      o.refunded, count(*) over ()::integer as count
     from (${onceHeld(sql`l.kind = 'held' or (l.is_decision and ${isToDecide && isNamed})`)}) h
     cross join lateral (select e.* from ledger.entries e where e.entry_id = h.entry_id limit 1) e
     cross join lateral (select t.* from intake.attributions t where t.entry_id = h.entry_id and t.job = e.job
@@ -63,7 +63,8 @@ export async function listOtherCurrency(
       and (o.currency <> e.currency or exists (${decided}))
       and (${isNamed || !isToDecide} or not exists (${decided} and d.new_amount = 0))
       and (${job}::text is null or e.job = ${job}) and (${source}::text is null or t.source = ${source})
-      and (${!isNamed} or ledger.fold_order_id(t.order_id) = any (${(orderIds ?? []).map(foldOrderId)}::text[]))
+      and (${!isNamed}
+        or ledger.fold_order_id(t.order_id) = any (${(orderIds ?? []).map(foldOrderId)}::text[]))
     order by t.source, t.order_id limit ${limit}::integer`;
   return { orders: rows.map(({ count: _count, ...order }) => order), count: rows[0]?.count ?? 0 };
 }

@@ -144,7 +144,8 @@ export async function keepAccruals(
     await trx.deleteFrom('reporting.accruals').where('at_end_of', '=', of).execute();
     await execute(trx)`
       insert into reporting.accruals (at_end_of, standing, month, brand_id, currency, orders, amount, kept_at)
-      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount, ${asOf?.at}::timestamptz
+      select ${of}, standing, (month || '-01')::date, "brandId", currency, orders, amount,
+        ${asOf?.at}::timestamptz
       from jsonb_to_recordset(${toJsonParameter(kept)}::jsonb)
         as a (standing text, month text, "brandId" text, currency text, orders bigint, amount numeric)`;
   });
