@@ -4,7 +4,7 @@ import { type DecimalText, formatMoney, type Money, sumMoney } from '../../core/
 import { monthAfter, monthBefore } from '../../core/time/month.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import { execute, finds, rowOf, rowsOf } from '../../db/statement.ts';
+import { execute, rowOf, rowsOf } from '../../db/statement.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { closedAmounts } from '../../money/payments/find-unpaid.ts';
 import {
@@ -130,8 +130,11 @@ export async function keepAccruals(
 ): Promise<void> {
   const month = monthBefore(new Date(), rules.timeZone);
   const of = sql<Date>`${`${month}-01`}::date`;
-  const isKept = (in_: Database, since: RawBuilder<Date>) =>
-    finds(in_)`select from reporting.accruals where at_end_of = ${of} and kept_at > ${since}`;
+  const isKept = async (in_: Database, since: RawBuilder<Date>) => {
+    const rows = in_.selectFrom('reporting.accruals').select('kept_at');
+    const found = rows.where('at_end_of', '=', of).where('kept_at', '>', since).limit(1);
+    return (await found.executeTakeFirst()) !== undefined;
+  };
   if (await isKept(db, sql`now() - interval '1 hour'`)) return;
   const asOf = await rowOf<{ at: Date }>(db)`select now() as at`;
   const { rows } = await readAccruals(db, { month, rules, payments });
