@@ -43,9 +43,9 @@ const WITHDRAWN =
 /** Headers that are nothing but a refusal: `Ha rechazado`, `Refused on`, `Fecha de baja`. */
 const BARE_REFUSAL =
   /^(?:(?:ha|has|have|is|was|fue|est|a|hat|wurde|se|date|fecha|data|datum) )?(?:(?:de|di|d) )?(?:rechaz(?:ó|o|ado|ada)|refus(?:ed|al|é|ée)|declined|rejected|revoked|withdrawn|objected|objection|opuso|opposé|opposed|abgelehnt|widerrufen|widerspruch|widersprochen|verweigert|geweigerd|bezwaar|opgezegd|ingetrokken|rifiutato|rifiuto|recusado|recusou|revocado|révoqué|baja|blocked|spam|quit|archived|left)(?: (?:on|at|date|el|am|op))?$/iu;
-/** Headers that ask not to be written to, without a word for permission. */
+/** Headers that ask not to be written to, or list who is not, without a word for permission. */
 const LEFT_ALONE =
-  /^(?:no (?:molestar|contactar|escribir)|ne pas contacter|nicht kontaktieren|niet benaderen|non contattare|não contactar|não contatar|robinson.*)$/iu;
+  /^(?:no (?:molestar|contactar|escribir)|ne pas contacter|nicht kontaktieren|niet benaderen|non contattare|não contactar|não contatar|robinson.*|lista (?:negra|robinson|de exclusi[oó]n)|liste noire|zwarte lijst|schwarze liste|motivo de (?:la )?baja|bloqueado|quejas?|cancelado|left (?:the )?list)$/iu;
 /** Headers that begin with a denial. What they deny is a refusal if it is consent: `Not subscribed`, `No desea publicidad`. */
 const DENIED =
   /^(?:not|never|without|no|non|não|nao|ne|nicht|niet|geen|keine?|sin|sans|senza|sem) (?!of )(.+)$/iu;

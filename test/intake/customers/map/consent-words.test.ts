@@ -111,6 +111,13 @@ describe('a header that no layout reads', () => {
     ...['Refus publicité', 'Ne pas contacter', 'Geweigerd', 'Geen reclame', 'Refused', 'Objected on'],
     ...[
       'Abbestellt',
+      'Lista negra',
+      'Lista Robinson',
+      'Motivo de baja',
+      'Bloqueado',
+      'Zwarte lijst',
+      'Liste noire',
+      'GDPR erased',
       'Blocked',
       'spam',
       'erasure_requested',
