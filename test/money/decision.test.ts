@@ -321,14 +321,14 @@ describe('currencies are never mixed:', () => {
       { id: 'A1', total: '100.00' },
       { id: 'A1', total: '15000', currency: 'JPY' },
     ];
-    writeDeep(shop, 'exports/other/sent.csv', toCsv([{ ...sent, codes: 'BEN15' }]));
+    writeDeep(shop, 'exports/other/sent.csv', toCsv([{ ...sent, total: '120.00', codes: 'BEN15' }]));
     await read(shop, [sent, { ...sent, id: 'A2' }]);
     await read(shop, [{ ...sent, id: 'A2', status: 'cancelled' }]);
     writeDeep(shop, 'exports/other/yen.csv', toCsv([{ ...jpy, codes: 'BEN15' }]));
     await read(shop, [jpy, { ...jpy, id: 'A2' }]);
     const decide = (...args: readonly string[]) =>
       shop.cli('statement', 'restated', '--reason', 'x', ...args);
-    const [ben, mia] = ['A1: 100 × 10 = 10 − 0 EUR', 'A1: 100 × 10 = 10 − 0 EUR'];
+    const [ben, mia] = ['A1: 120 × 10 = 12 − 0 EUR', 'A1: 100 × 10 = 10 − 0 EUR'];
     // It is clear which orders are meant.
     const unknown = await decide('--as', 'returned', '--source', 'shop', '--order', 'A1', '--order', 'NOPE');
     expect([unknown.exitCode, unknown.stderr]).toEqual([
