@@ -188,6 +188,8 @@ function knownPaths(config: PipelineConfig): ReadonlySet<string> {
 /** Lists the tables in the folder of a source's pattern, and those in its folders of years, that the source does not exclude. Empty if it reads a whole folder. */
 async function listBeside(source: SourceSettings, clients: SourceClients): Promise<readonly string[]> {
   const place = parseSourceUri(source.uri);
+  // Such a source says that only the last days are listed: a look at all names would cost what it saves.
+  if (source.lookbackDays !== null) return [];
   const pattern = place.kind === 's3' ? (place.glob ?? place.prefix) : place.path;
   const wildcard = pattern.search(WILDCARD);
   if (wildcard < 0 && !TABLE.test(pattern)) return [];

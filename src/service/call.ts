@@ -19,6 +19,27 @@ export type CallInput<Name extends OperationName> = {
 };
 
 /**
+ * The argument of an operation: its body or its query, or nothing if it has neither. No operation has both.
+ */
+export type InputOf<Name extends OperationName> =
+  BodyInput<Name> extends null ? QueryInput<Name> : BodyInput<Name>;
+
+type Arguments<Input> = Input extends null
+  ? readonly []
+  : Record<never, never> extends Input
+    ? readonly [input?: Input]
+    : readonly [input: Input];
+
+/**
+ * Calls one operation. The input is checked before it is sent, the answer afterwards. Nothing is retried.
+ * Amounts are JavaScript numbers: for an amount with more than 15 digits, write the JSON yourself and use
+ * `client.exchange`.
+ */
+export type Call<Name extends OperationName> = (
+  ...input: Arguments<InputOf<Name>>
+) => Promise<ResponseOf<Name>>;
+
+/**
  * Calls one operation. Checks the input against the contract before sending it, and the answer afterwards.
  *
  * Amounts in `body` are JavaScript numbers. To keep an amount exact, write the JSON text and use

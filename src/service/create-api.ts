@@ -51,6 +51,7 @@ export function toApi(client: Client): Api {
 
 export { readListing } from './account.ts';
 export { ApiError, type Fate } from './api-error.ts';
+export type { Call, InputOf } from './call.ts';
 export type { OperationName, ResponseOf } from './contract.ts';
 
 /**

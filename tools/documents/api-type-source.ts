@@ -7,7 +7,7 @@ import { camelCase } from '../../src/service/create-api.ts';
 const WIDTH = 110;
 
 const HEAD = `// Written by \`npm run build\` from the contract of the service.
-import type { Call } from '../create-api.ts';
+import type { Call } from '../call.ts';
 
 /** Every operation of the service, grouped as its specification groups them. */
 export type Operations = {

@@ -76,8 +76,7 @@ describe('the command backfill', () => {
     const workshop = await openHistory();
     const placedAt = '2023-05-05T10:00:00Z';
     workshop.drop('history.csv', toHistory(['a', 'b'].map((id) => ({ id, placedAt }))));
-    expect((await backfill(workshop, 'orders', ...PERIOD, '--dry-run')).exitCode).toBe(2);
-    await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    expect((await backfill(workshop, 'orders', ...PERIOD, '--dry-run')).exitCode).toBe(0);
     const done = await backfill(workshop, 'resume', '--yes');
     expect(done.exitCode, done.stderr).toBe(0);
     const listed = await workshop.cli('runs', '--json');
@@ -99,13 +98,14 @@ describe('the command backfill', () => {
     expect(stdout).toContain('plan of 2 orders');
   });
 
-  it('needs no approval for a plan without orders to post', async () => {
+  it('keeps no plan without orders to post', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z', code: '' }]));
-    await backfill(workshop, 'orders', ...PERIOD, '--plan');
-    const resumed = await workshop.cli('backfill', 'resume');
-    expect(resumed, resumed.stderr).toMatchObject({ exitCode: 0 });
-    expect(resumed.stdout).toContain('There is nothing to post.');
+    const planned = await workshop.cli('backfill', 'orders', ...PERIOD, '--plan');
+    expect(planned, planned.stderr).toMatchObject({ exitCode: 0 });
+    expect(eventOf(await backfill(workshop, 'resume'), 'error')).toMatchObject({
+      code: 'backfill_not_found',
+    });
     expect((await workshop.cli('runs')).stdout).toContain('plan of 0 orders');
   });
 
