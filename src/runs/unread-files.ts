@@ -26,7 +26,7 @@ import type { RunnableKind } from './runnable-kind.ts';
 export type UnreadFile = {
   readonly uri: string;
   readonly source: string;
-  /** Whether a run of the job would read it if the pattern of the source matched its name. Null: it was not opened. */
+  /** Whether a run of the job would read it if the pattern of the source matched its name. Null: it was not opened, or could not be. */
   readonly isExport: boolean | null;
 };
 
@@ -95,14 +95,21 @@ function fixedWords(uri: string): readonly string[] {
   return name.match(/\p{L}{3,}/gu) ?? [];
 }
 
+/** A kind, as far as it checks files. */
+type CheckingKind = Pick<RunnableKind, 'checkFile'> & { readonly kind: string };
+
+function kindOf({ kind }: JobSettings, kinds: readonly CheckingKind[]): Pick<RunnableKind, 'checkFile'> {
+  return kinds.find((one) => one.kind === kind) ?? {};
+}
+
 /** The same for all jobs of a configuration. A file that a run of one of them would read is an export. */
 export async function findAllUnreadFiles(
-  kinds: readonly (Pick<RunnableKind, 'checkFile'> & { readonly kind: string })[],
+  kinds: readonly CheckingKind[],
   { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
 ): Promise<readonly UnreadFile[]> {
   const found = new Map<string, UnreadFile>();
   for (const job of Object.values(config.jobs)) {
-    const kind = kinds.find((one) => one.kind === job.kind) ?? {};
+    const kind = kindOf(job, kinds);
     for (const file of await findUnreadFiles(job, { config, kind, sourceClients })) keep(found, file);
   }
   return [...found.values()];
@@ -114,16 +121,16 @@ export type WouldRead = { readonly source: string; readonly uri: string | null }
 /** Finds the sources that would read a file which no source covers, by its header. */
 export async function findReaders(
   uri: string,
-  kinds: readonly (Pick<RunnableKind, 'checkFile'> & { readonly kind: string })[],
+  kinds: readonly CheckingKind[],
   { config, sourceClients }: Omit<UnreadOptions<JobSettings>, 'kind'>,
 ): Promise<readonly WouldRead[]> {
   const found = new Map<string, WouldRead>();
   for (const job of Object.values(config.jobs))
     for (const name of job.sources) {
       const source = config.sources[name];
-      const kind = kinds.find((one) => one.kind === job.kind) ?? {};
       if (source === undefined || found.has(name)) continue;
-      if (await wouldBeRead(uri, { job, source, config, kind, sourceClients }))
+      const kind = kindOf(job, kinds);
+      if ((await wouldBeRead(uri, { job, source, config, kind, sourceClients })) === true)
         found.set(name, { source: name, uri: uriFor(source.uri, uri) });
     }
   return [...found.values()];
@@ -153,7 +160,7 @@ export function describeUnreadFiles(files: readonly UnreadFile[]): readonly Find
       return {
         ...{ status: 'warning', about },
         what: `No source reads ${listed}, and ${group.length === 1 ? 'it was' : `these ${group.length} were`} not looked into.`,
-        why: `${group.length === 1 ? 'It' : 'They'} may be exports that do not count: packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables.`,
+        why: `${group.length === 1 ? 'It' : 'They'} may be exports that do not count: packed files and workbooks are not opened, nor more than ${MAX_OPENED} other tables, nor what cannot be read.`,
         fix: `If ${them === 'it' ? 'it is' : 'they are'} no export, ${exclude}. Otherwise save ${them} as CSV under a name that its uri matches.`,
       };
     return key.startsWith('0')
@@ -225,7 +232,7 @@ async function isCovered(uri: string, { sources }: PipelineConfig): Promise<bool
   return false;
 }
 
-/** Checks a header as `doctor` checks that of the newest file. */
+/** Checks a header as `doctor` checks that of the newest file. @returns null if the file cannot be read now. */
 async function wouldBeRead<Settings extends JobSettings>(
   uri: string,
   {
@@ -235,7 +242,7 @@ async function wouldBeRead<Settings extends JobSettings>(
     kind,
     sourceClients: clients,
   }: UnreadOptions<Settings> & { readonly job: Settings; readonly source: SourceSettings },
-): Promise<boolean> {
+): Promise<boolean | null> {
   try {
     const folders = layoutFolders(config.path);
     const layout = loadLayout(source.layout, folders);
@@ -246,9 +253,10 @@ async function wouldBeRead<Settings extends JobSettings>(
       await kind.checkFile?.({ layout, otherLayouts, source, open }, job);
       return kind.checkFile !== undefined;
     }
-    return false;
+    return null;
   } catch (error) {
-    if (error instanceof FileHeld || error instanceof KnownError) return false;
+    if (error instanceof FileHeld) return error.reason.isTransient === true ? null : false;
+    if (error instanceof KnownError) return null;
     throw error;
   }
 }

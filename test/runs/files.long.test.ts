@@ -66,6 +66,13 @@ describe('a file that no source reads', () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('shop-*', '{shop,winkel}-*'));
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
     expect(await shop.posted()).toEqual(['o1', 'o2']);
+    // What cannot be read now may be an export, too.
+    s3.put(BUCKET, 'orders/late.csv', toCsv([{ id: 'o6' }]));
+    const denied = { kind: 'error', status: 403, code: 'AccessDenied', times: 100 } as const;
+    s3.fail({ operation: 'GetObject', key: 'orders/late.csv', ...denied });
+    const unreadable = await shop.cli('run', 'orders');
+    expect(unreadable.exitCode).toBe(3);
+    expect(unreadable.stderr).toContain('No source reads late.csv, and it was not looked into');
   });
 });
 
