@@ -9,10 +9,10 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import type { Resource } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { KnownError } from '../../../core/known-error.ts';
 import type { Leaf, Tracing } from '../../../ops/spans.ts';
-import type { Exporting } from './exporting.ts';
 
 /**
  * Number of leaves of each kind that are recorded in a run. Beyond that, only failed ones are recorded,
@@ -28,7 +28,7 @@ type TracedRun = {
 };
 
 /** Starts to record spans and to send them in batches. */
-export function startTraces({ resource, timeoutMillis }: Exporting) {
+export function startTraces(resource: Resource, timeoutMillis: number) {
   const exporter = new OTLPTraceExporter({ timeoutMillis });
   const traces = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] });
   return {

@@ -1,7 +1,7 @@
 import { type Logger, SeverityNumber } from '@opentelemetry/api';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
+import type { Resource } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import type { Exporting } from './exporting.ts';
 
 const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   trace: SeverityNumber.TRACE,
@@ -13,7 +13,7 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
 };
 
 /** Starts to send log records in batches. */
-export function startLogs({ resource, timeoutMillis }: Exporting) {
+export function startLogs(resource: Resource, timeoutMillis: number) {
   const exporter = new OTLPLogExporter({ timeoutMillis });
   const logs = new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter })] });
   return {

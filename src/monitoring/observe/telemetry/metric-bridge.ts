@@ -11,14 +11,13 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import type { Metrics, MetricValues } from '../metrics.ts';
-import type { Exporting } from './exporting.ts';
 
 const METRICS_EVERY_MS = 60_000;
 /** As long as a process waits for its telemetry when it ends. */
 const METRICS_WITHIN_MS = 2_000;
 
 /** Starts to send the metrics once a minute, and when it ends. */
-export function startMetrics({ resource, timeoutMillis }: Exporting, metrics: Pick<Metrics, 'values'>) {
+export function startMetrics(resource: Resource, timeoutMillis: number, metrics: Pick<Metrics, 'values'>) {
   const meters = new MeterProvider({
     resource,
     readers: [

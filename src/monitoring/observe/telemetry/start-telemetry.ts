@@ -23,6 +23,7 @@ export type TelemetryOptions = {
   readonly onTrouble: () => void;
 };
 
+/** A collector is usually close. A slower one must not delay a process that ends. */
 const EXPORT_TIMEOUT_MS = 1_500;
 const END_WITHIN_MS = 2_000;
 
@@ -48,15 +49,18 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     'service.version': version,
     'service.instance.id': instanceId,
   }).merge(detectResources({ detectors: [envDetector] }));
-  const exporting = { resource, timeoutMillis: EXPORT_TIMEOUT_MS };
   const [traces, meters, logs] = await Promise.all([
     signals.includes('traces')
-      ? import('./create-tracing.ts').then(({ startTraces }) => startTraces(exporting))
+      ? import('./create-tracing.ts').then(({ startTraces }) => startTraces(resource, EXPORT_TIMEOUT_MS))
       : null,
     signals.includes('metrics')
-      ? import('./metric-bridge.ts').then(({ startMetrics }) => startMetrics(exporting, metrics))
+      ? import('./metric-bridge.ts').then(({ startMetrics }) =>
+          startMetrics(resource, EXPORT_TIMEOUT_MS, metrics),
+        )
       : null,
-    signals.includes('logs') ? import('./log-bridge.ts').then(({ startLogs }) => startLogs(exporting)) : null,
+    signals.includes('logs')
+      ? import('./log-bridge.ts').then(({ startLogs }) => startLogs(resource, EXPORT_TIMEOUT_MS))
+      : null,
   ]);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   useTracing(traces?.tracing);
