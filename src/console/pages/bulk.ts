@@ -110,7 +110,7 @@ ${progress(bulk, { process, sums })}
 <p>What is already settled stays settled. The rest is not changed.</p>
 ${visit.may(`decide ${decision}`) ? actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, button: 'Abort it' }) : notOffered(visit, `decide ${decision}`)}`;
     case 'expired':
-      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'In doubt')}.</p>`;
+      return html`<p class="notice">The preview was not confirmed by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'In doubt')}.</p>`;
     case 'finished':
     case 'aborted':
       return null;

@@ -116,7 +116,7 @@ ${table({ rows: orders, about: 'Held orders of this reason', none: 'None.' }, [
   column('Decision', ({ decision }) => sayDecided(decision) ?? 'none yet'),
 ])}
 ${all > orders.length ? html`<p>The first ${formatCount(orders.length)} are shown. A decision is about all of them that wait for one.</p>` : null}
-${['ambiguous_codes', 'ambiguous_links', 'link_and_code'].includes(filter.reason ?? '') ? html`<p>${anchor(visit.link('/money/conflicts'), 'Compare whom each rule would credit')}. The page of each order leads to its codes. Excluding is for orders that nobody may be credited for.</p>` : null}
+${['ambiguous_codes', 'ambiguous_links', 'link_and_code'].includes(filter.reason ?? '') ? html`<p>${anchor(visit.link('/money/conflicts'), 'Compare whom each rule would credit')}. The page of each order leads to its codes. Exclude only orders for which no creator may be credited.</p>` : null}
 ${forms}`;
 }
 

@@ -32,7 +32,7 @@ type Shown = {
 
 /**
  * Describes held orders: why each group is held, how much money it is, and what to do. Orders that were posted before
- * are apart: they stay posted. So are those that are decided, which wait for the next run and for nobody.
+ * are apart: they stay posted. So are those that are decided, which wait only for the next run.
  */
 export function describeHeldOrders({
   groups,

@@ -112,7 +112,7 @@ export function describePayments(payments: readonly Payment[]): readonly Block[]
     ...section('Paid beyond what was owed', {
       count: overpaid.length,
       tone: 'yellow',
-      why: 'It is of no statement, so it counts for nobody, and no later earnings are set off against it.',
+      why: 'It is of no statement, so it counts for no creator, and no later earnings are set off against it.',
       parts: overpaid.map(({ paymentId, creator, overpaidAmount: amount, currency }) =>
         item(`payment ${paymentId}: ${formatMoney(amount, currency)} to ${creator}`),
       ),
