@@ -14,13 +14,17 @@ export async function openStateStore(
 ): Promise<StateStore | null> {
   if (db === undefined) return null;
   if (referralLog !== undefined)
-    throw unusable('You cannot combine --db and --referral-log: the database keeps the request log.');
+    throw unusable('You cannot combine --db and --referral-log: the database keeps the request log.', {
+      help: 'Leave one of them out. With --db, GET /_sandbox/log/referrals lists them.',
+    });
   const stateStore = await open(db);
   const known = stateStore.all('seed')[0]?.[1];
   if (known === undefined) stateStore.put('seed', 'seed', seed);
   else if (known !== seed) {
     stateStore.close();
-    throw unusable('The database of the sandbox was created with another seed, so its ids would not match.');
+    throw unusable('The database of the sandbox was created with another seed, so its ids would not match.', {
+      help: 'Start it with the seed of the database (--seed), or name another file with --db.',
+    });
   }
   return stateStore;
 }
@@ -31,16 +35,18 @@ async function open(path: string): Promise<StateStore> {
   try {
     return createSqliteStore(path);
   } catch (cause) {
-    throw unusable('The database of the sandbox cannot be opened, is in use, or has other content.', cause);
+    throw unusable('The database of the sandbox cannot be opened, is in use, or has other content.', {
+      help: 'Stop the other sandbox, or name another file with --db.',
+      cause,
+    });
   }
 }
 
-function unusable(message: string, cause?: unknown): KnownError {
+function unusable(message: string, why: { readonly help: string; readonly cause?: unknown }): KnownError {
   return configurationError({
     code: 'sandbox_db_unusable',
     message,
-    help: 'Name another file with --db, or use a database of the sandbox with its own seed and without --referral-log.',
     safe: 'The sandbox was not started.',
-    ...(cause === undefined ? {} : { cause }),
+    ...why,
   });
 }
