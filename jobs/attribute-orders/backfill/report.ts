@@ -154,14 +154,14 @@ async function sumOthers(
 
 /** Says why an order that this process sent is not accepted, as a sentence. Null if all are. */
 export async function describeUnposted(db: Database, runId: string): Promise<string | null> {
-  const row = await rowOf<{ state: string; reason: string | null }>(db)`
+  const row = await rowOf<{ state: string; reason: string }>(db)`
     select e.state, e.state_reason as reason
     from ledger.attempts t join ledger.entries e on e.entry_id = t.entry_id and e.attempt = t.attempt
     where t.run_id = ${runId}::bigint and e.state in ('in_doubt', 'rejected')
     order by e.state, e.entry_id limit 1`;
   if (row === undefined) return null;
   const what = row.state === 'rejected' ? 'The service refused an order' : 'An order is in doubt';
-  return `${what}: ${row.reason ?? 'no reason was given'}.`;
+  return `${what}: ${row.reason}.`;
 }
 
 /**

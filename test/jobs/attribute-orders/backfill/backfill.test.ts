@@ -82,7 +82,21 @@ describe('the plan of a backfill', () => {
     await workshop.run();
     const orders = twoYears(100);
     workshop.drop('history.csv', toHistory(orders));
-    const ended = await backfill(workshop, 'orders', '--from', '2023-01-01', '--to', '2025-12-31', '--plan');
+    const period = ['--from', '2023-01-01', '--to', '2025-12-31', '--plan'];
+    await sql`
+      insert into ops.leases (name, owner, expires_at, host, pid)
+      values ('job:backfill:orders', gen_random_uuid(), clock_timestamp() + interval '1 hour', 'there', 7)`.execute(
+      workshop.db,
+    );
+    const second = await backfill(workshop, 'orders', ...period);
+    expect(second.exitCode).toBe(5);
+    expect(eventOf(second, 'error')).toMatchObject({
+      code: 'already_running',
+      message: 'A backfill of orders is running in process 7 on there.',
+      safe: 'Nothing was read or sent.',
+    });
+    await sql`delete from ops.leases`.execute(workshop.db);
+    const ended = await backfill(workshop, 'orders', ...period);
     expect(ended.exitCode).toBe(0);
     const plan = planIn(ended);
     expect(ordersBy(plan.groups)).toEqual({

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import {
   listBackfills,
+  lockBackfill,
   moveBackfill,
   storePlan,
 } from '../../../../jobs/attribute-orders/backfill/backfills.ts';
@@ -337,6 +338,16 @@ describe('the plan of a backfill', () => {
       problem: null,
     });
     expect(await findUnfinished(shop.db, job)).toBeNull();
+    // One that a transaction reads in order to change it is locked, and no other one.
+    const changing = await shop.db.startTransaction().execute();
+    expect(await lockBackfill(changing, first.id)).toMatchObject({ backfillId: first.id, state: 'replaced' });
+    expect(await lockBackfill(changing, '0')).toBeNull();
+    const { rows: free } = await sql<{ id: string }>`
+      select backfill_id as id from ops.backfills where job = ${job} order by 1 for update skip locked`.execute(
+      shop.db,
+    );
+    await changing.rollback().execute();
+    expect(free.map(({ id }) => id)).toEqual([second.id, third.id]);
   });
 });
 
@@ -676,6 +687,11 @@ describe('a backfill that ends', () => {
       summary: `Backfill ${id} is cancelled: 1 order posted. 2 orders were not posted and return to their earlier state. 1 order is being sent, and the answers count.`,
     });
     expect((await decisions(shop))[3]).toBe('4: excluded before_start MIRA');
+    await sql`update ledger.entries set state = 'written_off' where job = ${job} and order_id = '5'`.execute(
+      db,
+    );
+    expect(await told(runId)).toBe('The service refused an order: no such deal.');
+    await sql`update ledger.entries set state = 'in_doubt' where job = ${job} and order_id = '5'`.execute(db);
     expect(await readBackfillProgress(db, backfill), 'what it gave back counts too').toMatchObject({
       ...{ ...parts, toPost: 1, held: 2 },
       amounts,
