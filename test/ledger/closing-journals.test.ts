@@ -21,7 +21,7 @@ import {
   removeOldJournals,
 } from '../../src/ledger/continuity/journal-folder.ts';
 import type { ClaimedAttempt } from '../../src/ledger/continuity/journal-lines.ts';
-import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
+import { closedName, parseJournalName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark, type Mark } from '../../src/ledger/continuity/mark.ts';
 import { openFileStore } from '../../src/store/file-store.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
@@ -79,6 +79,33 @@ it('each journal is listed once: the open ones first, then the closed ones by le
     [open, true],
     ...names.map((name) => [name, false]),
   ]);
+});
+
+it('no journals are in a folder that does not exist; one that cannot be listed is an error', () => {
+  const folder = makeTestFolder();
+  expect(listJournals(join(folder, 'none'))).toEqual([]);
+  writeFileSync(join(folder, 'file'), '');
+  expect(() => listJournals(join(folder, 'file'))).toThrow('ENOTDIR');
+});
+
+it('a name says of which process, ledger and newest claim a journal is, and nothing if it is none', () => {
+  const [ledger, owner] = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-1111-4000-8000-000000000000'];
+  expect([closedName(ledger, '7', owner), partName(owner, '9223372036854775807')]).toEqual([
+    'aaaaaaaa-0000000000000007-bbbbbbbb.ndjson',
+    `${owner}-9223372036854775807.open.ndjson`,
+  ]);
+  const of = (name: string) => {
+    const parsed = parseJournalName(name);
+    return parsed && [parsed.ledger, parsed.newest, parsed.owner];
+  };
+  expect(of('aaaaaaaa-0000000000000007-bbbbbbbb.ndjson')).toEqual(['aaaaaaaa', 7n, 'bbbbbbbb']);
+  expect(of(`${owner}-9223372036854775807.open.ndjson`)).toEqual([null, 9223372036854775807n, 'bbbbbbbb']);
+  expect(of(`${owner}.open.ndjson`)).toEqual([null, null, 'bbbbbbbb']);
+  for (const name of [
+    ...['readme.txt', 'aaaaaaaa-7-bbbbbbbb.ndjson', 'AAAAAAAA-0000000000000007-bbbbbbbb.ndjson'],
+    ...[`${owner}.ndjson`, `${owner}-7.open.ndjson`, `${owner}.open.ndjson.lock`, `x${owner}.open.ndjson`],
+  ])
+    expect(of(name), name).toBeNull();
 });
 
 it('a journal that was compared is not kept open', async () => {

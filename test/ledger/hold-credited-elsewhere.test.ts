@@ -141,6 +141,16 @@ describe('evidence that is written while entries are created', () => {
       details: { code: 'evidence_busy', exitCode: 1 },
     });
     expect(await holdCreditedElsewhere(db, JOB)).toBe(0);
+    // In a plan nothing is posted, so nothing is awaited.
+    const again = await db.startTransaction().execute();
+    await tellOf(again, '1');
+    const plan = db.transaction().execute((trx) => holdCreditedElsewhere(trx, { ...JOB, waitMs: 1 }));
+    expect(await plan).toBe(0);
+    await again.rollback().execute();
+    await sql`drop table ledger.evidence_lock`.execute(db);
+    await expect(holdCreditedElsewhere(db, JOB), 'another error is not that').rejects.toThrow(
+      'does not exist',
+    );
   });
 
   it('keeps a run from posting the order, whenever it commits', {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -29,6 +29,15 @@ it('a machine has an id from its first post on, and posts with the same one from
   expect(rows).toEqual([{ machine_id: id, posted: true, whole: true }]);
   writeFileSync(join(journals, 'machine'), 'no id\n');
   expect(readMachineId(journals)).toBeNull();
+  // A full disk left it without an id: the machine is another one from now on.
+  await registerMachine(db, journals);
+  const next = readMachineId(journals);
+  expect(next).toMatch(/^[0-9a-f-]{36}$/);
+  expect(next).not.toBe(id);
+  expect(await countMachines(db)).toBe(2);
+  rmSync(join(journals, 'machine'));
+  mkdirSync(join(journals, 'machine'));
+  expect(() => readMachineId(journals), 'it cannot be read').toThrow('EISDIR');
 });
 
 it('a database that moved must be compared on the other machines that posted in the last 90 days and have not compared it', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { bindAccount } from '../../src/ledger/open-account.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
@@ -218,4 +219,24 @@ it('a file that another process has recorded and removed since the listing is pa
 it('a missing spool replays nothing', async () => {
   const { db, folder } = await setup();
   expect(await replaySpool(db, join(folder, 'none'), 'nobody')).toMatchObject({ answers: 0 });
+});
+
+it('a spool that cannot be read, or whose answers cannot be recorded, is kept as it is, and the error is thrown', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  const spool = join(folder, 'spool');
+  openSpool(spool, worker.owner).append(accepted(entryId));
+  await sql`alter table ledger.answers add constraint none check (false) not valid`.execute(db);
+  await expect(replaySpool(db, spool, worker.owner)).rejects.toThrow('none');
+  expect(readdirSync(spool)).toEqual([`${worker.owner}.ndjson`]);
+  await sql`alter table ledger.answers drop constraint none`.execute(db);
+  mkdirSync(join(spool, '0.ndjson'));
+  await expect(replaySpool(db, spool, worker.owner)).rejects.toThrow('EISDIR');
+  await expect(replaySpool(db, join(spool, `${worker.owner}.ndjson`), worker.owner)).rejects.toThrow(
+    'ENOTDIR',
+  );
+  rmdirSync(join(spool, '0.ndjson'));
+  expect(await replaySpool(db, spool, worker.owner)).toMatchObject({ answers: 1 });
 });

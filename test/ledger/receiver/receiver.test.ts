@@ -1,6 +1,6 @@
 import { connect as openSocket } from 'node:net';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startReceiver } from '../../../src/ledger/receiver/start-receiver.ts';
 import { setup } from '../../support/setup.ts';
 import { deliver, openReceiver, orderEvent, SECRET, SETTINGS, sign } from './deliver.ts';
@@ -118,6 +118,98 @@ describe('the receiver answers 401 and stores nothing for', () => {
     const stored = await db.selectFrom('ops.webhook_events').select(['kind', 'deal_id']).execute();
     expect(stored).toEqual(isKnownWay ? [{ kind: 'signature_mismatch', deal_id: null }] : []);
   });
+});
+
+it('tells of each delivery what became of it, without its body, and answers so', async () => {
+  const told: unknown[] = [];
+  const errors: unknown[] = [];
+  const stored: string[] = [];
+  let store = async (): Promise<boolean> => true;
+  const open = async (change = {}) => {
+    const receiver = await startReceiver({
+      settings: { ...SETTINGS, maxBodyBytes: 2_048, ...change },
+      store: ({ kind }) => {
+        stored.push(kind);
+        return store();
+      },
+      onDelivery: (...fate) => void told.push(fate),
+      onError: (error) => void errors.push(error),
+    });
+    onTestFinished(() => receiver.close());
+    return receiver.url;
+  };
+  const [url, dated] = [await open(), await open({ maxAgeSeconds: 300 })];
+  const post = async (to: string, body: string | ReadableStream, headers: Record<string, string>) => {
+    const request = { method: 'POST', body, headers, ...(typeof body !== 'string' && { duplex: 'half' }) };
+    const answer = await fetch(to, request as RequestInit);
+    const { message } = (await answer.json()) as { readonly message: string };
+    const [retryAfter, connection] = [answer.headers.get('retry-after'), answer.headers.get('connection')];
+    return [
+      answer.status,
+      message,
+      retryAfter,
+      ...(connection === 'close' ? ['close'] : []),
+      ...told.splice(0),
+    ];
+  };
+  const body = orderEvent('1');
+  const kind = 'new_influencer_order';
+  const good = { 'x-service-signature': sign(body) };
+  const large = 'x'.repeat(2_049);
+  const missing = 'The header X-Service-Signature is missing.';
+  const wrong = 'The signature does not match the body.';
+  expect(await post(url, body, good)).toEqual([200, 'The event was stored.', null, ['stored', 200, kind]]);
+  expect(await post(`${url}/media_kpi_updated`, '{}', { 'x-service-signature': sign('{}') })).toEqual([
+    ...[200, 'The event was stored.', null, ['stored', 200, 'media_kpi_updated']],
+  ]);
+  store = async () => false;
+  expect(await post(url, body, good)).toEqual([
+    ...[200, 'The event was already stored.', null, ['replayed', 200, kind]],
+  ]);
+  store = () => Promise.reject(new Error('the database is away'));
+  const prefixed = { 'x-service-signature': `sha256=${sign(body)}` };
+  expect(await post(dated, body, prefixed), 'how it is signed could not be stored').toEqual([
+    ...[401, wrong, null, ['signed_otherwise', 401, null]],
+  ]);
+  expect(errors.splice(0)).toEqual([new Error('the database is away')]);
+  expect(await post(url, body, good)).toEqual([
+    ...[503, 'The event could not be stored. Send it again.', '30', ['not_stored', 503, kind]],
+  ]);
+  expect(errors).toEqual([new Error('the database is away')]);
+  stored.length = 0;
+  store = async () => true;
+  expect(await post(url, body, {})).toEqual([401, missing, null, 'close', ['unsigned', 401, null]]);
+  expect(await post(url, body, prefixed)).toEqual([401, wrong, null, ['signed_otherwise', 401, null]]);
+  expect(await post(url, body, prefixed), 'it was found out a moment ago').toEqual([
+    ...[401, wrong, null, ['forged', 401, null]],
+  ]);
+  expect(await post(url, body, { 'x-acme-signature': 'x' })).toEqual([
+    401,
+    missing,
+    null,
+    ['unsigned', 401, null],
+  ]);
+  expect(await post(dated, body, good)).toEqual([
+    ...[401, 'The header X-Service-Timestamp is missing or too far from now.', null, ['stale', 401, null]],
+  ]);
+  const tooLarge = [413, 'The body is too large.', null, 'close', ['refused', 413, null]];
+  expect(await post(url, large, { 'x-service-signature': sign(large) })).toEqual(tooLarge);
+  expect(await post(url, new Blob([large]).stream(), { 'x-service-signature': sign(large) })).toEqual(
+    tooLarge,
+  );
+  const largest = large.slice(1);
+  expect(await post(url, largest, { 'x-service-signature': sign(largest) })).toEqual([
+    ...[200, 'The event was stored.', null, ['stored', 200, 'unknown']],
+  ]);
+  expect(stored, 'nothing else is stored').toEqual(['signature_mismatch', 'unknown']);
+  expect(await post(url.replace('/webhooks', '/x'), body, good)).toEqual([
+    404,
+    'There is no such path.',
+    null,
+  ]);
+  const health = await fetch(url.replace('/webhooks', '/health'));
+  expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+  expect(told).toEqual([]);
 });
 
 describe('the receiver', () => {
