@@ -1,12 +1,22 @@
-import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { KnownError } from '../../src/core/known-error.ts';
 import type { Claim, ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { keepLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { setup } from '../support/setup.ts';
 import { ACCOUNT, insertEntry, mustClaim, startWorker } from './entries.ts';
@@ -272,4 +282,47 @@ it('a journal whose process was killed is compared like a closed one', async () 
   expect((await checkContinuity(db, options)).kind).toBe('continuous');
   await loseClaim(db, newest);
   expect((await checkContinuity(db, options)).kind).toBe('went_back');
+});
+
+it('a journal that was written as a whole and cannot be read to the claim that its name states stops every comparison', async () => {
+  const { db, folder, ledgerId, newest, options } = await openPosted();
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.ndjson'));
+  const text = readFileSync(join(folder, name), 'utf8');
+  const lines = text.trimEnd().split('\n');
+  const problem = async (file: string, content: string) => {
+    writeFileSync(join(folder, file), content);
+    const error = await checkContinuity(db, options).catch((thrown: unknown) => thrown);
+    rmSync(join(folder, file));
+    return error instanceof KnownError ? { ...error.details, message: error.message } : error;
+  };
+  const unreadable = (file: string, what: string) => ({
+    code: 'journal_unreadable',
+    message: `The journal ${file} of the ledger cannot be read${what}.`,
+    help: 'Restore that file where the journals are kept: in the data folder, or below ledger.mark_uri. If no copy of it exists, and the database was never restored or failed over since the file was written, remove it.',
+    safe: 'Nothing was read or sent. Without the file, orders that only it describes could be posted twice.',
+    exitCode: 7,
+  });
+  const cut = `${lines.slice(0, 2).join('\n')}\n`;
+  expect(await problem(name, cut)).toEqual(unreadable(name, ' to its end: it lacks claims up to 2'));
+  expect(await problem(name, `${lines[0]}\n`)).toEqual(
+    unreadable(name, ' to its end: it lacks claims up to 2'),
+  );
+  expect(await problem(name, 'no journal')).toEqual(unreadable(name, ''));
+  const part = partName(crypto.randomUUID(), '2');
+  expect(await problem(part, cut)).toEqual(unreadable(part, ' to its end: it lacks claims up to 2'));
+  expect(await problem('of-a-later-version.ndjson', 'no journal')).toEqual(
+    unreadable('of-a-later-version.ndjson', ''),
+  );
+  // The journal of a process that was killed may be cut, or lack its head.
+  const killed = `${crypto.randomUUID()}.open.ndjson`;
+  expect(await problem(killed, 'no jour')).toEqual({ kind: 'unmarked', hasClaims: true });
+  expect(await problem(killed, cut)).toMatchObject({ kind: 'continuous', heads: [{ attempt: 1 }] });
+  // What a later version calls otherwise is compared by what it contains.
+  expect(await problem('of-a-later-version.ndjson', cut)).toMatchObject({ kind: 'continuous' });
+  expect(await problem(part, `${lines.slice(0, 3).join('\n')}\n`)).toMatchObject({
+    ...{ kind: 'continuous', heads: [{ entryId: newest, claim: { ledgerId } }] },
+  });
+  writeFileSync(join(folder, name), text);
+  mkdirSync(join(folder, closedName(ledgerId, '9', crypto.randomUUID())));
+  await expect(checkContinuity(db, options), 'a folder is no journal').rejects.toThrow('EISDIR');
 });

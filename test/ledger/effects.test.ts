@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Effect } from '../../src/core/ledger.ts';
-import { clickBody } from '../../src/ledger/effects/click.ts';
-import { dealBody } from '../../src/ledger/effects/deal.ts';
+import { bodySql } from '../../src/ledger/effects/body-sql.ts';
+import { clickBody, clickKey } from '../../src/ledger/effects/click.ts';
+import { dealBody, dealKey } from '../../src/ledger/effects/deal.ts';
 import { effects } from '../../src/ledger/effects/index.ts';
-import { noteBody, taskBody } from '../../src/ledger/effects/note.ts';
-import { outreachBody } from '../../src/ledger/effects/outreach.ts';
+import { noteBody, noteKey, taskBody } from '../../src/ledger/effects/note.ts';
+import { outreachBody, outreachKey } from '../../src/ledger/effects/outreach.ts';
 import { type OrderNotes, referralBody, referralDetails } from '../../src/ledger/effects/referral.ts';
 import { useDatabase } from '../intake/story.ts';
 
@@ -141,4 +143,27 @@ it('an answer confirms an effect only by what its contract names', () => {
   });
   expect(read('outreach', { total_added: 2 })).toEqual({ ...none, message: '2 added' });
   expect(read('outreach', { total_added: '2' })).toBeNull();
+});
+
+it('each effect has a key by which it is not repeated: the same for the same request, whatever else is known of it', async () => {
+  const keys = sql`select ${clickKey('k')} as click, ${dealKey('k')} as deal, ${noteKey('k')} as note, ${outreachKey('k')} as outreach
+    from (select 'deal:D"1' as target, '2026-04-01' as day, 'shop' as source, 'NL' as country, 3 as start_at,
+      'mira' as handle_folded, 'ig' as platform, '4819' as brand_id, 'F-1' as dealflow_id, 'D1' as deal_id, 'a "note"' as note,
+      '7' as outreach_id, array['8', '9'] as ids) k`;
+  const { rows } = await keys.execute(database());
+  const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+  expect(rows).toEqual([
+    {
+      click: '["deal:D\\"1","2026-04-01","shop","NL",3]',
+      deal: '["mira","ig","4819","F-1"]',
+      note: `["D1","${digestOf('a "note"')}"]`,
+      outreach: `["7","ig","${digestOf('["8","9"]')}"]`,
+    },
+  ]);
+});
+
+it('a body has no member that the contract does not define', () => {
+  expect(() => bodySql('create_note', { other: sql`''` })).toThrow(
+    'the contract of create_note has no member other that is text, a number or a boolean',
+  );
 });

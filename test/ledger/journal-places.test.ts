@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { PipelineConfig } from '../../src/config/schema.ts';
+import type { ClaimedEntry, Outcome } from '../../src/core/ledger.ts';
 import { formatInstant } from '../../src/core/text/format-instant.ts';
 import type { Database } from '../../src/db/connect.ts';
 import {
@@ -282,4 +283,78 @@ it('what no run can see is stated: without a home, in the data folder, where not
   const unusable = configOf(folder, { stateFolder: join(folder, 'file') });
   expect(ownJournalFolders(unusable, ledgerId).copyFolder).toBeNull();
   expect(beginRecord(unusable, join(folder, 'file', 'x'))).toBeNull();
+});
+
+it('with a mark the newest journals of all machines are compared, and all of them once the database lacks claims or has moved', async () => {
+  const { db, folder, config, ledgerId, places } = await openPosted();
+  const uri = join(folder, 'mark');
+  mkdirSync(uri);
+  const withMark = { ...config, ledger: { mark: { uri }, stateFolder: null } } as PipelineConfig;
+  const read = async (given: PipelineConfig) => {
+    const { problem, continuity, isShared, folders } = await compare(db, { config: given });
+    return {
+      ...{ code: problem?.details.code ?? null, kind: continuity.kind, isShared },
+      files: folders.slice(1).flatMap((place) => readdirSync(place)),
+    };
+  };
+  // Another machine has posted, too: the journals of both are in the mark.
+  const journalFolder = join(folder, 'elsewhere');
+  const owner = randomUUID();
+  const journal = openJournal({ folder: journalFolder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+  const worker = await startWorker(db, { journal });
+  await mustClaim(worker, await insertEntry(db, { runId: worker.runId, orderId: '2' }));
+  await journal.close();
+  const [older = ''] = readdirSync(places.folder).filter((file) => file.endsWith('.ndjson'));
+  const [newer = ''] = readdirSync(journalFolder);
+  for (const [place, name] of [
+    [places.folder, older],
+    [journalFolder, newer],
+  ] as const)
+    renameSync(join(place, name), join(uri, name));
+  const none = { ...withMark, ledger: { mark: null, stateFolder: null } } as PipelineConfig;
+  expect(await read(none)).toEqual({ code: null, kind: 'unmarked', isShared: false, files: [] });
+  expect(await read(withMark)).toEqual({ code: null, kind: 'continuous', isShared: false, files: [newer] });
+  await sql`update ledger.identity set place = 'where it was before'`.execute(db);
+  expect(await read(none)).toMatchObject({ code: 'ledger_moved', isShared: false });
+  expect(await read(withMark)).toEqual({
+    ...{ code: null, kind: 'continuous', isShared: true },
+    files: [older, newer].toSorted(),
+  });
+  await db.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`delete from ledger.attempts where claim_no = 1`.execute(trx);
+  });
+  expect(await read(withMark)).toMatchObject({ code: 'ledger_went_back', isShared: true });
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const unreadable = { ...config, ledger: { mark: { uri: file }, stateFolder: null } } as PipelineConfig;
+  expect(await findContinuityProblem(db, unreadable)).toMatchObject({
+    details: { code: 'mark_unavailable' },
+  });
+  await sql`drop view if exists ledger.double_credits; alter table ledger.identity rename to gone`.execute(
+    db,
+  );
+  await expect(findContinuityProblem(db, none), 'any other error').rejects.toThrow('ledger.identity');
+});
+
+it('claims without an amount, and those that were never sent, are said to be missing without one', async () => {
+  const { db, config, ledgerId, places } = await openPosted();
+  const lacks = async () =>
+    ((await problemOf(db, config))?.message ?? '').split('The database lacks ')[1] ?? '';
+  const note = async (claimNo: string, amount: string | null, outcome?: Outcome) => {
+    const journal = openJournal({ ...places, ledgerId, accountId: ACCOUNT, owner: randomUUID(), mark: null });
+    const claim = {
+      ...{ ledgerId, claimNo, claimId: randomUUID(), accountId: ACCOUNT, effect: 'click' as const },
+      ...{ keyHash: claimNo.repeat(64), bodyHash: 'b'.repeat(64), amount, currency: null },
+    };
+    await journal.claimed([{ claim, entryId: '99', attempt: 1 }]);
+    if (outcome !== undefined) journal.answered({ claim } as ClaimedEntry, outcome);
+    await journal.close();
+  };
+  await note('8', '1.00', { kind: 'not_written', reason: 'connection refused' });
+  expect(await lacks()).toBe('claims, none of which was sent.');
+  await note('9', null, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+  expect(await lacks()).toMatch(
+    /^1 order, posted between .* UTC and .* UTC; the service accepted 1 of them\.$/,
+  );
 });

@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { applyEvidences } from '../../src/ledger/evidence/apply-evidence.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { approveResend } from '../../src/ledger/resolve.ts';
-import { listSeeds, seedLedger, undoSeed } from '../../src/ledger/seed.ts';
+import { listSeeds, seedLedger, spellSeeds, undoSeed } from '../../src/ledger/seed.ts';
 import { setup } from '../support/setup.ts';
 import { ageEntries, changedEntries, insertEntry, mustClaim, startWorker } from './entries.ts';
 
@@ -135,4 +137,35 @@ it('a seed of many orders is stored whole, and names three of those that it leav
     .select(({ fn }) => fn.countAll<string>().as('stored'))
     .executeTakeFirstOrThrow();
   expect(Number(stored)).toBe(5_001);
+});
+
+it('of seeded orders whose ids may be spelled otherwise the loose form is known, of all that count or of one seed', async () => {
+  const { db } = await setup();
+  const first = await seed(db, 'a.csv', ['1000', '#1000', 'Order 7', '0'], 'Shopify');
+  const undone = await seed(db, 'b.csv', ['#8', '010'], 'woo');
+  await undoSeed(db, { seedId: undone.seedId, reason: 'a wrong file', undoneBy: 'ada' });
+  await db.transaction().execute((trx) =>
+    applyEvidences(trx, [
+      {
+        ...{ orderId: '#9', orderPlatform: 'shopify', dealId: null, collabId: null },
+        ...{ amount: null, currency: null, bodySha256: 'a' },
+      },
+    ]),
+  );
+  const spelled = (seedId: string | null) =>
+    db.transaction().execute(async (trx) => {
+      await spellSeeds(trx, '0');
+      await spellSeeds(trx, seedId);
+      const { rows } = await sql<{ said: string }>`
+        select concat_ws(' ', id, '→', loose, 'of', order_platform) as said from seeded_spellings order by id`.execute(
+        trx,
+      );
+      return rows.map(({ said }) => said);
+    });
+  const all = await spelled(null);
+  expect(all).toEqual(['#1000 → 1000 of Shopify', 'Order 7 → 7 of Shopify']);
+  expect(await spelled(first.seedId)).toEqual(all);
+  expect(await spelled(undone.seedId), 'also of one that was undone').toEqual([
+    ...['#8 → 8 of woo', '010 → 10 of woo'],
+  ]);
 });

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
 import { linesOf } from '../../src/ledger/continuity/journal-folder.ts';
 import { type ClaimedAttempt, readJournal } from '../../src/ledger/continuity/journal-lines.ts';
-import { readLineCount, removeLineCount } from '../../src/ledger/continuity/line-count.ts';
+import { openLineCount, readLineCount, removeLineCount } from '../../src/ledger/continuity/line-count.ts';
 import { hasLostLines, isWhole } from '../../src/ledger/continuity/whole-journal.ts';
 import { setup } from '../support/setup.ts';
 
@@ -75,4 +75,36 @@ it('the count is removed when the journal is closed', async () => {
   const { journal, owner } = await leaveOpen();
   await journal.close();
   expect(readLineCount(owner)).toBeNull();
+});
+
+it('a count is one only as it was written by this user, and is not shared by two processes', () => {
+  const owner = randomUUID();
+  onTestFinished(() => removeLineCount(owner));
+  const path = `/dev/shm/influencer-sync-${owner}`;
+  const read = (text: string) => {
+    writeFileSync(path, text);
+    return readLineCount(owner);
+  };
+  expect(read('12 345      ')).toEqual({ lines: 12, sum: 345 });
+  expect(['', '12', 'x 1', '1 2 3', '-1 2', '1 2x'].map(read)).toEqual(Array(6).fill(null));
+  read('12 345');
+  const second = openLineCount(owner);
+  second.note({ lines: 99, sum: 1 });
+  expect(readLineCount(owner), 'the file of the first one stays').toEqual({ lines: 12, sum: 345 });
+  second.remove();
+  expect(existsSync(path)).toBe(false);
+  const count = openLineCount(owner);
+  count.note({ lines: 1_000, sum: 4_294_967_295 });
+  count.note({ lines: 2, sum: 0 });
+  expect([readLineCount(owner), statSync(path).size, statSync(path).mode & 0o777]).toEqual([
+    ...[{ lines: 2, sum: 0 }, 40, 0o600],
+  ]);
+  count.remove();
+  count.remove();
+  count.note({ lines: 3, sum: 0 });
+  expect(existsSync(path)).toBe(false);
+  if (process.getuid?.() !== 0) return;
+  read('12 345');
+  chownSync(path, 1, 1);
+  expect(readLineCount(owner), 'of another user').toBeNull();
 });

@@ -219,6 +219,22 @@ describe('an exchange that posted a referral', () => {
     });
   });
 
+  it.each([
+    ['refused', 'as its description states it', { isStated: true, isOwnWord: false }, 'rejected'],
+    ['refused', 'in its own words', { isStated: false, isOwnWord: true }, 'rejected'],
+    ['refused', 'in words of a gateway', { isStated: false, isOwnWord: false }, 'in_doubt'],
+    ['key_refused', 'as its description states it', { isStated: true, isOwnWord: false }, 'rejected'],
+    ['key_refused', 'in words of a gateway', { isStated: false, isOwnWord: false }, 'in_doubt'],
+    ['unclear', 'in its own words', { isStated: true, isOwnWord: true }, 'in_doubt'],
+  ] as const)('that the service %s %s is %o → %s', (kind, _, said, outcome) => {
+    const verdict = { kind, ...said, reason: null, isNotFound: false, isOutOfCredits: false };
+    expect(classifyFor('referral', { ...answer(409, ''), verdict } as Exchange)).toEqual(
+      outcome === 'in_doubt'
+        ? { kind: 'in_doubt', httpStatus: 409, reason: 'HTTP 409' }
+        : { kind: 'rejected', httpStatus: 409, message: 'HTTP 409', stopsGate: kind === 'key_refused' },
+    );
+  });
+
   it('is throttled after a 429, which may say how long to wait', () => {
     expect(classifyFor('referral', answer(429, '', { 'retry-after': '7' }))).toMatchObject({
       kind: 'throttled',

@@ -1,13 +1,17 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import type { Exchange } from '../../../src/core/http/exchange.ts';
-import { openRequestGate } from '../../../src/ledger/sending/open-request-gate.ts';
+import { type BackfillShare, openRequestGate } from '../../../src/ledger/sending/open-request-gate.ts';
 import { configOf } from '../../mirror/story.ts';
 import { setup } from '../../support/setup.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** The gate of a run without a rate limit, whose service answers `account_hello` with these statuses in turn. */
-async function openGate(statuses: readonly number[] = [], ending = new AbortController()) {
+async function openGate(
+  statuses: readonly number[] = [],
+  ending = new AbortController(),
+  backfill: BackfillShare | null = null,
+) {
   const { db, folder } = await setup();
   const notes: string[] = [];
   const asked: string[] = [];
@@ -29,7 +33,7 @@ async function openGate(statuses: readonly number[] = [], ending = new AbortCont
       } as Exchange;
     },
   };
-  return { ...openRequestGate(run, client), ending, notes, asked };
+  return { ...openRequestGate(run, client, backfill), ending, notes, asked };
 }
 
 it('a run that has to end stops its gate, whenever it learns of it', async () => {
@@ -58,4 +62,33 @@ it('a service that answers a probe with an error is not taken for one that is up
   expect(notes).toEqual([expect.stringMatching(/^Waiting 2 s: 5 requests in 60 s are in doubt/)]);
   ending.abort();
   expect(await entered).toBe(false);
+});
+
+it('a backfill has as many requests in flight as it may, and a wait is worth a word from two seconds on', async () => {
+  const { gate, notes, close } = await openGate();
+  const share = { backfillId: '1', requestsPerSecond: 0, concurrency: 1 };
+  const { gate: narrow } = await openGate([], new AbortController(), share);
+  for (let count = 0; count < 9; count += 1)
+    for (const one of [gate, narrow])
+      one.report({ kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
+  expect([gate.concurrency(), narrow.concurrency()]).toEqual([8, 1]);
+  for (const retryAfterMs of [1_999, 2_000, 2_001])
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs });
+  expect(notes).toEqual([
+    'Waiting 2 s: the service asks to slow down (429).',
+    'Waiting 3 s: the service asks to slow down (429).',
+  ]);
+  close();
+});
+
+it('work passes through the gate, until it is stopped', async () => {
+  const { gate, forEach, close } = await openGate();
+  const done: string[] = [];
+  await forEach(['a', 'b', 'c', 'd', 'e'], async (item) => {
+    done.push(item);
+    if (item === 'b') gate.stop({ kind: 'drained' });
+  });
+  expect(done.slice(0, 2)).toEqual(['a', 'b']);
+  expect(done.length).toBeLessThan(5);
+  close();
 });

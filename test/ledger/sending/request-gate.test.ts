@@ -199,6 +199,38 @@ describe('a request gate', () => {
     });
   });
 
+  it('stops after the statuses that mean so for this account, and after no doubt without a status', () => {
+    const { gate } = gateWith({ noCreditStatuses: [418] });
+    gate.report({ kind: 'in_doubt', httpStatus: null, reason: 'reset' });
+    gate.report({ kind: 'in_doubt', httpStatus: 402, reason: 'HTTP 402' });
+    gate.report({ kind: 'rejected', httpStatus: 418, message: 'no', stopsGate: false });
+    expect(gate.stopped()).toBeNull();
+    gate.report({ kind: 'in_doubt', httpStatus: 418, reason: 'HTTP 418' });
+    expect(gate.stopped()).toEqual({
+      kind: 'unavailable',
+      message: 'the account has no credits left (HTTP 418)',
+    });
+  });
+
+  it('takes no turn while it probes, and passes an error of a probe that is no silence on', async () => {
+    const fault = new TypeError('a fault of the program');
+    let [turns, probes] = [0, 0];
+    const { gate } = gateWith({
+      probes: { count: 3, firstWaitMs: 1, longestWaitMs: 1 },
+      async probe() {
+        probes += 1;
+        throw fault;
+      },
+      async takeTurn() {
+        turns += 1;
+        return 0;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(doubt);
+    await expect(gate.enter()).rejects.toBe(fault);
+    expect([turns, probes, gate.stopped()]).toEqual([0, 1, null]);
+  });
+
   it('wakes all waiting requests when it is stopped', async () => {
     const { gate } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 100_000 });
