@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { EntryState, Outcome } from '../../src/core/ledger.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { createDesiredEntries, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
+import { createDesiredEntries, inDecision, isOwnAdjustment, propose } from '../../src/ledger/propose.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 import {
   ACCOUNT,
   ageEntries,
@@ -30,7 +31,11 @@ async function openLedger(entry: { readonly state?: EntryState; readonly reason?
 }
 
 async function readEntry(db: Database) {
-  return db.selectFrom('ledger.entries').select(['state', 'state_reason', 'body']).executeTakeFirstOrThrow();
+  return db
+    .selectFrom('ledger.entries')
+    .select(['state', 'state_reason', 'body'])
+    .where('order_id', '=', '1')
+    .executeTakeFirstOrThrow();
 }
 
 /** Leaves the posting of the entry to a backfill. */
@@ -73,6 +78,9 @@ describe('an entry that was not sent', () => {
       adjustments: 0,
     });
     expect(await readEntry(db)).toEqual({ state: 'ready', state_reason: null, body: OTHER });
+    expect(await db.selectFrom('ledger.entries').select('source').execute()).toEqual([
+      { source: 'new shop' },
+    ]);
   });
 
   it('states all that is decided now, and the run that decided it', async () => {
@@ -120,6 +128,12 @@ describe('an entry that was not sent', () => {
     expect(await readEntry(db)).toMatchObject({ state: 'held', state_reason: 'no_longer_attributed' });
     expect(await changedEntries(db)).toEqual([entryId]);
     expect(await readAdjustments(db)).toEqual([]);
+    // One that no source has stated has no successor.
+    await db
+      .updateTable('ledger.entries')
+      .set({ source: null, state: 'ready', state_reason: null })
+      .execute();
+    expect(await proposeBody(db, { ...undesired, sourcesOfJob: ['new'] })).toMatchObject({ withdrawn: 0 });
   });
 
   it('keeps its backoff if nothing changes, and loses it with another body', async () => {
@@ -133,7 +147,10 @@ describe('an entry that was not sent', () => {
   });
 
   it('and that was held for a reason of its own stays held for it, with the changed body', async () => {
-    const { db, worker, runId, entryId } = await openLedger({ state: 'held', reason: 'credited_elsewhere' });
+    const { db, worker, runId, entryId, first } = await openLedger({
+      ...{ state: 'held', reason: 'credited_elsewhere' },
+    });
+    expect(await proposeBody(db, { runId, entryId, body: first })).toMatchObject({ replaced: 0 });
     expect(await proposeBody(db, { runId, entryId, body: OTHER })).toMatchObject({ replaced: 1 });
     expect(await readEntry(db)).toEqual({ state: 'held', state_reason: 'credited_elsewhere', body: OTHER });
     expect(await worker.claim(entryId)).toBeNull();
@@ -178,15 +195,22 @@ describe('an entry that was not sent', () => {
 
   it('is known from another job to a job that desires exactly the same', async () => {
     const { db, runId } = await openLedger();
-    const compared = await inTransaction(db, async (trx) => {
-      await createDesiredEntries(trx);
-      await sql`
-        insert into desired_entries (key, body, body_hash, source)
-        select key, body, body_hash, source from ledger.entries`.execute(trx);
-      await propose(trx, { effect: 'referral', job: 'other', runId, accountId: ACCOUNT });
-      return sql`select is_own, is_same_job from compared_entries`.execute(trx);
-    });
-    expect(compared.rows).toEqual([{ is_own: false, is_same_job: false }]);
+    const compare = async (job: string, source: string | null) => {
+      const { rows } = await inTransaction(db, async (trx) => {
+        await createDesiredEntries(trx);
+        await sql`
+          insert into desired_entries (key, body, body_hash, source)
+          select key, body, body_hash, ${source}::text from ledger.entries`.execute(trx);
+        await propose(trx, { effect: 'referral', job, runId, accountId: ACCOUNT });
+        return sql`select is_own, is_same_job from compared_entries`.execute(trx);
+      });
+      return rows;
+    };
+    expect(await compare('other', null)).toEqual([{ is_own: false, is_same_job: false }]);
+    expect(await compare('attribute-orders', 'other'), 'so is one of another source').toEqual([
+      { is_own: false, is_same_job: true },
+    ]);
+    expect(await compare('attribute-orders', null), 'nothing differs').toEqual([]);
   });
 
   it('by its backfill is held if its body changes, because the backfill posts only what was approved', async () => {
@@ -328,6 +352,16 @@ describe('an entry that the service rejected', () => {
     expect(await worker.claim(entryId)).toMatchObject({ attempt: 2 });
   });
 
+  it('is not taken for one that was withdrawn, whatever the service says', async () => {
+    const { db, worker, runId, entryId, first, record } = await openLedger();
+    await mustClaim(worker, entryId);
+    await record(1, { ...rejected, message: 'no_longer_attributed' });
+    expect(await proposeBody(db, { runId, entryId, body: first, source: 'other' })).toMatchObject({
+      replaced: 0,
+    });
+    expect(await readEntry(db)).toMatchObject({ state: 'rejected', state_reason: 'no_longer_attributed' });
+  });
+
   it('may be corrected by another source of its job, once the job no longer reads the one that stated it', async () => {
     const { db, worker, runId, entryId, record } = await openLedger();
     await db.updateTable('ledger.entries').set({ source: 'gone' }).execute();
@@ -414,15 +448,24 @@ describe('an entry that was sent, or perhaps sent', () => {
       ...proposals: readonly (Partial<Parameters<typeof proposeBody>[1]> & { readonly body: string | null })[]
     ) {
       const { db, worker, runId, entryId, first, record } = await openLedger();
+      // What becomes of another order does not matter.
+      const another = await insertEntry(db, { runId, orderId: 'another', amount: '99.00' });
       await db.updateTable('ledger.entries').set({ source: 'shop' }).execute();
       await mustClaim(worker, entryId);
       await record(1, { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null });
-      for (const proposal of proposals)
+      for (const proposal of proposals) {
         await proposeBody(db, { source: 'shop', ...proposal, runId, entryId });
+        await sql`
+          insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, is_elsewhere, run_id)
+          select ${another}::bigint, 'changed', 99, 98, 'EUR', 'sent', 'now', is_elsewhere, ${runId}::bigint
+          from unnest(array[true, false]) as is_elsewhere`.execute(db);
+      }
       expect(await readEntry(db)).toMatchObject({ state: 'accepted', body: first });
       const rows = await db
         .selectFrom('ledger.adjustments')
         .select(['kind', 'new_amount', 'currency', 'detail', 'is_elsewhere', 'run_id', 'order_version_id'])
+        .where('entry_id', '=', entryId)
+        .where('old_amount', '=', '10.0000')
         .orderBy('adjustment_id')
         .execute();
       return rows.map(({ run_id, ...row }) => {
@@ -550,4 +593,30 @@ it('an adjustment is of the source that is responsible, if it is not said to be 
   expect(rows.map(({ title }) => title)).toEqual([
     ...['own', 'own, with a reason', 'elsewhere, in words, and less'],
   ]);
+});
+
+it('decisions about a job are made one after the other; those about another job do not wait for them', async () => {
+  const { db } = await setup();
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const steps: string[] = [];
+  await inDecision(db, 'orders', async () => {});
+  const first = inDecision(db, 'orders', async () => {
+    begun.resolve();
+    await end.promise;
+    steps.push('first');
+  });
+  await begun.promise;
+  const second = inDecision(db, 'orders', async () => void steps.push('second'));
+  await inDecision(db, 'other', async () => void steps.push('of another job'));
+  await waitFor(async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      db,
+    );
+    return rows.length > 0 || steps.includes('second');
+  });
+  end.resolve();
+  await Promise.all([first, second]);
+  expect(steps).toEqual(['of another job', 'first', 'second']);
 });

@@ -18,6 +18,7 @@ async function openVersions() {
       order('dollars', { currency: 'USD' }),
       order('dollars again', { currency: 'USD' }),
       order('dollars back', { currency: 'USD', refunded: '1.00' }),
+      order('euros back', { currency: 'EUR', refunded: '1.00' }),
     ],
   });
   const { rows } = await sql<{ id: string; version: string }>`
@@ -177,6 +178,7 @@ async function openAccepted() {
   const { db, versionOf } = await openVersions();
   const worker = await startWorker(db);
   const { runId } = worker;
+  const another = await insertEntry(db, { runId, orderId: 'another', amount: '99.00' });
   const entryId = await insertEntry(db, { runId, orderId: '1' });
   await sql`update ledger.entries set source = 'shop'`.execute(db);
   await mustClaim(worker, entryId);
@@ -186,7 +188,7 @@ async function openAccepted() {
   const read = async () => {
     const { rows } = await sql<{ said: string }>`
       select case when is_elsewhere then format('(%s)', said) else said end as said
-      from ledger.adjustments, concat(kind, ' ' || new_amount, ': ' || detail) said order by adjustment_id`.execute(
+      from ledger.adjustments d join ledger.entries e using (entry_id), concat(kind, ' ' || new_amount, ': ' || detail) said where e.order_id = '1' order by adjustment_id`.execute(
       db,
     );
     return rows.map(({ said }) => said);
@@ -201,6 +203,12 @@ async function openAccepted() {
     },
     async decide(comesTo: ComesTo) {
       await inTransaction(db, (trx) => settleRestated(trx, { entryIds: [entryId], comesTo }));
+      // What becomes of another order does not matter.
+      await sql`
+        insert into ledger.adjustments (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+        values (${another}::bigint, ${versionOf('dollars back')}::bigint, 'changed', 99, 98, 'EUR', 'sent', ${runId}::bigint)`.execute(
+        db,
+      );
       return read();
     },
   };
@@ -218,7 +226,14 @@ it('a decision that an order stays as it was holds until its source states anoth
   expect(await dollars('dollars back')).toEqual([held, stays, held]);
   expect(await decide('sent')).toEqual([held, stays, held, stays]);
   expect(await dollars('dollars back')).toHaveLength(4);
-  expect((await dollars('dollars back', 2)).slice(4)).toEqual([held]);
+  // What another source states is not what the person decided about.
+  expect((await state('12.00', { currency: 'USD', of: 'dollars', source: 'other' })).slice(4)).toEqual([
+    `(${held.replace('shop', 'other')})`,
+  ]);
+  expect(await dollars('dollars back')).toHaveLength(5);
+  expect((await dollars('dollars')).slice(5), 'nothing is refunded any more').toEqual([held]);
+  expect((await decide('sent')).slice(6)).toEqual([stays]);
+  expect((await dollars('dollars', 2)).slice(7)).toEqual([held]);
 });
 
 it('an order that comes to nothing by decision is held if something is stated in its currency again, until nothing is', async () => {
@@ -232,6 +247,11 @@ it('an order that comes to nothing by decision is held if something is stated in
   expect((await state('5.00', { source: 'other' })).at(-1)).toBe(`(${otherwise('other', '5.00')})`);
   expect((await state('7.00', { as: 2 })).at(-1)).toBe(otherwise('shop', '7.00'));
   expect((await state('6.00', { as: 3 })).at(-1)).toBe(otherwise('shop', '6.00'));
+  // In the currency that was sent a refund alone is no reason to ask again.
+  const decided = await decide('sent');
+  expect(await state('6.00', { as: 3, of: 'euros' })).toEqual(decided);
+  expect(await state('6.00', { as: 3, of: 'euros back' })).toEqual(decided);
+  await decide('returned');
   expect((await state('0', { as: 4 })).at(-1)).toBe('changed 0.0000');
   expect((await state('7.00', { as: 2 })).at(-1), 'no person decided about that').toBe('changed 7.0000');
 });
