@@ -5,6 +5,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -231,8 +232,11 @@ it('closed journals older than 90 days are removed, except the newest of a ledge
     const at = new Date(now.getTime() - (name === recent ? 89 : 91) * 86_400_000);
     utimesSync(join(folder, name), at, at);
   }
+  // Another process has removed it since it was listed.
+  const gone = closedName(LEDGER.ledgerId, '6', owner);
+  symlinkSync(join(folder, 'gone'), join(folder, gone));
   removeOldJournals(folder, now);
-  expect(readdirSync(folder).sort()).toEqual([...kept, recent].sort());
+  expect(readdirSync(folder).sort()).toEqual([...kept, recent, gone].sort());
 });
 
 it('a journal is kept in the mark when it is closed, under its new name, and one without claims is not', async () => {

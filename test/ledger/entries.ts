@@ -12,7 +12,7 @@ import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/p
 import type { RecordAnswer } from '../../src/ledger/record.ts';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { beginRun } from '../../src/ops/run-record.ts';
-import type { EntryFacts } from './states.ts';
+import { type EntryFacts, SITUATIONS } from './states.ts';
 
 export const ACCOUNT = 'A1';
 const JOB = 'attribute-orders';
@@ -104,6 +104,23 @@ export async function insertEntry(
   return entry.entry_id;
 }
 
+/** Inserts an entry in a situation of `SITUATIONS`, with all that an entry may know then. @returns its id. */
+export async function insertSituation(
+  db: Database,
+  {
+    runId,
+    orderId,
+    situation,
+  }: { readonly runId: string; readonly orderId: string; readonly situation: string },
+): Promise<string> {
+  const entryId = await insertEntry(db, { runId, orderId });
+  await sql`
+    update ledger.entries set state_reason = 'before', deal_id = 'D0', collab_id = 'C0', attempt = 2,
+      not_before = '2026-01-02', ${sql.raw(SITUATIONS[situation] ?? '')}
+    where entry_id = ${entryId}::bigint`.execute(db);
+  return entryId;
+}
+
 export async function mustClaim(worker: Worker, entryId: string): Promise<ClaimedEntry> {
   const entry = await worker.claim(entryId);
   if (entry === null) throw new Error(`entry ${entryId} could not be claimed`);
@@ -116,6 +133,16 @@ export async function readFacts(db: Database, entryId: string): Promise<EntryFac
     .select(['state', 'attempt', 'doubtful_attempt', 'not_sent', 'resends_approved'])
     .where('entry_id', '=', entryId)
     .executeTakeFirstOrThrow();
+  return factsOf(row);
+}
+
+export function factsOf(row: {
+  readonly state: string;
+  readonly attempt: number;
+  readonly doubtful_attempt: number | null;
+  readonly not_sent: number;
+  readonly resends_approved: number;
+}): EntryFacts {
   return {
     state: row.state as EntryState,
     attempt: row.attempt,

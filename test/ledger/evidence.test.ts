@@ -16,13 +16,15 @@ import {
   ageEntries,
   changedEntries,
   endLeases,
+  factsOf,
   insertEntry,
+  insertSituation,
   mustClaim,
   readFacts,
   startWorker,
   type Worker,
 } from './entries.ts';
-import { applyEvent } from './states.ts';
+import { applyEvent, SITUATIONS } from './states.ts';
 
 const EVIDENCE: OrderEvidence = {
   orderId: '1',
@@ -163,6 +165,65 @@ describe('an event that names an order', () => {
   });
 });
 
+it('an event, and one that was stored before, take an entry in any situation where the state machine says', async () => {
+  const { db } = await setup();
+  const { runId } = await startWorker(db);
+  const situations = Object.keys(SITUATIONS);
+  // The first entry is about no event.
+  for (const orderId of ['unnamed', ...situations])
+    await insertSituation(db, { runId, orderId, situation: orderId === 'unnamed' ? 'in doubt' : orderId });
+  await ageEntries(db);
+  const read = () => db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
+  const before = await read();
+  const expected = (isSettling: boolean) =>
+    before.map((row) => {
+      const after = row.order_id === 'unnamed' ? null : applyEvent(factsOf(row), { kind: 'evidenced' });
+      if (after === null || (isSettling && after.state !== 'accepted')) return row;
+      const reason =
+        after.state === 'accepted' ? 'an event of the service names the order' : 'evidence_of_another_poster';
+      return {
+        ...{
+          ...row,
+          state: after.state,
+          state_reason: reason,
+          deal_id: `D ${row.order_id}`,
+          collab_id: null,
+        },
+        ...{ is_settled: after.state === 'accepted', state_changed_at: expect.any(Date) },
+      };
+    });
+  const events = situations.map((orderId) => ({
+    orderId,
+    dealId: `D ${orderId}`,
+    collabId: null,
+    bodySha256: orderId,
+  }));
+  await tell(db, ...events);
+  expect(await read()).toEqual(expected(false));
+  expect(await changedEntries(db)).toHaveLength(6);
+  // As if each event had been there before the entry was in its situation.
+  const { rows } = await sql<{ said: string }>`
+    select v.order_id || ' ' || e.order_id as said from ledger.evidence v join ledger.entries e using (entry_id) order by evidence_id`.execute(
+    db,
+  );
+  expect(
+    rows.map(({ said }) => said),
+    'each is linked to its entry',
+  ).toEqual(situations.map((id) => `${id} ${id}`));
+  for (const { entry_id, state, state_reason, deal_id, collab_id, owner, state_changed_at } of before)
+    await db
+      .updateTable('ledger.entries')
+      .set({ state, state_reason, deal_id, collab_id, owner, state_changed_at })
+      .where('entry_id', '=', entry_id)
+      .execute();
+  // An event about another order changes none of them.
+  await insertEntry(db, { runId, orderId: 'another' });
+  await tell(db, { orderId: 'another', bodySha256: 'another' });
+  expect((await read()).slice(0, -1)).toEqual(before);
+  expect(await settleByEvidence(db)).toBe(4);
+  expect((await read()).slice(0, -1)).toEqual(expected(true));
+});
+
 it.each([
   ['names no collaboration', 'accepted', { collabId: null }],
   ['names no deal', 'accepted', { dealId: null }],
@@ -171,6 +232,8 @@ it.each([
 ] as const)('an order in doubt, of which an event %s, is %s', async (_, state, change) => {
   const { db } = await setup();
   const entryId = await makeDoubt(db, await startWorker(db));
+  // Another order does not matter.
+  await insertEntry(db, { runId: (await startWorker(db)).runId, orderId: 'another' });
   await sql`update ledger.entries set body = '{"deal_id":"https://x.test/deal/D1?a","collab_id":"C1"}'`.execute(
     db,
   );

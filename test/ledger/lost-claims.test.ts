@@ -14,11 +14,13 @@ import {
   ageEntries,
   changedEntries,
   insertEntry,
+  insertSituation,
   mustClaim,
   readFacts,
   startWorker,
   type Worker,
 } from './entries.ts';
+import { SITUATIONS } from './states.ts';
 
 const ACCEPTED: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' };
 const UNNAMED: Outcome = {
@@ -209,6 +211,59 @@ it.each([
     });
   },
 );
+
+it('a lost claim takes an entry in any situation to what is known of it, if it is ready or its doubt is over by it', async () => {
+  const { db } = await setup();
+  const { runId } = await startWorker(db);
+  const outcomes = { accepted: ACCEPTED, in_doubt: DOUBT, refused: REFUSED } as const;
+  const cases = Object.keys(SITUATIONS).flatMap((situation) =>
+    Object.entries(outcomes).map(([known, outcome]) => ({
+      situation,
+      outcome,
+      orderId: `${known} when ${situation}`,
+    })),
+  );
+  for (const { orderId, situation } of cases) await insertSituation(db, { runId, orderId, situation });
+  await ageEntries(db);
+  const read = () => db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
+  const before = await read();
+  for (const { orderId, outcome } of cases) await lose(db, orderId, { outcome });
+  const found = await read();
+  const expected = before.map((row, place) => {
+    const { outcome = REFUSED } = cases[place] ?? {};
+    const isReady = row.state === 'ready' && outcome.kind !== 'rejected';
+    if (!isReady && !(row.state === 'in_doubt' && outcome.kind === 'accepted')) return row;
+    const changed = {
+      ...row,
+      ...{
+        state: outcome.kind,
+        attempt: isReady ? 3 : 2,
+        not_before: null,
+        state_changed_at: expect.any(Date),
+      },
+      is_settled: outcome.kind === 'accepted',
+    };
+    return outcome.kind === 'accepted'
+      ? { ...changed, deal_id: 'D1', collab_id: 'C1', state_reason: null }
+      : {
+          ...{ ...changed, doubtful_attempt: row.doubtful_attempt ?? 3, state_reason: 'HTTP 502' },
+          doubted_at: row.doubted_at ?? CLAIMED_AT,
+        };
+  });
+  expect(found).toEqual(expected);
+  expect(await changedEntries(db)).toHaveLength(10);
+  const { rows } = await sql<{ said: string }>`
+    select e.order_id || ': ' || r.attempt as said from ledger.recovered_claims r join ledger.entries e using (entry_id)
+    order by entry_id`.execute(db);
+  const linked = cases.flatMap(({ situation, orderId, outcome }) => {
+    if (outcome.kind === 'rejected' || ['held', 'rejected'].includes(situation)) return [];
+    return [`${orderId}: ${/^(ready|approved)/.test(situation) ? 3 : 2}`];
+  });
+  expect(
+    rows.map(({ said }) => said),
+    'those of other entries stay open',
+  ).toEqual(linked);
+});
 
 it('a lost claim is in the history of its entry and linked to it, from now on if its time is not known', async () => {
   const { db } = await setup();

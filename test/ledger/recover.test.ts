@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/core/ledger.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { closedName } from '../../src/ledger/continuity/journal-names.ts';
 import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
 import { readLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
@@ -146,6 +147,43 @@ describe('the journal of a process that has ended', () => {
       );
     expect(await settle()).toMatchObject({ answered: 0, neverSent: 0, closed: [{}] });
     expect(await states()).toEqual(['ready', 'sending', 'ready', 'accepted']);
+  });
+
+  it('does not count what another process has settled since it was looked up', async () => {
+    const { db, folder, ledgerId, states, unsent, answered } = await leaveJournal();
+    const waiting = new Map<string, () => Promise<unknown>>();
+    const record = ({ entryId }: { readonly entryId: string }, outcome: Outcome) =>
+      recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
+    waiting.set('claimId', () => record(unsent, { kind: 'not_written', reason: 'refused' }));
+    waiting.set('isUnsettled', () => record(answered, ACCEPTED));
+    const slow = db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        for (const [column, settle] of waiting)
+          if (result.rows.some((row) => column in row) && waiting.delete(column)) await settle();
+        return result;
+      },
+    });
+    expect(await settleJournals(slow, { folder, ledgerId, now: new Date() })).toMatchObject({
+      ...{ answered: 0, neverSent: 0, closed: [{}] },
+    });
+    expect(await states()).toEqual(['ready', 'sending', 'accepted', 'accepted']);
+  });
+
+  it('without a claim is closed as one, and so are its lines counted no more', async () => {
+    const { db, folder, ledgerId, settle } = await leaveJournal();
+    await settle();
+    const owner = randomUUID();
+    const journal = openJournal({ folder, ledgerId, accountId: ACCOUNT, owner, mark: null });
+    const text = readFileSync(join(folder, `${owner}.open.ndjson`), 'utf8');
+    await journal.close();
+    writeFileSync(join(folder, `${owner}.open.ndjson`), text);
+    const name = closedName(ledgerId, '0', owner);
+    expect(await settleJournals(db, { folder, ledgerId, now: new Date() })).toEqual({
+      ...{ answered: 0, neverSent: 0, unreadable: [] },
+      closed: [{ owner, name, path: join(folder, name) }],
+    });
+    expect(readdirSync(folder)).toContain(name);
   });
 
   it('that was closed since it was listed is left alone', async () => {

@@ -98,7 +98,23 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
   ]);
   expect(await undo(second.seedId)).toMatchObject({ kind: 'undone' });
   expect((await statesOf(db))[0]).toBe('both held no_longer_attributed');
+  // What a seed named that was undone is no business of the next one.
+  await db
+    .updateTable('ledger.entries')
+    .set({ state: 'ready', state_reason: null })
+    .where('order_id', '=', 'one')
+    .execute();
   expect((await seed(db, 'a.csv', ['both']))?.orders).toBe(1);
+  expect((await statesOf(db))[1]).toBe('one ready -');
+  const linked = await db
+    .selectFrom('ledger.evidence as v')
+    .innerJoin('ledger.entries as e', 'e.entry_id', 'v.entry_id')
+    .select(['v.order_id as seeded', 'e.order_id'])
+    .orderBy('evidence_id')
+    .execute();
+  expect(linked.map(({ seeded, order_id }) => [seeded, order_id])).toEqual(
+    ['both', 'one', 'other reason', 'both', 'both'].map((id) => [id, id]),
+  );
   const seeds = await listSeeds(db);
   expect(seeds[2]).toEqual({
     ...{ seedId: '1', fileName: 'a.csv', orders: 3, reason: 'before', seededBy: 'ada', undoneBy: 'bob' },
@@ -120,6 +136,17 @@ it('a file is seeded once, unless its seed was undone; undoing releases the orde
       ['1', 'a.csv', 3, 'bob'],
     ],
   );
+});
+
+it('undoing a seed releases an order that a seed names on another platform only, and none that may have been sent', async () => {
+  const { db } = await setup();
+  const { runId } = await startWorker(db);
+  for (const orderId of ['1', 'perhaps sent']) await insertEntry(db, { runId, orderId });
+  const { seedId } = await seed(db, 'a.csv', ['1', 'perhaps sent']);
+  await seed(db, 'b.csv', ['1'], 'woocommerce');
+  await db.updateTable('ledger.entries').set({ attempt: 1 }).where('order_id', '=', 'perhaps sent').execute();
+  await undoSeed(db, { seedId, reason: 'a wrong file', undoneBy: 'ada' });
+  expect(await statesOf(db)).toEqual(['1 held no_longer_attributed', 'perhaps sent held credited_elsewhere']);
 });
 
 it('a seed of many orders is stored whole, and names three of those that it leaves as they are', async () => {

@@ -245,6 +245,7 @@ it('an order that comes to nothing by decision is held if something is stated in
   const otherwise = (source: string, amount: string) =>
     `held ${amount}00: Source ${source} states ${amount} EUR; a person decided that it comes to nothing.`;
   expect((await state('5.00', { source: 'other' })).at(-1)).toBe(`(${otherwise('other', '5.00')})`);
+  await state('0', { source: 'other', as: 5 });
   expect((await state('7.00', { as: 2 })).at(-1)).toBe(otherwise('shop', '7.00'));
   expect((await state('6.00', { as: 3 })).at(-1)).toBe(otherwise('shop', '6.00'));
   // In the currency that was sent a refund alone is no reason to ask again.

@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import type { Outcome } from '../../src/core/ledger.ts';
 import { bindAccount } from '../../src/ledger/open-account.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import type { Answer } from '../../src/ledger/record.ts';
@@ -214,6 +224,42 @@ it('a file that another process has recorded and removed since the listing is pa
   openSpool(spool, worker.owner).append(accepted(entryId));
   symlinkSync(join(folder, 'removed'), join(spool, `${other}.ndjson`));
   expect(await replaySpool(db, spool, worker.owner)).toEqual({ answers: 1, lost: 0, unreadable: 0 });
+});
+
+it('an answer of each kind can wait in the spool, which only its user reads, and which is not kept open', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const outcomes: readonly Outcome[] = [
+    { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null },
+    { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false },
+    { kind: 'not_written', reason: 'connection refused' },
+    { kind: 'throttled', httpStatus: 429, retryAfterMs: 1_000 },
+    { kind: 'in_doubt', httpStatus: null, reason: 'reset' },
+  ];
+  const spool = join(folder, 'a', 'spool');
+  const ids: string[] = [];
+  for (const outcome of outcomes) {
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: outcome.kind });
+    await mustClaim(worker, entryId);
+    openSpool(spool, worker.owner).append({ entryId, attempt: 1, outcome, backoffMs: 0 });
+    ids.push(entryId);
+  }
+  appendFileSync(join(spool, `${worker.owner}.ndjson`), 'odd\n');
+  const modeOf = (...names: string[]) => statSync(join(spool, ...names)).mode & 0o777;
+  expect([modeOf(), modeOf(`${worker.owner}.ndjson`)]).toEqual([0o700, 0o600]);
+  const open = readdirSync('/proc/self/fd').map((file) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${file}`);
+    } catch {
+      return '';
+    }
+  });
+  expect(open.filter((path) => path.startsWith(spool))).toEqual([]);
+  expect(await replaySpool(db, spool, worker.owner)).toEqual({ answers: 5, lost: 0, unreadable: 1 });
+  expect([modeOf('unreadable'), modeOf('unreadable', `${worker.owner}.ndjson`)]).toEqual([0o700, 0o600]);
+  expect((await Promise.all(ids.map((id) => readFacts(db, id)))).map(({ state }) => state)).toEqual([
+    ...['accepted', 'rejected', 'ready', 'ready', 'in_doubt'],
+  ]);
 });
 
 it('a missing spool replays nothing', async () => {

@@ -32,6 +32,22 @@ export type LedgerEvent =
   /** A signed event of the service names the order. */
   | { readonly kind: 'evidenced' };
 
+/** Every situation in which an entry can be after its second claim, as SQL that brings it there. */
+export const SITUATIONS: Readonly<Record<string, string>> = {
+  ready: `state = 'ready', not_sent = 2`,
+  'ready, with no word of its claims': `state = 'ready', resends_approved = 2`,
+  approved: `state = 'ready', doubtful_attempt = 2, doubted_at = '2026-01-01', not_sent = 1, resends_approved = 1`,
+  'approved, in doubt since the first claim': `state = 'ready', doubtful_attempt = 1, doubted_at = '2026-01-01', resends_approved = 2`,
+  held: `state = 'held', not_sent = 2`,
+  sending: `state = 'sending', owner = gen_random_uuid(), not_sent = 1`,
+  'sending, in doubt since the first claim': `state = 'sending', owner = gen_random_uuid(), doubtful_attempt = 1, doubted_at = '2026-01-01', resends_approved = 1`,
+  'in doubt': `state = 'in_doubt', doubtful_attempt = 2, doubted_at = '2026-01-01', not_sent = 1`,
+  'in doubt since the first claim': `state = 'in_doubt', doubtful_attempt = 1, doubted_at = '2026-01-01', resends_approved = 1`,
+  accepted: `state = 'accepted', not_sent = 1`,
+  rejected: `state = 'rejected', not_sent = 1`,
+  'written off': `state = 'written_off', doubtful_attempt = 2, doubted_at = '2026-01-01', not_sent = 1`,
+};
+
 export const newEntry: EntryFacts = {
   state: 'ready',
   attempt: 0,

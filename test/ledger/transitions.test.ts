@@ -11,15 +11,19 @@ import { propertyRuns } from '../support/property-runs.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { setup } from '../support/setup.ts';
 import {
+  ageEntries,
+  changedEntries,
   endLeases,
+  factsOf,
   insertEntry,
+  insertSituation,
   mustClaim,
   proposeBody,
   readFacts,
   startWorker,
   type Worker,
 } from './entries.ts';
-import { applyEvent, type EntryFacts, foldEvents, type LedgerEvent, newEntry } from './states.ts';
+import { applyEvent, type EntryFacts, foldEvents, type LedgerEvent, newEntry, SITUATIONS } from './states.ts';
 
 const outcomes: Record<Outcome['kind'], Outcome> = {
   accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },
@@ -183,6 +187,69 @@ describe('a ledger entry in Postgres', () => {
     );
   });
 
+  it('takes each answer to its last claim or to one before it as the state machine says, and else only keeps it', async () => {
+    const { db } = await setup();
+    const { runId } = await startWorker(db);
+    const cases = Object.keys(SITUATIONS).flatMap((situation) =>
+      Object.values(outcomes).flatMap((outcome) =>
+        [1, 2].map((attempt) => ({
+          situation,
+          outcome,
+          attempt,
+          title: `${outcome.kind} ${attempt} when ${situation}`,
+        })),
+      ),
+    );
+    const entryIds: string[] = [];
+    for (const { situation, title } of cases)
+      entryIds.push(await insertSituation(db, { runId, orderId: title, situation }));
+    await ageEntries(db);
+    const read = () => db.selectFrom('ledger.entries').selectAll().orderBy('entry_id').execute();
+    const before = await read();
+    const answers = cases.map(({ outcome, attempt }, place) => ({
+      ...{ entryId: entryIds[place] ?? '', attempt, outcome, backoffMs: 60_000 },
+    }));
+    const states = await recordAnswers(db, answers, 'direct');
+    const expected = cases.map(({ outcome, attempt, title }, place) => {
+      const row = before[place];
+      if (row === undefined) throw new Error('it was not inserted');
+      const after = applyEvent(factsOf(row), { kind: 'answered', attempt, answer: outcome.kind });
+      if (after === null)
+        return { title, row: { ...row, recorded: null, not_before: row.not_before !== null } };
+      const isUnsent = outcome.kind === 'not_written' || outcome.kind === 'throttled';
+      const changed = {
+        ...{ recorded: after.state, owner: null, not_before: isUnsent, state_changed_at: expect.any(Date) },
+        ...{
+          state: after.state,
+          attempt: after.attempt,
+          not_sent: after.notSent,
+          doubtful_attempt: after.doubtfulAttempt,
+        },
+        is_settled: ['accepted', 'rejected', 'written_off'].includes(after.state),
+        doubted_at: after.doubtfulAttempt === null ? null : (row.doubted_at ?? row.state_changed_at),
+        deal_id: outcome.kind === 'accepted' ? 'D1' : 'D0',
+        collab_id: outcome.kind === 'accepted' ? 'C1' : 'C0',
+        state_reason:
+          'reason' in outcome ? outcome.reason : outcome.kind === 'rejected' ? outcome.message : null,
+      };
+      return { title, row: { ...row, ...changed } };
+    });
+    const found = (await read()).map((row, place) => ({
+      title: cases[place]?.title,
+      row: { ...row, recorded: states[place], not_before: row.not_before !== null },
+    }));
+    expect(found).toEqual(expected);
+    const changedIds = before.flatMap(({ entry_id }, place) => (states[place] === null ? [] : [entry_id]));
+    expect(await changedEntries(db)).toEqual(changedIds);
+    const applied = await db
+      .selectFrom('ledger.answers')
+      .select('entry_id')
+      .where('applied', '=', true)
+      .execute();
+    expect(applied.map(({ entry_id }) => entry_id).toSorted()).toEqual(changedIds.toSorted());
+    expect(await db.selectFrom('ledger.answers').select('entry_id').execute()).toHaveLength(cases.length);
+  });
+
   it('is claimed by only one of two concurrent processes', async () => {
     const { db } = await setup();
     const [one, other] = [await startWorker(db), await startWorker(db)];
@@ -201,6 +268,8 @@ describe('a ledger entry in Postgres', () => {
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
     await endLeases(db, worker);
+    // That of another process is in force.
+    await startWorker(db);
     expect(await worker.claim(entryId)).toBeNull();
   });
 

@@ -221,7 +221,7 @@ describe('the plan of a backfill', () => {
   test('posts an order that two sources state once, and none that another job or source has an entry for', async () => {
     const shop = await open(2);
     const [, second] = shop.sources;
-    await shop.read({ orders: [mira('of another job'), mira('of another source')] });
+    await shop.read({ orders: [mira('of another job', { total: '8.00' }), mira('of another source')] });
     await shop.attribute({ codes: MIRA });
     await shop.prepare();
     await sql`
@@ -233,7 +233,7 @@ describe('the plan of a backfill', () => {
     await shop.read({ orders: [mira('both'), mira('credited by one', { codes: [] })] });
     await second?.read({ orders: [mira('both', { total: '9.00' }), mira('credited by one')] });
     expect(await shop.groups()).toEqual([
-      '2025-05 excluded known_from_another_job: 1, 10 EUR',
+      '2025-05 excluded known_from_another_job: 1, 8 EUR',
       '2025-05 excluded known_from_another_source: 2, 19 EUR',
       '2025-05 organic -: 1, 10 EUR',
       '2025-05 to_post -: 2, 20 EUR',
