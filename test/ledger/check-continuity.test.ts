@@ -16,6 +16,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { addUp, checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { claimLine } from '../../src/ledger/continuity/journal-lines.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { keepLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { setup } from '../support/setup.ts';
@@ -60,6 +61,55 @@ it('a database that has every journalled claim is continuous, and the next claim
     kind: 'continuous',
     heads: [expect.objectContaining({ entryId: newest, attempt: 1 })],
     place: rows[0]?.place,
+  });
+});
+
+it('of the journals that their processes have closed only the newest is compared, and what is missing is dated from the first to the last claim', async () => {
+  const { db, folder, ledgerId, options } = await openPosted();
+  const journal = openJournal({
+    ...{ folder, ledgerId, accountId: ACCOUNT, owner: crypto.randomUUID(), mark: null },
+  });
+  const worker = await startWorker(db, { journal });
+  const later = await insertEntry(db, { runId: worker.runId, orderId: 'later' });
+  const { claim } = await mustClaim(worker, later);
+  await journal.close();
+  expect(await checkContinuity(db, options)).toMatchObject({
+    kind: 'continuous',
+    heads: [{ entryId: later }],
+  });
+  // The claims of a process that was killed, by a clock that was set back.
+  const head = {
+    journal: 1,
+    ledger: ledgerId,
+    account: ACCOUNT,
+    owner: 'o',
+    boot: null,
+    file: '',
+    host: 'here',
+    pid: 1,
+    at: '',
+  };
+  const lines = [2_000, 1_000, 3_000, 1_500].map((at, index) =>
+    claimLine(
+      {
+        claim: {
+          ...claim,
+          claimNo: String(10 + index),
+          claimId: crypto.randomUUID(),
+          keyHash: String(index).repeat(64),
+        },
+        ...{ entryId: '99', attempt: 1 },
+      },
+      at,
+    ),
+  );
+  writeFileSync(
+    join(folder, `${crypto.randomUUID()}.open.ndjson`),
+    [JSON.stringify(head), ...lines].map((line) => `${line}\n`).join(''),
+  );
+  expect(await checkContinuity(db, options)).toMatchObject({
+    ...{ kind: 'went_back', mark: { claimNo: '13' } },
+    missing: { entries: 4, from: new Date(1_000), to: new Date(3_000) },
   });
 });
 

@@ -89,12 +89,13 @@ describe('a journal', () => {
     expect((await read(lines)).summary?.isDamaged).toBe(isDamaged);
   });
 
-  it.each(['', '{"journal":1,', 'null', JSON.stringify({ ...HEAD, ledger: undefined })])(
-    'without a head that can be read contains nothing: %o',
-    async (head) => {
-      expect((await read([claimLine(place(1), 0), answerLine('1', REFUSED)], head)).summary).toBeNull();
-    },
-  );
+  it.each([
+    ...['', '{"journal":1,', 'null'],
+    ...[JSON.stringify({ ...HEAD, ledger: undefined }), JSON.stringify({ ...HEAD, journal: '1' })],
+  ])('without a head that can be read contains nothing: %o', async (head) => {
+    expect((await read([claimLine(place(1), 0), answerLine('1', REFUSED)], head)).summary).toBeNull();
+    expect((await read([], head)).summary, 'as one without any line does').toBeNull();
+  });
 
   it('of a later version is refused, because its claims may be described in another way', async () => {
     await expect(read([claimLine(place(1), 0)], JSON.stringify({ ...HEAD, journal: 2 }))).rejects.toThrow(
@@ -138,7 +139,7 @@ describe('a journal', () => {
     expect(lines).toEqual([text.slice(0, -1), text.slice(0, -1), 'cut']);
   });
 
-  it.each(['9007199254740991', '9007199254740993', '9223372036854775807'])(
+  it.each(['0', '9007199254740991', '9007199254740993', '9223372036854775807'])(
     'tells claim %s from its neighbours, also in its last line',
     async (claimNo) => {
       const made = { ...place(1), claim: { ...place(1).claim, claimNo } };
@@ -159,6 +160,9 @@ describe('a journal', () => {
     ['"claim":1', '"claim":9223372036854775808'],
     ['"entry":"1"', '"entry":"9223372036854775808"'],
     ['"entry":"1"', '"entry":null'],
+    ['"entry":"1"', '"entry":["1"]'],
+    ['"attempt":1', '"attempt":null'],
+    ['"attempt":1', '"attempt":1.5'],
     ['"attempt":1', '"attempt":2147483648'],
     ['"id":"0', '"id":"x'],
   ])('is damaged by a claim that no ledger can have made: %s is %s', async (written, damaged) => {
@@ -174,6 +178,13 @@ describe('a journal', () => {
       string,
     ];
     expect(parseClosedLine(named(closed.replace(from, to)))).toBeNull();
+  });
+
+  it('has claims of every number that a database can store', async () => {
+    const claim = { ...place(1), entryId: '9223372036854775807', attempt: 2_147_483_647 };
+    expect((await read([claimLine(claim, 0)])).summary).toMatchObject({
+      ...{ isDamaged: false, open: [{ entryId: '9223372036854775807', attempt: 2_147_483_647 }] },
+    });
   });
 
   it('of any size passes on at most 2,000 answered claims at a time', async () => {

@@ -6,6 +6,7 @@ import {
   classify,
   readBatchAnswer,
   readLookupAnswer,
+  readUpdateAnswer,
 } from '../../../src/ledger/sending/classify.ts';
 import { readProfile } from '../../../src/ledger/sending/read-profile.ts';
 import type { RequestGate } from '../../../src/ledger/sending/request-gate.ts';
@@ -55,6 +56,18 @@ describe('the outcome of an exchange for a batch of customers', () => {
     ],
   ])('%s', (_what, exchange, outcome) => {
     expect(classifyRepeatable(exchange, readBatchAnswer)).toMatchObject(outcome);
+  });
+
+  test('a batch, or an update, is also answered by what the description of the service states as a yes, whatever it contains', () => {
+    const verdict = judge(answer(200, ''), specifiedService, { statuses: [200], path: null, values: null });
+    for (const text of ['', '{}', '<html>', '[]'])
+      for (const read of [readBatchAnswer, readUpdateAnswer])
+        expect(classifyRepeatable({ ...answer(200, text), verdict }, read).kind, text).toBe('accepted');
+    const updated = (text: string) => classifyRepeatable(answer(200, text), readUpdateAnswer);
+    expect(['{}', '{"message":" "}', '[]', ''].map((text) => updated(text).kind)).toEqual([
+      ...['accepted', 'accepted', 'in_doubt', 'in_doubt'],
+    ]);
+    expect(updated('{"error":"down"}')).toMatchObject({ kind: 'rejected', message: 'down' });
   });
 
   test('the page of a gateway that finds it too large is a refusal only if a smaller request may pass', () => {

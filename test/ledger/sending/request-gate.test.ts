@@ -105,7 +105,9 @@ describe('a request gate', () => {
   it('waits as long as a 429 asks before it admits the next request, and says so', async () => {
     const { gate, waits } = gateWith();
     gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
-    expect(waits).toEqual(['the service asks to slow down (429)']);
+    // A shorter wait that is asked for later does not end it.
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 10 });
+    expect(waits).toEqual(Array(2).fill('the service asks to slow down (429)'));
     const before = performance.now();
     expect(await gate.enter()).toBe(true);
     expect(performance.now() - before).toBeGreaterThanOrEqual(145);
@@ -173,6 +175,23 @@ describe('a request gate', () => {
     const before = performance.now();
     expect(await gate.enter()).toBe(true);
     expect(performance.now() - before).toBeGreaterThanOrEqual(145);
+  });
+
+  it('probes the service again whenever the circuit opens, also while a request waits for its turn', async () => {
+    let [probes, turns] = [0, 0];
+    const { gate } = gateWith({
+      async probe() {
+        probes += 1;
+        return true;
+      },
+      async takeTurn() {
+        turns += 1;
+        if (turns <= 2) for (let count = 0; count < 5; count += 1) gate.report(doubt);
+        return 1;
+      },
+    });
+    expect(await gate.enter()).toBe(true);
+    expect([probes, turns]).toEqual([2, 3]);
   });
 
   it('waits for its turn, and admits the request when it comes', async () => {
