@@ -48,7 +48,7 @@ export async function readBackfillProgress(
     .where('backfill_id', '=', backfillId)
     .executeTakeFirst();
   const isApproved = now !== undefined && now.approved_at !== null;
-  const isSummed = !isApproved || sumUpTo === null || !(await haveMoreToPost(db, backfillId, sumUpTo));
+  const isSummed = sumUpTo === null || !(await haveMoreToPost(db, backfillId, sumUpTo));
   const others = isApproved ? await sumOthers(db, backfillId, { isSummed }) : [];
   const answersLastMinute = await countOf(db)`
     select count(*) as answers from ledger.attempts t

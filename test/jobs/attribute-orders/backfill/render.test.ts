@@ -147,6 +147,12 @@ it('the end of a backfill says what was posted, why it stopped, and what to do',
       ...{ files: 0, rows: 0, rejected_rows: 0, planned },
       entries: { accepted, rejected, in_doubt: doubts },
     });
+  expect([did(12), did(12, 1, 1), did(12, 1, 0, 1), did(12, 0, 1, 1)]).toEqual([
+    'plan of 12 orders',
+    '1 posted, 1 refused',
+    '1 posted, 1 in doubt',
+    '0 posted, 1 refused, 1 in doubt',
+  ]);
   expect([did(12), did(12, 0, 0, 1), did(null, 10, 2), did(null)]).toEqual([
     'plan of 12 orders',
     '0 posted, 1 in doubt',
