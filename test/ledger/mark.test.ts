@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { KnownError } from '../../src/core/known-error.ts';
 import type { FileStore } from '../../src/core/source.ts';
 import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { createMark } from '../../src/ledger/continuity/mark.ts';
@@ -72,17 +73,20 @@ it('a comparison needs the newest closed journal of each ledger and all noted cl
   const part = partName(three, '30');
   const older = closedName(LEDGER, '10', two);
   const ofOther = closedName(OTHER, '5', two);
+  const unknown = 'of-a-later-version.ndjson';
   const { mark, journals, closings } = openMark(
     Object.fromEntries(
-      [newest, part, older, ofOther, partName(local, '40'), 'readme.txt'].map((name) => [name, NOW]),
+      [newest, part, older, ofOther, unknown, partName(local, '40'), 'readme.txt'].map((name) => [name, NOW]),
     ),
   );
   writeFileSync(join(journals, partName(local, '40')), '');
   const folder = await mark.fetch({ all: false });
-  expect(readdirSync(folder).sort()).toEqual([newest, ofOther, part].sort());
+  expect(readdirSync(folder).sort(), 'what it cannot name says itself what it is').toEqual(
+    [newest, ofOther, part, unknown].sort(),
+  );
   expect(readFileSync(join(folder, part), 'utf8')).toBe(part);
   expect(await mark.fetch({ all: true }), 'what was downloaded stays').toBe(folder);
-  expect(readdirSync(folder).sort()).toEqual([newest, older, ofOther, part].sort());
+  expect(readdirSync(folder).sort()).toEqual([newest, older, ofOther, part, unknown].sort());
   expect(closings()).toBe(2);
 });
 
@@ -101,13 +105,17 @@ it('journals older than 90 days are removed, except the newest of a ledger and c
   const kept = [closedName(LEDGER, '20', one), closedName(OTHER, '30', two), partName(one, '20')];
   const recent = [closedName(LEDGER, '9', two), partName(two, '8')];
   const removed = [closedName(LEDGER, '10', two), closedName(OTHER, '29', one), partName(one, '19')];
-  const { mark, names, closings } = openMark({
-    ...Object.fromEntries([...kept, ...removed].map((name) => [name, old])),
-    ...Object.fromEntries(recent.map((name) => [name, daysAgo(89)])),
-  });
-  await mark.prune(NOW);
-  expect(names()).toEqual([...kept, ...recent].sort());
-  expect(closings()).toBe(1);
+  const files = [
+    ...[...kept, ...removed].map((name) => [name, old] as const),
+    ...recent.map((name) => [name, daysAgo(89)] as const),
+  ];
+  // In whatever order the store lists them.
+  for (const listed of [files, files.toReversed()]) {
+    const { mark, names, closings } = openMark(Object.fromEntries(listed));
+    await mark.prune(NOW);
+    expect(names()).toEqual([...kept, ...recent].sort());
+    expect(closings()).toBe(1);
+  }
 });
 
 it('claims that were noted are kept, however old, while no journal shows a newer one', async () => {
@@ -149,6 +157,29 @@ it('a mark that cannot be reached stops what needs it; closing and pruning are t
   });
   await mark.keep({ owner: randomUUID(), path: '/x', name: 'x' });
   await mark.prune(NOW);
+});
+
+it('a mark says what its store says of itself, and which rights it needs', async () => {
+  const failing = (cause: unknown, uri: string) => {
+    const store = { list: () => Promise.reject(cause), close() {} } as unknown as FileStore;
+    return createMark({ store, uri, journals: '/absent' }).fetch({ all: false });
+  };
+  const needs =
+    'The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it. Nothing is posted without the mark, because it shows whether the database was restored.';
+  const known = new KnownError({
+    code: 'bucket_refused',
+    message: 'No access.',
+    help: 'Ask for it.',
+    exitCode: 4,
+  });
+  await expect(failing(known, 'S3://mark')).rejects.toMatchObject({
+    message: 'The mark of the ledger cannot be read. No access.',
+    details: { code: 'mark_unavailable', help: `Ask for it.\n${needs}`, exitCode: 4 },
+  });
+  await expect(failing('gone', 's3://mark')).rejects.toMatchObject({
+    message: 'The mark of the ledger cannot be read. gone',
+    details: { help: needs, exitCode: 1 },
+  });
 });
 
 it('a mark in a folder that cannot be used says which path, why, and what to do, and nothing is sent', async () => {

@@ -60,6 +60,32 @@ it('the entries that can be claimed now are those of the job or of its backfill 
   expect(await after(String(Number(first) + 1), String(Number(second) - 1))).toEqual([]);
 });
 
+it('they are listed page by page, each once, up to a limit in all', async () => {
+  const { db, first, second } = await openBacklog();
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, run_id)
+    select 'referral', account_id, 'many ' || n, 'ready', '{}', '', job, run_id
+    from ledger.entries, generate_series(1, 4100) n where entry_id = ${first}::bigint`.execute(db);
+  const pages = async (limit: number | null) => {
+    const lengths: number[] = [];
+    const ids = new Set<string>();
+    for await (const page of readyEntries(db, { ...RUNS, limit })) {
+      lengths.push(page.length);
+      for (const id of page) ids.add(id);
+    }
+    expect(ids.size).toBe(lengths.reduce((sum, length) => sum + length, 0));
+    expect([...ids].slice(0, 2)).toEqual([first, second]);
+    return lengths;
+  };
+  expect([await pages(null), await pages(2_500), await pages(4_000)]).toEqual([
+    ...[
+      [2_000, 2_000, 102],
+      [2_000, 500],
+      [2_000, 2_000],
+    ],
+  ]);
+});
+
 it('they are divided into ranges of at most so many, and up to a limit in all', async () => {
   const { db, first, second } = await openBacklog();
   const ranges = (size: number, limit: number | null = null) => readyRanges(db, { ...RUNS, size, limit });

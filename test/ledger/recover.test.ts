@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/core/ledger.ts';
 import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../src/ledger/continuity/journal.ts';
-import { closedName } from '../../src/ledger/continuity/journal-names.ts';
+import { closedName, partName } from '../../src/ledger/continuity/journal-names.ts';
 import { countUndescribed, readNewestClaim } from '../../src/ledger/continuity/known-claims.ts';
 import { readLedgerLocation } from '../../src/ledger/continuity/machines.ts';
 import { beginNewLedger, recoverLedger } from '../../src/ledger/continuity/recover.ts';
@@ -226,6 +234,23 @@ describe('a restored database', () => {
     expect(await mustClaim(await startWorker(db), entryId)).toMatchObject({ attempt: 1 });
   });
 
+  it('takes the answer of a claim that another copy of its journal has without one, whichever is read first', async () => {
+    for (const isAnsweredFirst of [true, false]) {
+      const { db, folder, open, restore, options } = await leaveJournal();
+      const copies = join(folder, 'copies');
+      mkdirSync(copies);
+      const [head = '', ...lines] = readFileSync(open, 'utf8').trimEnd().split('\n');
+      const claimed = [head, ...lines.filter((line) => line.startsWith('{"claim"'))];
+      writeFileSync(join(copies, partName(randomUUID(), '4')), claimed.map((line) => `${line}\n`).join(''));
+      await restore();
+      const folders = isAnsweredFirst ? [folder, copies] : [copies, folder];
+      const given = { ...options, ...decision, folders, acceptsUndescribed: false };
+      expect(await recoverLedger(db, given)).toMatchObject({
+        ...{ claims: 4, accepted: 2, inDoubt: 1, notProcessed: 1 },
+      });
+    }
+  });
+
   it('holds a claim without an answer as a doubt if the journal lost lines, or has no numbers and claims that the database lacks', async () => {
     for (const change of [
       (text: string) => text.replace(/\{"closed".*\n/, ''),
@@ -294,6 +319,13 @@ describe('a restored database', () => {
         ]),
       },
     ]);
+    // Another journal describes one of them: nothing beyond it is missing.
+    await note(ledgerId, 6);
+    expect(await recoverLedger(db, { ...options, ...decision, acceptsUndescribed: false })).toMatchObject({
+      ...{ claims: 1, undescribed: 1 + 2 },
+    });
+    const { rows: both } = await sql`select ranges from ledger.recoveries order by recovery_id`.execute(db);
+    expect(both[1]).toEqual({ ranges: [] });
   });
 
   it('disregards them if a person begins a new ledger', async () => {

@@ -15,6 +15,7 @@ async function askAgainst(
 ) {
   let asked = 0;
   let stopped: RunStop | null = null;
+  const unanswered: string[] = [];
   const gate = {
     enter: async () => true,
     report({ kind }: Outcome) {
@@ -22,7 +23,7 @@ async function askAgainst(
         stopped = { kind: options.stoppedBy, message: 'stopped' } as RunStop;
     },
     stopped: () => stopped,
-    leaveUnanswered: () => {},
+    leaveUnanswered: (reason: string) => void unanswered.push(reason),
     // Nobody waits before a repetition.
     signal: AbortSignal.abort(),
   };
@@ -35,7 +36,10 @@ async function askAgainst(
   });
   const said = await ask('identify_influencers');
   const { fetchedAt = null, ...rest } = { fetchedAt: null, ...said };
-  return { asked, left: budget.left(), at: fetchedAt?.getTime() ?? null, said: rest };
+  return {
+    ...{ asked, left: budget.left(), at: fetchedAt?.getTime() ?? null, said: rest },
+    ...(unanswered.length > 0 && { unanswered }),
+  };
 }
 
 describe('the answer to a question', () => {
@@ -62,10 +66,17 @@ describe('the answer to a question', () => {
   ])(
     'that is a %i with %o is %s: only the reason of the service itself says that an object is gone',
     async (status, text, kind, problem) => {
-      const { said } = await askAgainst(Array.from({ length: 4 }, () => answer(status, text)));
+      const { said, unanswered } = await askAgainst(Array.from({ length: 4 }, () => answer(status, text)));
       expect(said).toEqual({ kind, problem });
+      expect(unanswered, 'it is counted once').toEqual(kind === 'failed' ? [problem] : undefined);
     },
   );
+
+  it('has the list that was read in it', async () => {
+    const list = { items: [], next: null };
+    const { said } = await askAgainst([{ ...answer(200, '{}'), list } as unknown as Exchange]);
+    expect(said).toEqual({ kind: 'answer', text: '{}', list });
+  });
 
   it('is missing, with the reason, if the request is lost or throttled however often it is repeated', async () => {
     expect(await askAgainst([])).toMatchObject({
