@@ -17,6 +17,7 @@ import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts
 import { isDead, lockJournal, openJournal } from '../../src/ledger/continuity/journal.ts';
 import {
   eachJournal,
+  isOutdated,
   listJournals,
   readEdges,
   removeOldJournals,
@@ -237,6 +238,12 @@ it('closed journals older than 90 days are removed, except the newest of a ledge
   symlinkSync(join(folder, 'gone'), join(folder, gone));
   removeOldJournals(folder, now);
   expect(readdirSync(folder).sort()).toEqual([...kept, recent, gone].sort());
+});
+
+it('a journal may be needed for 90 days, to the millisecond', () => {
+  const now = new Date('2026-05-01T10:00Z');
+  const closed = (milliseconds: number) => new Date(now.getTime() - 90 * 86_400_000 + milliseconds);
+  expect([closed(-1), closed(0), closed(1)].map((at) => isOutdated(at, now))).toEqual([true, false, false]);
 });
 
 it('a journal is kept in the mark when it is closed, under its new name, and one without claims is not', async () => {

@@ -32,7 +32,7 @@ export function openLineCount(owner: string): LineCount {
   try {
     if (statfsSync(FOLDER).type === TMPFS_MAGIC) file = openSync(pathOf(owner), 'wx', 0o600);
   } catch {
-    file = null;
+    // Nothing is counted then.
   }
   return {
     note({ lines, sum }) {
