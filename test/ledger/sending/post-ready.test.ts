@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import type { Exchange } from '../../../src/core/http/exchange.ts';
 import { ensureLedgerId } from '../../../src/ledger/continuity/identity.ts';
 import { openJournal } from '../../../src/ledger/continuity/journal.ts';
+import { applyEvidences } from '../../../src/ledger/evidence/apply-evidence.ts';
 import { bindAccount } from '../../../src/ledger/open-account.ts';
 import type { OpenLedger } from '../../../src/ledger/open-ledger.ts';
 import { type PostReadyOptions, postReady } from '../../../src/ledger/sending/post-ready.ts';
@@ -58,7 +59,7 @@ async function openRun(orderIds: readonly string[], exchange: () => Exchange | P
     ledger: ledger as unknown as OpenLedger,
   };
   return {
-    ...{ ids, steps, journals, spool: spoolFolder(run as unknown as Run) },
+    ...{ db: direct, ids, steps, journals, spool: spoolFolder(run as unknown as Run) },
     fail: (statements: number) => {
       failures = statements;
     },
@@ -120,6 +121,22 @@ it('an answer that the database does not take goes to the spool, which is record
   expect(await run.post()).toEqual({ kind: 'database_lost', message: 'the database cannot be reached' });
   expect(await run.states()).toEqual(['1 accepted D1 C1']);
   expect(readdirSync(run.spool)).toEqual([]);
+});
+
+it('a doubt is settled at the end if an event named the order before its answer was lost', async () => {
+  const run = await openRun(['1', '2'], async () => {
+    await run.db.transaction().execute((trx) =>
+      applyEvidences(trx, [
+        {
+          ...{ orderId: '1', orderPlatform: 'shopify', dealId: 'D1', collabId: 'C1' },
+          ...{ amount: null, currency: null, bodySha256: 'a' },
+        },
+      ]),
+    );
+    return { kind: 'failure', written: true, reason: 'reset' };
+  });
+  expect(await run.post()).toBeNull();
+  expect(await run.states()).toEqual(['1 accepted D1 C1', '2 in_doubt']);
 });
 
 it('an answer that is in the spool waits for the next run while the database is away', async () => {

@@ -241,6 +241,19 @@ describe('a repeatable request', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(495);
   });
 
+  test('passes an error that nothing foresaw on, and is not repeated after it', async () => {
+    const fault = new TypeError('a fault of the program');
+    let asked = 0;
+    const sent = sendAgainst([], {
+      begin() {
+        asked += 1;
+        throw fault;
+      },
+    });
+    await expect(sent).rejects.toBe(fault);
+    expect(asked).toBe(1);
+  });
+
   test('is not repeated once the gate is stopped, and not sent at all if the gate or the caller forbids it', async () => {
     expect(await sendAgainst([], { isStoppedAfter: 2 })).toMatchObject({ asked: 2, outcome: 'in_doubt' });
     expect(await sendAgainst([queued], { isOpen: false })).toMatchObject({ asked: 0, outcome: null });
