@@ -517,6 +517,10 @@ describe('a backfill that ends', () => {
     await sql`update intake.attributions set is_pending = true where job = ${shop.job} and order_id = '3'`.execute(
       shop.db,
     );
+    // That source has an order of the backfill, too.
+    await sql`update intake.attributions set source = 'web' where job = ${shop.job} and order_id = '3'`.execute(
+      shop.db,
+    );
     // Another job has decided about the same orders, and another source states one of these ids.
     await sql`
       insert into intake.attributions (job, source, order_id, order_version_id, outcome, amount, currency, is_pending, rules_hash)
