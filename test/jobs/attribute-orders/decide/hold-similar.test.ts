@@ -9,10 +9,10 @@ import { inTransaction } from '../../../../src/db/in-transaction.ts';
 import { seedLedger, undoSeed } from '../../../../src/ledger/seed.ts';
 import { openShop, order, type Shop, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
-import { bring, type Context, decisions, type Given, openContext } from './story.ts';
+import { type AttributeGiven, bring, type Context, decisions, type Given, openContext } from './story.ts';
 
 const database = useDatabase('a Postgres server');
-const RULES = { codes: 'MIRA,,mira,D1,,,\nNOOR,,noor,D2,,,' };
+const RULES = { codes: 'MIRA,,mira,D1,,,\nMIRA5,,mira,D1,,,\nNOOR,,noor,D2,,,' };
 
 /** Each test has a brand and platforms of its own, so that no id is known from another job. */
 let brands = 800_000;
@@ -41,18 +41,20 @@ async function state(
   {
     shop = context,
     isBrandShared = false,
-  }: { readonly shop?: Shop | undefined; readonly isBrandShared?: boolean } = {},
+    revenue = 'total',
+    codes = RULES.codes,
+  }: AttributeGiven & { readonly shop?: Shop | undefined } = {},
 ): Promise<void> {
   await shop.read({
     orders: Object.entries(orders).map(([id, given]) => order(id, { codes: ['MIRA'], ...given })),
   });
-  await context.attribute({ ...RULES, isBrandShared });
+  await context.attribute({ codes, isBrandShared, revenue });
 }
 
 /** The decisions as `id: outcome reason`. */
 async function decided(context: Context, { source }: { readonly source: string } = context) {
   const all = await decisions({ ...context, source });
-  return all.map((decision) => decision.replace(/ (?:code )?(?:MI ?RA|NOOR).*/i, ''));
+  return all.map((decision) => decision.replace(/ (?:code )?(?:MI ?RA5?|NOOR).*/i, ''));
 }
 
 describe('an id that looks like another one of its source', () => {
@@ -104,6 +106,51 @@ describe('an id that looks like another one of its source', () => {
     expect(await decided(fourth)).toContain('0101: attributed');
   });
 
+  test('is held after one that was sent and is no longer credited, and not after one that only waited', async () => {
+    for (const [sent, expected] of [
+      ['accepted', '101: held similar_id'],
+      [null, '101: attributed'],
+    ] as const) {
+      const { context } = await openJob(newBrand(), 'shopify');
+      await state(context, { '00101': {}, 102: {} });
+      await context.prepare();
+      if (sent !== null) await bring(context, sent);
+      await state(context, { '00101': { exclusion: 'test' } });
+      await context.prepare();
+      await state(context, { 101: {} });
+      expect(await decided(context)).toEqual(['00101: excluded test', expected, '102: attributed']);
+      // The plain one is decided about again, and nothing has changed.
+      await state(context, { 101: { total: '11.00' } });
+      expect(await decided(context)).toContain(expected);
+    }
+  });
+
+  test('of a source that two jobs read is held after what the other one has sent, and not after what it has only decided', async () => {
+    const codes = 'OTHER,,mira,D1,,,';
+    const path = join(makeTestFolder(), 'codes.csv');
+    const open = async (shop: Shop, job: string) =>
+      openContext(database(), {
+        ...{ path, shops: [shop], platforms: [`platform of ${job}`], brandId: newBrand(), job },
+        writeCodes: (text) => writeFileSync(path, text),
+      });
+    const [read, shop] = [await openShop(database()), await openShop(database())];
+    const [sends, reads] = [
+      await open(read, `sends ${read.source}`),
+      await open(read, `reads ${read.source}`),
+    ];
+    await state(sends, { '00101': {} });
+    await sends.prepare();
+    await bring(sends, 'accepted');
+    await state(reads, { 101: {}, '00101': { total: '11.00' } });
+    expect(await decided(reads)).toEqual(['00101: held similar_id', '101: held similar_id']);
+
+    const [decides, last] = [await open(shop, `decides ${shop.source}`), await open(shop, shop.source)];
+    await state(decides, { '00202': {} });
+    await state(last, { 202: {} }, { codes });
+    await state(last, { 202: { codes: ['OTHER'] } }, { codes });
+    expect(await decided(last)).toContain('202: attributed code OTHER → deal:D1');
+  });
+
   test('is credited once a person has said so, and not held again after it was sent', async () => {
     const { context } = await openJob(newBrand(), 'shopify');
     await state(context, { 101: {}, '00101': {} });
@@ -126,6 +173,12 @@ describe('an id that looks like another one of its source', () => {
     await say('similar_id');
     await context.attribute(RULES);
     expect(await decided(context)).toEqual(['00101: attributed', '101: attributed']);
+    // What a person has taken back counts no more.
+    await sql`update intake.rulings set withdrawn_at = now() where source = ${context.source}`.execute(
+      context.db,
+    );
+    await state(context, { '00101': { total: '12.00' } });
+    expect(await decided(context)).toEqual(['00101: held similar_id', '101: attributed']);
 
     const { context: sent } = await openJob(newBrand(), 'shopify');
     await state(sent, { '00101': {} });
@@ -170,25 +223,30 @@ test.each([
   'another spelling of an id that was credited elsewhere is held, until that is undone: %s, then %s',
   async (seeded, id) => {
     const { context } = await openJob(newBrand(), 'shopify');
-    await state(context, { [id]: {}, 1002: {} });
+    const others = { 1002: {}, '#1003': {}, 1004: {}, 1005: {} };
+    await state(context, { [id]: {}, ...others });
     const platform = `SHOPIFY ${brands}`;
     const by = { fileName: 'seed.csv', fileSha256: randomUUID(), reason: 'listed', seededBy: 'tester' };
     const named = { orderPlatform: platform, amount: null, currency: null, dealId: null, collabId: null };
-    const elsewhere = { ...named, line: 3, orderId: '1002', orderPlatform: 'elsewhere', reason: null };
-    const rows = [{ ...named, line: 2, orderId: seeded, reason: null }, elsewhere];
+    // On another platform, or in the very spelling of another order, it says nothing.
+    const elsewhere = ['1002', '1003', '#1004'].map((orderId, index) => ({
+      ...{ ...named, line: 3 + index, orderId, orderPlatform: 'elsewhere', reason: null },
+    }));
+    const rows = [{ ...named, line: 2, orderId: seeded, reason: null }, ...elsewhere];
     const seedId = await inTransaction(database(), async (trx) => {
       const seed = await seedLedger(trx, { ...by, rows });
       await decideAgain(trx, seed.seedId);
       return seed.seedId;
     });
     await context.attribute(RULES);
-    expect(await decided(context)).toEqual(['1002: attributed', `${id}: held similar_id`].toSorted());
+    const left = Object.keys(others).map((one) => `${one}: attributed`);
+    expect((await decided(context)).toSorted()).toEqual([...left, `${id}: held similar_id`].toSorted());
     await inTransaction(database(), async (trx) => {
       await undoSeed(trx, { seedId, reason: 'wrong', undoneBy: 'tester' });
       await decideAgain(trx, seedId);
     });
     await context.attribute(RULES);
-    expect(await decided(context)).toEqual(['1002: attributed', `${id}: attributed`].toSorted());
+    expect((await decided(context)).toSorted()).toEqual([...left, `${id}: attributed`].toSorted());
   },
 );
 
@@ -233,33 +291,142 @@ describe('another spelling of an id in another source', () => {
   });
 });
 
+/** How a second order is compared with one of the same id that was credited first, on another platform of the brand. */
+type Case = {
+  readonly isOtherBrand?: true;
+  readonly platform?: string;
+  /** What is credited first: a note has no amount. */
+  readonly isNote?: true;
+  readonly revenue?: 'subtotal';
+};
+const SAME_ID: readonly (readonly [
+  what: string,
+  given: Given,
+  expected: string,
+  /** What the first order states, and how its id is written. */
+  first?: Given,
+  id?: (id: string) => string,
+])[] = [
+  ['the same amount and minute', {}, 'held similar_order'],
+  ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, 'held similar_order'],
+  ['another spelling of the amount', { total: '10.0000' }, 'held similar_order'],
+  // Exports without times are read as midnight, and a zone may be wrong.
+  ['another minute', { placedAt: '2026-04-11T00:00:00Z' }, 'held similar_order'],
+  ['another minute and code', { placedAt: '2026-04-10T09:01:00Z', codes: ['NOOR'] }, 'attributed'],
+  [
+    'another minute, and another code of the owner',
+    { placedAt: '2026-04-10T09:01:00Z', codes: ['MIRA5'] },
+    'held similar_order',
+  ],
+  ['another code in the same minute', { codes: ['NOOR'] }, 'held similar_order'],
+  ['another day', { placedAt: '2026-04-12T09:01:00Z' }, 'attributed'],
+  ['two days later', { placedAt: '2026-04-12T09:00:00Z' }, 'held similar_order'],
+  ['two days earlier', { placedAt: '2026-04-08T09:00:00Z' }, 'held similar_order'],
+  ['more than two days earlier', { placedAt: '2026-04-08T08:59:59Z' }, 'attributed'],
+  ['a refund since', { total: '30.00', subtotal: '10.00' }, 'held similar_order'],
+  ['a refund before', {}, 'held similar_order', { total: '30.00', refunded: '20.00' }],
+  // Nobody knows whether it is the same minute.
+  ['no time', { placedAt: null }, 'held similar_order'],
+  ['no time, and another code', { placedAt: null, codes: ['NOOR'] }, 'held similar_order'],
+  ['no time of the first one', {}, 'held similar_order', { placedAt: null }],
+  ['no time, and another amount', { placedAt: null, total: '10.01' }, 'attributed'],
+  ['another amount', { total: '10.01' }, 'attributed'],
+  ['another currency', { currency: 'USD' }, 'attributed'],
+  ['an id in another spelling', {}, 'held similar_order', {}, (id) => `#${id}`],
+  ['an id in another spelling, and another code', { codes: ['NOOR'] }, 'attributed', {}, (id) => `#${id}`],
+  ['another id', {}, 'attributed', {}, (id) => `1${id}`],
+];
+const SAME = SAME_ID.slice(0, 1).map(([what, given]) => [what, given, 'attributed'] as const);
+
 describe('the same id under another platform of the brand', () => {
-  test.each<readonly [string, Given, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
-    ['the same amount and minute', {}, {}, 'held similar_order'],
-    ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, {}, 'held similar_order'],
-    ['another spelling of the amount', { total: '10.0000' }, {}, 'held similar_order'],
-    // Exports without times are read as midnight, and a zone may be wrong.
-    ['another minute', { placedAt: '2026-04-11T00:00:00Z' }, {}, 'held similar_order'],
-    ['another minute and code', { placedAt: '2026-04-10T09:01:00Z', codes: ['NOOR'] }, {}, 'attributed'],
-    ['another day', { placedAt: '2026-04-12T09:01:00Z' }, {}, 'attributed'],
-    ['a refund since', { total: '30.00', subtotal: '10.00' }, {}, 'held similar_order'],
-    // Nobody knows whether it is the same minute.
-    ['no time', { placedAt: null }, {}, 'held similar_order'],
-    ['no time, and another amount', { placedAt: null, total: '10.01' }, {}, 'attributed'],
-    ['another amount', { total: '10.01' }, {}, 'attributed'],
-    ['another currency', { currency: 'USD' }, {}, 'attributed'],
-    ['another brand', {}, { isOtherBrand: true }, 'attributed'],
+  test.each<readonly [string, typeof SAME_ID, Case]>([
+    ['each', SAME_ID, {}],
+    ['another brand', SAME, { isOtherBrand: true }],
     // Within a platform an id is one order: whichever source is responsible sends it.
-    ['the same platform in other letters', {}, { platform: 'Shopify' }, 'attributed'],
-  ])('with %s: %s', async (_, given, { isOtherBrand, platform = 'woocommerce' }, expected) => {
+    ['the same platform in other letters', SAME, { platform: 'Shopify' }],
+    ['a note of the id', SAME, { isNote: true }],
+    [
+      'the subtotal that the job credits, of another order',
+      [
+        ['only the same total', { subtotal: '8.00' }, 'held similar_order', { subtotal: '7.00' }],
+        ['other amounts', { subtotal: '8.00', total: '9.00' }, 'attributed', { subtotal: '7.00' }],
+      ],
+      { revenue: 'subtotal' },
+    ],
+  ])('is held if amount, day and code may be the same: %s', async (_, cases, of) => {
+    const { isOtherBrand, platform = 'woocommerce', isNote, revenue } = of;
+    const how = revenue === undefined ? {} : { revenue };
     const brandId = newBrand();
+    const ids = cases.map((_case, index) => String(701 + index));
+    const stated = (at: 'first' | 'second') =>
+      Object.fromEntries(
+        cases.map(([, given, , first = {}, write = (id: string) => id], index) =>
+          at === 'first' ? [write(ids[index] ?? ''), first] : [ids[index] ?? '', given],
+        ),
+      );
     const { context: first } = await openJob(brandId, 'shopify');
-    await state(first, { 6: { placedAt: '2026-04-10T09:05:00Z' }, 7: {} });
+    const before = { 6: { placedAt: '2026-04-10T09:05:00Z', subtotal: '1.00' }, 9: { total: '12.00' } };
+    await state(first, { ...before, ...stated('first') }, how);
     await first.prepare();
+    if (isNote === true)
+      await sql`update ledger.entries set effect = 'note' where job = ${first.job}`.execute(database());
     const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
-    await state(second, { 7: given, 8: {} });
-    expect(await decided(second)).toEqual([`7: ${expected}`, '8: attributed']);
+    await state(second, { ...stated('second'), 8: { subtotal: '1.00' } }, how);
+    const whats = new Map(cases.map(([what], index) => [ids[index], what]));
+    const said = (await decided(second)).map((one) => one.replace(/^\d+/, (id) => whats.get(id) ?? id));
+    expect(said).toEqual([...cases.map(([what, , expected]) => `${what}: ${expected}`), '8: attributed']);
   });
+
+  test.each<
+    readonly [
+      string,
+      { readonly sent?: true; readonly isStatedAgain: boolean; readonly id: string },
+      string,
+      string,
+    ]
+  >([
+    [
+      'waits, and is stated again: the source that the job names first',
+      { isStatedAgain: true, id: '7' },
+      'attributed',
+      'held similar_order',
+    ],
+    [
+      'waits, under another spelling, and is stated again',
+      { isStatedAgain: true, id: '#7' },
+      'attributed',
+      'held similar_order',
+    ],
+    [
+      'waits, and is not stated again: that one',
+      { isStatedAgain: false, id: '7' },
+      'held similar_order',
+      'attributed',
+    ],
+    [
+      'waits, under another spelling: that one',
+      { isStatedAgain: false, id: '#7' },
+      'held similar_order',
+      'attributed',
+    ],
+    ['was sent: that one', { sent: true, isStatedAgain: true, id: '7' }, 'held similar_order', 'attributed'],
+  ])(
+    'of two sources of the job, one counts. If the later one %s',
+    async (_, { sent, isStatedAgain, id }, ofFirst, ofSecond) => {
+      const { context, shops } = await openJob(newBrand(), 'shopify', 'amazon');
+      const [shop, channel] = shops;
+      await state(context, { [id]: {} }, { shop: channel });
+      await context.prepare();
+      if (sent) await bring(context, 'accepted');
+      const again = isStatedAgain ? [order(id, { codes: ['MIRA'], orderName: 'again' })] : [];
+      await channel?.read({ orders: [...again, order('b', { codes: ['MIRA'], total: '3.00' })] });
+      await state(context, { 7: {} }, { shop });
+      expect([await decided(context, shop), await decided(context, channel)]).toEqual([
+        [`7: ${ofFirst}`],
+        [`${id}: ${ofSecond}`, 'b: attributed'],
+      ]);
+    },
+  );
 
   test('is credited once a person has said so, stays as it was sent, and is held only if it would be credited', async () => {
     const brandId = newBrand();
@@ -308,7 +475,14 @@ describe('the same id under another platform of the brand', () => {
 describe('an order of a channel that also stands in the export of the shop', () => {
   const isBrandShared = true;
 
-  test.each<readonly [string, Given, { readonly isOtherBrand?: true; readonly platform?: string }, string]>([
+  type Case = {
+    readonly isOtherBrand?: true;
+    readonly platform?: string;
+    readonly first?: Given;
+    readonly isCreditedStill?: false;
+  };
+
+  test.each<readonly [string, Given, Case, string]>([
     ['the same code, amount and minute', {}, {}, 'held similar_order'],
     ['the code in other letters', { codes: ['mi ra'] }, {}, 'held similar_order'],
     ['another second of the minute', { placedAt: '2026-04-10T09:00:59Z' }, {}, 'held similar_order'],
@@ -316,19 +490,26 @@ describe('an order of a channel that also stands in the export of the shop', () 
     ['another code', { codes: ['NOOR'] }, {}, 'attributed'],
     ['another minute', { placedAt: '2026-04-10T09:01:00Z' }, {}, 'attributed'],
     ['no time', { placedAt: null }, {}, 'attributed'],
+    ['no time, like the first one', { placedAt: null }, { first: { placedAt: null } }, 'attributed'],
+    ['one that is no longer credited', {}, { isCreditedStill: false }, 'attributed'],
     ['another amount', { total: '10.01' }, {}, 'attributed'],
     ['another currency', { currency: 'USD' }, {}, 'attributed'],
     ['another brand', {}, { isOtherBrand: true }, 'attributed'],
     ['the same platform', {}, { platform: 'Shopify' }, 'attributed'],
-  ])('with %s: %s', async (_, given, { isOtherBrand, platform = 'amazon' }, expected) => {
+  ])('with %s: %s', async (_, given, of, expected) => {
+    const { isOtherBrand, platform = 'amazon', first: stated = {}, isCreditedStill = true } = of;
     const brandId = newBrand();
     const { context: first } = await openJob(brandId, 'shopify');
-    await state(first, { 7: {} }, { isBrandShared });
+    await state(first, { 7: stated }, { isBrandShared });
     await first.prepare();
+    if (!isCreditedStill) {
+      await bring(first, 'accepted');
+      await state(first, { 7: { ...stated, exclusion: 'test' } }, { isBrandShared });
+    }
     const { context: second } = await openJob(isOtherBrand ? String(brands + 50_000) : brandId, platform);
     await state(second, { [`channel-${randomUUID()}`]: given }, { isBrandShared });
     expect((await decided(second)).map((decision) => decision.replace(/^.*?: /, ''))).toEqual([expected]);
-    expect(await decided(first)).toEqual(['7: attributed']);
+    expect(await decided(first)).toEqual([isCreditedStill ? '7: attributed' : '7: excluded test']);
   });
 
   test('is compared with what the other one states now', async () => {
