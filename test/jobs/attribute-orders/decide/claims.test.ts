@@ -70,6 +70,11 @@ async function claims({ db, job }: Context): Promise<readonly string[]> {
   return rows.map(({ claim }) => claim);
 }
 
+const claimed = ({ db, job }: Context) =>
+  sql`
+    select source, order_id, place, kind, written, target, influencer_handle, deal_id, collab_id
+    from intake.order_claims where job = ${job} order by order_id, place`.execute(db);
+
 describe.each(ENGINES)(
   'for an order with evidence for several owners, on %s, attribution records',
   (engine) => {
@@ -101,8 +106,11 @@ describe.each(ENGINES)(
       await one.attribute({ codes: CODES });
       const before = await claims(one);
       expect(before).toHaveLength(2);
-      await other.attribute({ codes: 'NOOR,,noor,D2,,,' });
+      const { rows: stored } = await claimed(one);
+      await other.attribute({ codes: 'NOOR,,eve,D7,C7,,\nX,,ben,D8,C8,,\nY,,ben,D8,C8,,' });
       expect([await claims(one), await claims(other)]).toEqual([before, []]);
+      await one.attribute({ codes: `${CODES}\nX,,mia,,,,` });
+      expect((await claimed(one)).rows, 'decided anew').toEqual(stored);
     });
 
     test('with every identifier of their owners, for this order alone, and as they were if it is excluded later', async () => {
@@ -112,15 +120,10 @@ describe.each(ENGINES)(
         orders: [order('1', { ...both, collabId: 'C7' }), order('2', { codes: ['NOOR'] })],
       });
       await context.attribute({ codes: CODES });
-      const stored = async () => {
-        const { rows } = await sql`
-          select source, order_id, place, kind, written, target, influencer_handle, deal_id, collab_id from intake.order_claims
-          where job = ${context.job} order by order_id, place`.execute(context.db);
-        return rows;
-      };
+      const stored = async () => (await claimed(context)).rows;
       const of = { source: context.source, order_id: '1', collab_id: null };
       const named = { influencer_handle: null, deal_id: null, collab_id: 'C7' };
-      const claimed = [
+      const expected = [
         { ...of, place: 0, kind: 'explicit', written: 'C7', target: 'collab:C7', ...named },
         {
           ...of,
@@ -141,15 +144,15 @@ describe.each(ENGINES)(
           deal_id: 'D1',
         },
       ];
-      expect(await stored()).toEqual(claimed);
+      expect(await stored()).toEqual(expected);
       await context.read({
         orders: [order('1', { ...both, collabId: 'C7', exclusion: 'test' }), order('3', both)],
       });
       await context.attribute();
       expect(await stored()).toEqual([
-        ...claimed,
-        { ...claimed[1], order_id: '3' },
-        { ...claimed[2], order_id: '3' },
+        ...expected,
+        { ...expected[1], order_id: '3' },
+        { ...expected[2], order_id: '3' },
       ]);
     });
 

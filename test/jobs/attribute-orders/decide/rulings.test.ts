@@ -9,7 +9,7 @@ import {
 } from '../../../../jobs/attribute-orders/decide/rulings.ts';
 import { HELD_REASONS } from '../../../../src/core/held/held-order.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
-import { order, useDatabase } from '../../../intake/story.ts';
+import { openShop as newShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type AttributeGiven, type Context, decisions, type Given, openContext } from './story.ts';
 
@@ -144,6 +144,66 @@ test('a newer decision replaces the one before it', async () => {
   );
   await state(shop, { status: 'mystery', total: '12.00' });
   expect(await decisions(shop)).toEqual(['#7: excluded status_mystery']);
+  // Before the next run, too.
+  const again = await openShop({ status: 'mystery' });
+  await inTransaction(again.db, async (trx) => {
+    for (const decision of ['exclude', 'credit'] as const)
+      await storeRulings(trx, {
+        ...{ subjects: [{ source: again.source, status: 'mystery' }], decision, decidedBy: 'tester' },
+      });
+  });
+  await again.attribute(RULES);
+  expect(await decisions(again)).toEqual(CREDITED);
+});
+
+test('a decision that is taken back counts no more, and one about an order says nothing about another one, here or elsewhere', async () => {
+  const path = join(makeTestFolder(), 'codes.csv');
+  const [one, two] = [await newShop(database()), await newShop(database())];
+  brands += 1;
+  const both = await openContext(database(), {
+    ...{ path, brandId: String(brands), shops: [one, two], platforms: ['one', 'two'] },
+    writeCodes: (text) => writeFileSync(path, text),
+  });
+  const incomplete = (id: string, total: string) =>
+    order(id, { codes: ['MIRA'], total, doubt: 'incomplete' });
+  await one.read({ orders: [incomplete('#7', '10.00'), incomplete('#8', '20.00')] });
+  await two.read({ orders: [incomplete('#7', '30.00')] });
+  const store = (source: string, decision: Ruling = 'credit') =>
+    inTransaction(database(), (trx) =>
+      storeRulings(trx, {
+        subjects: [{ source, orderId: '#7', reason: 'incomplete', contentHash: null }],
+        ...{ decision, decidedBy: 'tester' },
+      }),
+    );
+  const decided = async () => {
+    await both.attribute(RULES);
+    return [await decisions(both), await decisions({ ...both, source: two.source })];
+  };
+  const [held, of8] = ['#7: held incomplete MIRA', '#8: held incomplete MIRA'];
+  await store(one.source);
+  expect(await decided()).toEqual([[...CREDITED, of8], [held]]);
+  // A decision of one source replaces none of another one.
+  await store(two.source);
+  await store(two.source, 'exclude');
+  expect(await decided()).toEqual([[...CREDITED, of8], ['#7: excluded ruled_out']]);
+  const { rows: before } = await sql<{ at: Date | null }>`
+    select withdrawn_at as at from intake.rulings where source = ${two.source} order by ruling_id`.execute(
+    database(),
+  );
+  expect(before.map(({ at }) => at === null)).toEqual([false, true]);
+  await sql`update intake.rulings set withdrawn_at = now() where withdrawn_at is null and source = any(${[one.source, two.source]})`.execute(
+    database(),
+  );
+  await one.read({ orders: [incomplete('#7', '11.00')] });
+  await two.read({ orders: [incomplete('#7', '31.00')] });
+  expect(await decided()).toEqual([[held, of8], [held]]);
+  // When the first one was replaced is not forgotten by a later one.
+  await store(two.source);
+  const { rows: after } = await sql<{ at: Date | null }>`
+    select withdrawn_at as at from intake.rulings where source = ${two.source} order by ruling_id limit 1`.execute(
+    database(),
+  );
+  expect(after).toEqual(before.slice(0, 1));
 });
 
 test('orders without a status can be counted, or not', async () => {
