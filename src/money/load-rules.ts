@@ -19,6 +19,7 @@ import { isDay } from '../core/time/day.ts';
 import { lastDayOf } from '../core/time/month.ts';
 import { includes, isConditional, statesRate } from './conditions.ts';
 import type { Exchange, ExchangeRate } from './convert-lines.ts';
+import { LAST_DAY } from './schedule-terms.ts';
 import type { StatementRules, Terms } from './statement.ts';
 
 /**
@@ -129,7 +130,7 @@ type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
 /** A code that is none would silently make an amount of its own, which nobody pays. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-/** Columns with an amount in the currency of the row, and those with a condition. */
+/** Columns with an amount in the currency of the row, and those with a condition; `tier` is only beside one of them. */
 const AMOUNTS = [
   'flat',
   'fixed_fee',
@@ -143,7 +144,6 @@ const CONDITIONS = [
   'first_days',
   'from_orders',
   'from_revenue',
-  'tier',
 ] as const satisfies readonly TermsColumn[];
 /** Up to four decimals, like stored amounts. */
 const DECIMAL = /^\d{1,14}(\.\d{1,4})?$/;
@@ -277,7 +277,6 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       );
   const conditions = readConditions({ cell, refuse });
   if (conditions === null) return null;
-  const isStatement = rate !== '' || amounts.includes('flat');
   const given = CONDITIONS.filter((column) => cell(column) !== '');
   const [condition] = given;
   if (onlySkus.length > 0 && (rate === '' || given.length > 1))
@@ -287,7 +286,7 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       'Fill in rate, and write what else the row says in rows without only_skus.',
     );
   const hasOthers = amounts.some((column) => column !== 'flat' && column !== 'from_revenue');
-  if (condition !== undefined && (!isStatement || excludedSkus.length > 0 || hasOthers))
+  if (condition !== undefined && (excludedSkus.length > 0 || hasOthers))
     return refuse(
       condition,
       'Only a rate or a flat amount can have a condition.',
@@ -303,7 +302,7 @@ function readRow({ line, cell, refuse }: SheetRow<TermsColumn>): Terms | null {
       'A fee needs the day from which it is owed.',
       'Write the first day of the agreement: 2026-04-01.',
     );
-  if (from !== '' && to !== '' && to < from)
+  if (to !== '' && to < from)
     return refuse(
       'valid_to',
       `It ends before it begins: valid_from is ${from}.`,
@@ -415,7 +414,7 @@ function overlaps(terms: readonly Terms[]): readonly RowProblem[] {
   return [...bySubject].flatMap(([subject, rows]) => {
     // Rows without a condition have days of their own, and so have limits in a currency.
     const [plain, conditional] = partition(rows, (row) => !isConditional(row));
-    const stating = plain.filter((row) => !hasLimit(row) || !hasOnlyLimits(row));
+    const stating = plain.filter((row) => !hasOnlyLimits(row));
     const [flats, others] = partition(stating, ({ flat }) => flat !== null);
     const limits = Map.groupBy(plain.filter(hasLimit), ({ currency }) => currency).values();
     const pairs = [
@@ -481,8 +480,7 @@ function partition<Row>(rows: readonly Row[], isFirst: (row: Row) => boolean): [
 }
 
 function sharesDays(one: Terms, other: Terms): boolean {
-  const isBefore = (a: Terms, b: Terms) =>
-    a.validTo !== null && b.validFrom !== null && a.validTo < b.validFrom;
+  const isBefore = (a: Terms, b: Terms) => (a.validTo ?? LAST_DAY) < (b.validFrom ?? '');
   return !isBefore(one, other) && !isBefore(other, one);
 }
 

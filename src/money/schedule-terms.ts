@@ -19,7 +19,8 @@ export type TermsSchedule = {
 };
 
 const DAY_MS = 86_400_000;
-const LAST_DAY = '9999-12-31';
+/** Many write the last day that a calendar has for "for ever". */
+export const LAST_DAY = '9999-12-31';
 
 /**
  * Sorts terms by whom they are for and by day, without the rates that `chosenRows` decides about. A query then finds the terms of an order by binary search. If it
@@ -31,7 +32,6 @@ export function scheduleTerms(terms: readonly Terms[]): readonly TermsSchedule[]
     const sorted = of.toSorted((one, other) => one.line - other.line);
     const changes = sorted.flatMap(({ validFrom, validTo }) => [
       ...(validFrom === null ? [] : [validFrom]),
-      // Many write the last day that a calendar has for "for ever".
       ...(validTo === null || validTo === LAST_DAY ? [] : [dayAfter(validTo)]),
     ]);
     const since = ['-infinity', ...new Set(changes.toSorted())];

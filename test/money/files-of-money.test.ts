@@ -398,11 +398,62 @@ describe('a row of terms.csv', () => {
     ],
     ['excluded_skus', { excluded_skus: ';' }, 'Write SKUs with a semicolon between them: GIFT-50;GIFT-60'],
     ['excluded_skus', { excluded_skus: 'A' }, null],
+    [
+      'excluded_skus',
+      { excluded_skus: '*A' },
+      'Write GIFT-* for all SKUs that begin with GIFT-. To pay nothing for any product, set the rate to 0.',
+    ],
+    ['excluded_skus', { excluded_skus: 'A', min_payout: '5', currency: 'EUR', deal_id: '' }, null],
+    [
+      'deal_id',
+      { deal_id: '', currency: 'EUR' },
+      'Fill in one of deal_id and code. A row without them can only exclude products or set a minimum, for everybody: excluded_skus, min_payout.',
+    ],
+    ['rate', { rate: '0.12345' }, 'Write it with a point and without separators: 12.5'],
+    [
+      'rate',
+      { rate: '0.1234' },
+      'Write 12.34 for that share of the revenue, or 0.1234% if you mean less than one percent.',
+    ],
+    ['rate', { rate: '1.500', cap: '5', currency: 'KWD' }, 'Write 1500 or 1.50.'],
+    ['flat', { flat: '5', currency: 'EUR', code: 'A', deal_id: '' }, null],
+    [
+      'from_orders',
+      { rate: '5', from_orders: 'ten', tier: 'all' },
+      'Write 10 for the tenth order and those after it.',
+    ],
+    [
+      'from_orders',
+      { rate: '5', from_orders: '1', tier: 'all' },
+      'Write 10 for the tenth order and those after it.',
+    ],
+    [
+      'from_revenue',
+      { rate: '5', from_revenue: '90', tier: 'all', cap: '5', currency: 'EUR' },
+      'Fill in rate or flat, and write fixed_fee, cap, min_payout and excluded_skus in a row without conditions.',
+    ],
+    [
+      'customer',
+      { excluded_skus: 'A', customer: 'new' },
+      'Fill in rate or flat, and write fixed_fee, cap, min_payout and excluded_skus in a row without conditions.',
+    ],
+    ['valid_to', { rate: '5', valid_to: '2026-04-30' }, null],
   ] as const)('may have in %s what is allowed there: %j', (column, cells, help) => {
     const { rows, problems } = parse({ ...deal, ...cells });
     expect([rows.length, problems.map((one) => [one.line, one.column, one.help])]).toEqual(
       help === null ? [1, []] : [0, [[2, column, help]]],
     );
+  });
+
+  it.each([
+    ['code,rate', 'A,5'],
+    ['deal_id,flat,currency', 'D1,5,EUR'],
+    ['deal_id,fixed_fee,currency,valid_from', 'D1,5,EUR,2026-04-01'],
+    ['deal_id,excluded_skus', 'D1,A'],
+    ['deal_id,cap,currency', 'D1,5,EUR'],
+    ['deal_id,min_payout,currency', 'D1,5,EUR'],
+  ])('needs no other columns than %s', (header, row) => {
+    expect(parseTerms(`${header}\n${row}\n`)).toMatchObject({ rows: { length: 1 }, problems: [] });
   });
 
   it.each<readonly [wide: Partial<Terms>, narrow: Partial<Terms>, isIncluded: boolean, back: boolean]>([
@@ -518,6 +569,11 @@ describe('a row of fx.csv', () => {
   it('is the only one of its currency and day', () => {
     const row = (day: string, from = 'USD') => `2026-04-${day},${from},EUR,0.9`;
     const of = (...rows: readonly string[]) => parseRates(`day,from,to,rate\n${rows.join('\n')}\n`, 'EUR');
+    // Other columns are the user's own; a row that ends early may lack any cell.
+    expect(parseRates('source,rate,to,from,day\nECB,0.9,EUR,USD,2026-04-01\n', 'EUR').rows).toHaveLength(1);
+    expect(of(`${row('01')},`).problems).toHaveLength(1);
+    for (const column of ['day', 'from', 'to', 'rate'])
+      expect(parseRates('day,from,to,rate\n'.replace(column, 'x'), 'EUR').missingColumns).toEqual([column]);
     expect(of(row('01'), row('02'), row('01', 'GBP'))).toMatchObject({ rows: { length: 3 }, problems: [] });
     expect(of(row('01'), row('01')).problems).toMatchObject([{ line: 3, column: 'day' }]);
   });

@@ -239,6 +239,81 @@ describe('terms.csv', () => {
     expect(problemsOf(inEur, inUsd, 'D1,10,,,,,,2026-03-01')).toHaveLength(2);
   });
 
+  it('shares no day with another one of the deal that says what its orders earn, whichever limits, fees and products both have', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms(
+        ['deal_id,rate,fixed_fee,currency,excluded_skus,cap,min_payout,valid_from,valid_to', ...rows].join(
+          '\n',
+        ),
+      ).problems.map(({ line, column, reason, help }) => [
+        line,
+        column,
+        reason.replace(/ for some.*/, ''),
+        help,
+      ]);
+    const differs = (line: number, upper = line - 1) => [
+      ...[line, 'valid_from', `The deal D1 has different terms on line ${upper}`],
+      'End the earlier row the day before the later one begins: both days of a row are included.',
+    ];
+    const rate = 'D1,12,,,,,,,';
+    for (const row of [
+      ...['D1,10,,,,,,,', 'D1,10,,EUR,,50,,,', 'D1,10,,EUR,,,20,,', 'D1,,,,GIFT,,,,', 'D1,,,EUR,GIFT,50,,,'],
+      ...['D1,,9,EUR,,,,2026-01-01,', 'D1,,9,EUR,,50,,2026-01-01,', 'D1,,9,EUR,GIFT,,20,2026-01-01,'],
+    ]) {
+      expect(problemsOf(row, rate), row).toHaveLength(1);
+      expect(problemsOf(rate, row), row).toEqual([differs(3)]);
+    }
+    expect(problemsOf('D1,10,,EUR,,50,,,', 'D1,12,,EUR,,60,,,')).toEqual([differs(3)]);
+    // A limit of its own is beside them, also in the currency of the rate, and is the only one of its currency.
+    for (const row of ['D1,,,EUR,,50,,,', 'D1,,,EUR,,,20,,', 'D1,,,EUR,,50,20,,'])
+      for (const beside of [rate, 'D1,12,,EUR,,,,,', 'D2,,,EUR,,50,20,,', 'D1,,,USD,,50,20,,'])
+        expect(problemsOf(row, beside), `${row} ${beside}`).toEqual([]);
+    expect(problemsOf('D1,,,EUR,,50,,,', 'D1,,,EUR,,,20,,')).toEqual([differs(3)]);
+    // Days, with those that are open, in any order of the lines.
+    const days = (from: string, to: string) => `D1,10,,,,,,${from},${to}`;
+    const [until, spring, later] = [
+      days('', '2026-03-31'),
+      days('2026-04-01', '2026-06-30'),
+      days('2026-07-01', ''),
+    ];
+    expect(problemsOf(until, spring, later)).toEqual([]);
+    expect(problemsOf(later, until, spring)).toEqual([]);
+    expect(problemsOf(days('2026-04-01', '2026-04-01'), until)).toEqual([]);
+    expect(problemsOf(until, later, days('2026-03-31', '2026-04-30'))).toEqual([differs(4, 2)]);
+    expect(problemsOf(later, days('2026-03-31', '2026-04-30'), until)).toEqual([differs(3, 4)]);
+    expect(problemsOf(spring, later, days('2026-06-30', '2026-06-30'))).toEqual([differs(4, 2)]);
+    expect(problemsOf(until, days('', '2026-06-30'))).toEqual([differs(3)]);
+    expect(problemsOf(later, days('2026-08-01', ''))).toEqual([differs(3)]);
+  });
+
+  it('with a condition has no effect on days that it does not share, nor on rows that state no rate', () => {
+    const problemsOf = (...rows: string[]) =>
+      parseTerms(
+        ['deal_id,rate,flat,currency,customer,only_skus,excluded_skus,valid_from,valid_to', ...rows].join(
+          '\n',
+        ),
+      ).problems.map(({ line, column, value, help }) => [line, column, value, help]);
+    const isNew = 'D1,11,,,new,,,2026-05-01,';
+    expect(problemsOf(isNew, 'D1,,,,,,GIFT,,')).toEqual([]);
+    expect(problemsOf(isNew, 'D1,10,,,,,,,2026-04-30')).toEqual([]);
+    expect(problemsOf(isNew, 'D1,10,,,,,,,2026-05-01')).toEqual([
+      [
+        3,
+        'valid_from',
+        null,
+        'Move it above that line, or end the earlier row the day before the later one begins.',
+      ],
+    ]);
+    const flat = 'D1,,5,EUR,,,,2026-05-01,';
+    expect(problemsOf(flat, 'D1,20,,,,A;B*,,,2026-04-30')).toEqual([]);
+    expect(problemsOf(flat, 'D1,20,,,,A;B*,,,2026-05-01')).toEqual([
+      [
+        ...[3, 'only_skus', 'a;b*'],
+        'Remove the row, or end one of the two the day before the other one begins.',
+      ],
+    ]);
+  });
+
   it('has rates for products only alone, and below the rows for the whole order and for more products', () => {
     const problemsOf = (...rows: string[]) =>
       parseTerms(['deal_id,rate,flat,currency,customer,only_skus', ...rows].join('\n')).problems.map(
