@@ -272,3 +272,53 @@ test('a subject that is given twice is decided once', async () => {
   );
   expect(inForce).toEqual([{ status: 'mystery' }, { status: 'other' }]);
 });
+
+test('a decision lets the next run decide again about the files that have such an order of the source, and about no other one', async () => {
+  const shop = await openShop({ status: 'paid' });
+  const other = await openShop({ status: 'mystery' });
+  const held: Readonly<Record<string, Given>> = {
+    ...{ mystery: { status: 'mystery' }, strange: { status: 'strange' }, blank: { status: null } },
+    ...{ one: { doubt: 'incomplete' }, two: { doubt: 'incomplete' } },
+  };
+  for (const [id, given] of Object.entries(held))
+    await shop.read({ orders: [order(id, { codes: ['MIRA'], status: 'paid', ...given })] }, { uri: id });
+  await shop.attribute(RULES);
+  await other.read({ orders: [order('one', { codes: ['MIRA'], status: 'paid', doubt: 'incomplete' })] });
+  await other.attribute(RULES);
+  const ofOther = async () => {
+    const { rows } = await sql`select from intake.attributed_files where job = ${other.job}`.execute(
+      other.db,
+    );
+    return rows.length;
+  };
+  const isDecided = async (...subjects: readonly RuledSubject[]) => {
+    await inTransaction(shop.db, (trx) =>
+      storeRulings(trx, { subjects, decision: 'credit', decidedBy: 'tester' }),
+    );
+    const { rows } = await sql<{ uri: string }>`
+      select f.uri from intake.attributed_files d join intake.source_files f using (source_file_id)
+      where d.job = ${shop.job} and f.uri = any(${Object.keys(held)}) order by source_file_id`.execute(
+      shop.db,
+    );
+    return rows.map(({ uri }) => uri);
+  };
+  const { source } = shop;
+  const about = (orderId: string, reason: string) => ({ source, orderId, reason, contentHash: null });
+  expect(await isDecided(about('one', 'unknown_status'), about('other', 'incomplete'))).toEqual(
+    Object.keys(held),
+  );
+  expect(await isDecided({ source, status: 'mystery' }, about('one', 'incomplete'))).toEqual([
+    ...['strange', 'blank', 'two'],
+  ]);
+  expect(await isDecided({ source, status: '' })).toEqual(['strange', 'two']);
+  expect(await ofOther(), 'of another source').toBe(2);
+  await shop.attribute(RULES);
+  expect(await decisions(shop)).toEqual([
+    '#7: attributed code MIRA → deal:D1',
+    'blank: attributed code MIRA → deal:D1',
+    'mystery: attributed code MIRA → deal:D1',
+    'one: attributed code MIRA → deal:D1',
+    'strange: held unknown_status MIRA',
+    'two: held incomplete MIRA',
+  ]);
+});
