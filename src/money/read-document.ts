@@ -63,7 +63,8 @@ export async function readCreatorStatement(
     from (select ${dealId}::text as deal_id) asked
     left join mirror.deals d using (deal_id) left join mirror.brands b using (brand_id)
     left join (${handlesOfCodes}) c using (deal_id)
-    where d.deal_id is not null or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
+    where d.deal_id is not null or c.deal_id is not null
+      or exists (select from ledger.entries e where e.deal_id = asked.deal_id)
     ) known order by place limit 1`;
   if (deal === undefined && lines.length === 0) return null;
   const entryIds = lines.flatMap(({ entryId }) => entryId ?? []);

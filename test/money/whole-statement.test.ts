@@ -4,7 +4,9 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { closeStatement } from '../../src/money/close-statement.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
-import { readClosed, readStatement } from '../../src/money/read-statement.ts';
+import { readCreatorStatement } from '../../src/money/read-document.ts';
+import { readClosed, readStatement, refuseContained } from '../../src/money/read-statement.ts';
+import { type ReplayedMonth, replayTerms, sumReplay } from '../../src/money/replay-terms.ts';
 import {
   type LineKey,
   listDealLines,
@@ -265,4 +267,167 @@ it('a closed statement is read as it was closed, whole or by deal, whatever came
   expect(await months({})).toEqual([newest, february]);
   expect(await months({ limit: 1 })).toEqual([newest]);
   expect(await months({ after: '2025-03' })).toEqual([february]);
+});
+
+it('the statement for a creator has what is about one deal: whose it is, what people call its orders, and what was said before', async () => {
+  const db = await openMarch();
+  await sql`
+    insert into mirror.known_deals (deal_id, first_way, ways) select unnest(array['D1', 'D3', 'DZ']), 'list', array['list']`.execute(
+    db,
+  );
+  await sql`
+    insert into mirror.deal_versions (deal_id, influencer_handle, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
+    values ('D1', 'mia.now', 'B9', '{}', '', now(), now(), 1), ('D3', null, 'B8', '{}', '', now(), now(), 1),
+      ('DZ', 'zoe', null, '{}', '', now(), now(), 1)`.execute(db);
+  await sql`
+    insert into mirror.brand_versions (brand_id, name, raw, row_hash, valid_from, first_seen_at, seen_at, run_id)
+    values ('B9', 'Nine', '{}', '', now(), now(), now(), 1), ('B1', 'One', '{}', '', now(), now(), now(), 1)`.execute(
+    db,
+  );
+  const owners = [
+    ...[
+      ['D1', 'ben'],
+      ['D2', 'eva'],
+      ['D2', 'ida'],
+      ['D3', '@Cleo'],
+      ['D3', 'cleo'],
+      ['D4', ''],
+    ],
+    ...[
+      ['D4', 'dan'],
+      ['DX', 'max'],
+    ],
+  ];
+  for (const [line, [deal, handle = '']] of owners.entries())
+    await sql`
+      insert into intake.codes (job, line_no, code, code_folded, influencer_handle, handle_folded, deal_id, target)
+      values ('orders', ${line}, ${String(line)}, ${String(line)}, ${handle}, ledger.fold_handle(${handle}), ${deal}, '')`.execute(
+      db,
+    );
+  await sql`update intake.orders set order_name = '#' || order_id where order_id in ('2', '6', '4')`.execute(
+    db,
+  );
+  // A former version, and the order of another source with the same id.
+  await sql`
+    insert into intake.orders (order_version_id, source, order_id, order_name, source_file_id, is_current, content_hash, group_key, currency,
+      line_no, record_no, row_count) overriding system value
+    values (91, 'shop', '3', 'former', 2, false, '', '', 'EUR', 1, 1, 1), (92, 'web', '3', 'other', 3, true, '', '', 'EUR', 1, 1, 1)`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+    select entry_id, 'held', amount, amount, currency, '', 1 from ledger.entries where order_id in ('4', '7')`.execute(
+    db,
+  );
+  const read = async (dealId: string, month = '2025-03', rules: typeof RULES | null = RULES) => {
+    const found = await readCreatorStatement(db, { month, dealId, rules });
+    if (found === null) return null;
+    const { statement, orderNames, earlier, ...whose } = found;
+    return {
+      ...{ whose: Object.values(whose).join(' '), lines: statement.lines.map(told) },
+      ...{ held: statement.held.map(told), orderNames: [...orderNames], earlier: [...earlier] },
+    };
+  };
+  const before = { subject: 'order:1', netAmount: '100.0000', ratePercent: '10' };
+  const march = {
+    ...{ whose: 'D1 mia.now B9 Nine', held: ['D1 EUR 1 90.0000'] },
+    // A fee is of the creator and the brand that the mirror knows.
+    lines: LINES.slice(0, 5).map((one) => one.replace('D1 - - - EUR', 'D1 - B9 mia.now EUR')),
+    orderNames: [
+      ['2', '#2'],
+      ['6', '#6'],
+    ],
+    earlier: [['order:1', before]],
+  };
+  expect(await read('D1')).toEqual(march);
+  const none = { lines: [], held: [], orderNames: [], earlier: [] };
+  expect(await read('D2'), 'of two creators').toEqual({ ...none, whose: 'D2   ' });
+  expect(await read('D3')).toMatchObject({
+    whose: expect.stringMatching(/^D3 @?cleo B8 $/i),
+    held: ['D3 EUR 1 40.0000'],
+  });
+  expect(await read('D4')).toMatchObject({ whose: 'D4 dan  ', lines: LINES.slice(5, 6) });
+  expect(await read('DZ'), 'without an order').toEqual({ ...none, whose: 'DZ zoe  ' });
+  expect(await read('DX'), 'that only codes name').toMatchObject({
+    ...{ whose: 'DX max  ', lines: [expect.stringContaining('DX - - max EUR')] },
+  });
+  expect(await read('D9'), 'that nothing names').toBeNull();
+  await expect(read('D1', '2025-03', null)).rejects.toThrow('cannot be read without its rules');
+
+  // Once it is closed, it says whose the deal was then, without the rules of today.
+  await inTransaction(db, (trx) => closeStatement(trx, { ...MARCH, closedBy: 'ann', reason: 'x' }));
+  await sql`update mirror.deal_versions set influencer_handle = 'eve', brand_id = 'B1'`.execute(db);
+  await sql`update intake.orders set refunded = 60 where order_id = '1'`.execute(db);
+  expect(await read('D1', '2025-03', null)).toEqual({ ...march, held: [] });
+  // What is open has the creator of today, and of two statements before it, the last one counts.
+  expect(await read('D1', '2025-04')).toMatchObject({
+    whose: 'D1 eve B1 One',
+    earlier: [['order:1', { ...before, netAmount: '50.0000' }]],
+  });
+  expect(await read('D2', '2025-02', null), 'a closed one without the deal').toMatchObject({
+    whose: 'D2   ',
+  });
+  expect(await readCreatorStatement(db, { month: '2025-02', dealId: 'D1', rules: null })).toMatchObject({
+    ...{ brandId: 'B1', brandName: null, earlier: new Map() },
+  });
+  // A month before a closed one is in that one.
+  for (const month of ['2025-01', '2024-12'])
+    await expect(refuseContained(db, month)).rejects.toMatchObject({
+      message: `The statement of 2025-02 is closed, and it includes the orders of ${month}.`,
+      details: {
+        ...{ code: 'statement_contained', exitCode: 2, where: month, safe: 'Nothing was changed.' },
+        help: 'See it with  npx influencer-sync statement --month 2025-02',
+      },
+    });
+  for (const month of ['2025-02', '2025-03', '2025-04'])
+    expect(await refuseContained(db, month)).toBeUndefined();
+});
+
+it('terms are replayed by month, and by deal in all months, with what today and the draft leave unknown', async () => {
+  const db = await openMarch();
+  const draft = rulesOf(
+    [
+      ...[termsOf({ ratePercent: '20' }), termsOf({ line: 3, dealId: 'D3', ratePercent: '10' })],
+      ...['2025-03-01', '2025-04-01'].map((validFrom, index) =>
+        termsOf({
+          ...{ line: 4 + index, dealId: null, codeFolded: 'mia', fixedFee: '7', currency: 'USD' },
+          validFrom,
+        }),
+      ),
+    ],
+    { returnWindowDays: 10 },
+  );
+  const said = ({ today, draft: other, ...of }: Omit<ReplayedMonth, 'month'>) =>
+    told([...Object.values(of), ...Object.values(today), '|', ...Object.values(other)]);
+  const replay = (from: string, to: string) => replayTerms(db, { today: RULES, draft, from, to });
+  // Month, deal, code, creator, currency, orders, today and the draft, each with what is unknown.
+  const march = [
+    '2025-03 D1 - mia EUR 5 115.5000 2 | 30.0000 1',
+    '2025-03 D1 - mia USD 1 20.0000 0 | 40.0000 0',
+    '2025-03 D2 - - EUR 1 20.0000 0 | 0.0000 1',
+    '2025-03 D3 - - EUR 1 0.0000 1 | 4.0000 0',
+    '2025-03 D4 - - EUR 1 1.0000 0 | 0.0000 1',
+    '2025-03 DX - - EUR 0 0.0000 1 | 0.0000 0',
+    '2025-03 - mia - USD 0 7.0000 0 | 7.0000 0',
+  ];
+  expect((await replay('2025-03', '2025-03')).map(said)).toEqual(march);
+  const all = await replay('2025-02', '2025-04');
+  expect(all.map(said)).toEqual([
+    '2025-02 D1 - mia EUR 2 4.2000 0 | 12.4000 0',
+    ...march,
+    '2025-04 D1 - mia EUR 1 10.0000 0 | 18.0000 0',
+    '2025-04 - mia - USD 0 0.0000 0 | 7.0000 0',
+  ]);
+  // A month may name no creator.
+  const unnamed = all.map((row) => ({
+    ...row,
+    influencerHandle: row.month === '2025-03' ? row.influencerHandle : null,
+  }));
+  for (const months of [all, unnamed])
+    expect(sumReplay(months).map(said)).toEqual([
+      'D1 - mia EUR 8 129.7000 2 | 60.4000 1',
+      'D1 - mia USD 1 20.0000 0 | 40.0000 0',
+      ...march.slice(2, -1).map((row) => row.slice('2025-03 '.length)),
+      '- mia - USD 0 7.0000 0 | 14.0000 0',
+    ]);
 });

@@ -156,6 +156,22 @@ describe.each(ENGINES)(
       ]);
     });
 
+    test('nothing of a code with a period if the order is dated after its own export', async () => {
+      const context = await newContext();
+      await context.read({ orders: [order('1', { codes: ['MIRA', 'SOON'] })] });
+      const dated = (day: string) =>
+        sql`update intake.source_files set modified_at = ${day} where source = ${context.source}`.execute(
+          context.db,
+        );
+      await dated('2026-04-01');
+      const codes = 'MIRA,,mira,D1,,,\nSOON,,noor,D2,,,2027-01-01';
+      await context.attribute({ codes });
+      expect(await claims(context)).toEqual([]);
+      await dated('2026-04-11');
+      await context.attribute({ codes: `${codes}\nX,,x,,,,` });
+      expect(await claims(context)).toEqual(['1 code MIRA deal:D1', '2 code SOON deal:D2']);
+    });
+
     test('updated claims after the codes have changed, even if the decision stays the same', async () => {
       const context = await newContext();
       await context.read({ orders: [order('1', { links: ['mira'], codes: ['NOOR'] })] });

@@ -168,7 +168,7 @@ describe('an id that looks like another one of its source', () => {
           ...{ decision: 'credit', decidedBy: 'tester' },
         }),
       );
-    await context.attribute(RULES);
+    await state(context, { '00101': { total: '10.50' } });
     expect(await decided(context)).toEqual(['00101: held similar_id', '101: attributed']);
     await say('similar_id');
     await context.attribute(RULES);
