@@ -188,8 +188,8 @@ function sumsOfLines(
     sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
     sum(l.amount) as amount, 1 as place`;
   const none = sql`
-    select null as why, null as deal_id, null as handle, null as currency, 0 as orders, 0 as net, 0 as earned,
-      1 as place
+    select null as why, null as deal_id, null as handle, null as currency, null::bigint as orders,
+      null::numeric as net, null::numeric as earned, null::bigint as place
     where false`;
   return sql`
     ${lines.begin} totals as (

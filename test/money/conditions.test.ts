@@ -7,6 +7,7 @@ import { customerHistory } from '../../src/money/customers.ts';
 import { keepEarnings } from '../../src/money/kept-earnings.ts';
 import { parseTerms } from '../../src/money/load-rules.ts';
 import { readStatement } from '../../src/money/read-statement.ts';
+import { servedRates } from '../../src/money/served-rates.ts';
 import type { StatementRules } from '../../src/money/statement.ts';
 import { sumStatement } from '../../src/money/sum-statement.ts';
 import { readAccruals } from '../../src/reports/payments/accruals.ts';
@@ -283,6 +284,269 @@ describe('the rate of the service', () => {
     await sql`delete from mirror.collaboration_versions`.execute(db);
     expect(await amounts()).toEqual(['unknown_rate: 5']);
   });
+});
+
+/** What the mirror read of a collaboration, and what events say, of January 2025: when, and the rates. */
+type Served = {
+  readonly what: string;
+  readonly read?: readonly (readonly [day: string, rate: number | null])[];
+  /** When the mirror has last read the deal. */
+  readonly readAt?: string;
+  readonly events: readonly {
+    readonly at: string | null;
+    readonly rates: readonly [unknown, unknown];
+    readonly received?: string;
+    /** An event may name only the deal. */
+    readonly isOfDeal?: true;
+    readonly kind?: string;
+  }[];
+  /** From when on which rate, the last one of a time: `?` is unsure, `!` is told by an event. */
+  readonly since: string;
+};
+const event = (at: string | null, old: unknown, rate: unknown, more: object = {}) => ({
+  ...{ at, rates: [old, rate] as const, ...more },
+});
+/** What the mirror reads if nothing else is said. */
+const TWICE: NonNullable<Served['read']> = [
+  ['05', 10],
+  ['20', 12],
+];
+const SERVED: readonly Served[] = [
+  { what: 'only the mirror', events: [], since: '- 10, 05 10, 20 12' },
+  {
+    what: 'the same rate again, and none',
+    ...{
+      read: [
+        ['05', 10],
+        ['08', 10],
+        ['09', null],
+        ['20', 12],
+        ['21', 12],
+      ],
+    },
+    ...{ events: [], since: '- 10, 05 10, 20 12' },
+  },
+  {
+    what: 'a rate that was read again after another one',
+    ...{
+      read: [
+        ['05', 10],
+        ['08', 12],
+        ['20', 10],
+      ],
+    },
+    ...{ events: [], since: '- 10, 05 10, 08 12, 20 10' },
+  },
+  {
+    what: 'no percentage',
+    read: [
+      ['05', 10],
+      ['20', 101],
+    ],
+    events: [],
+    since: '- 10, 05 10, 20 none',
+  },
+  {
+    what: 'the limits of a percentage',
+    read: [
+      ['05', 0],
+      ['20', 100],
+    ],
+    events: [],
+    since: '- 0, 05 0, 20 100',
+  },
+  { what: 'the change', events: [event('10', 10, 12)], since: '- 10, 05 10, 10 12!, 20 12' },
+  {
+    what: 'two changes, told in the other order',
+    ...{ events: [event('12', 11, 12), event('10', 10, 11)], since: '- 10, 05 10, 10 11!, 12 12!, 20 12' },
+  },
+  {
+    what: 'changes that do not follow one another',
+    events: [event('10', 10, 11), event('12', 10, 12)],
+    since: '- 10, 05 10, 10 ?, 20 12',
+  },
+  {
+    what: 'two at once',
+    events: [event('10', 10, 11), event('10', 11, 12)],
+    since: '- 10, 05 10, 10 ?, 20 12',
+  },
+  { what: 'another rate before', events: [event('10', 9, 12)], since: '- 10, 05 10, 05 ?, 20 12' },
+  { what: 'another rate after', events: [event('10', 10, 11)], since: '- 10, 05 10, 10 ?, 20 12' },
+  { what: 'no rate before', events: [event('10', null, 12)], since: '- 10, 05 10, 05 ?, 20 12' },
+  { what: 'a text for a rate', events: [event('10', 10, '12')], since: '- 10, 05 10, 10 ?, 20 12' },
+  {
+    what: 'no percentage between',
+    events: [event('10', 10, 101), event('11', 101, 12)],
+    since: '- 10, 05 10, 10 ?, 20 12',
+  },
+  {
+    what: 'a change before the first reading',
+    events: [event('02', 8, 10)],
+    since: '- 10, - 8, 02 10!, 05 10, 20 12',
+  },
+  {
+    what: 'from the least and to the most',
+    events: [event('02', 0, 100), event('03', 100, 10)],
+    since: '- 10, - 0, 02 100!, 03 10!, 05 10, 20 12',
+  },
+  {
+    what: 'no percentage before the first reading',
+    events: [event('02', 101, 10)],
+    since: '- 10, - ?, 05 10, 20 12',
+  },
+  {
+    what: 'another rate than the first reading',
+    events: [event('02', 8, 9)],
+    since: '- 10, 02 ?, 05 10, 20 12',
+  },
+  {
+    what: 'a change after the last reading',
+    events: [event('22', 12, 14)],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  {
+    what: 'the same, which the mirror has not seen',
+    readAt: '25',
+    events: [event('22', 12, 14)],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  {
+    what: 'a change and back, before the mirror read it',
+    readAt: '25',
+    events: [event('22', 12, 14), event('23', 14, 12)],
+    since: '- 10, 05 10, 20 12, 22 14!, 23 12!',
+  },
+  {
+    what: 'a change and back, after it',
+    readAt: '22',
+    events: [event('22', 12, 14), event('23', 14, 12)],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  { what: 'what was read just before', events: [event('20T00:30:00', 10, 12)], since: '- 10, 05 10, 20 12' },
+  {
+    what: 'what was read an hour before',
+    events: [event('20T01:00:00', 10, 12)],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'what was read earlier',
+    events: [event('20T01:00:01', 10, 12)],
+    since: '- 10, 05 10, 20 12, 20 ?',
+  },
+  {
+    what: 'what the first reading shows',
+    events: [event('05T00:30:00', 7, 10)],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'another change than was read just before',
+    events: [event('20T00:30:00', 9, 12)],
+    since: '- 10, 05 10, 20 12, 20 ?',
+  },
+  {
+    what: 'what was read just before, and another one',
+    readAt: '25',
+    events: [event('20T00:30:00', 10, 12), event('20T00:40:00', 12, 12)],
+    since: '- 10, 05 10, 20 12, 20T00:40:00 12!',
+  },
+  {
+    what: 'no time, before the last reading',
+    events: [event(null, 10, 12, { received: '10' })],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'no time, after it',
+    events: [event(null, 12, 14, { received: '22' })],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  {
+    what: 'no time, before the mirror read the deal',
+    readAt: '25',
+    events: [event(null, 12, 14, { received: '22' })],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'no collaboration, before the last reading',
+    events: [event('10', 10, 12, { isOfDeal: true })],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'no collaboration, after it',
+    events: [event('22', 12, 14, { isOfDeal: true })],
+    since: '- 10, 05 10, 20 12, 22 ?',
+  },
+  {
+    what: 'no collaboration, before the mirror read the deal',
+    readAt: '25',
+    events: [event('22', 12, 14, { isOfDeal: true })],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'a clock that is five minutes ahead',
+    events: [event('10T00:05:00', 10, 12, { received: '10' })],
+    since: '- 10, 05 10, 10 12!, 20 12',
+  },
+  {
+    what: 'a clock that is further ahead',
+    events: [event('10T00:05:01', 10, 12, { received: '10' })],
+    since: '- 10, 05 10, 20 12',
+  },
+  {
+    what: 'a late message',
+    events: [event('10', 10, 12, { received: '15' })],
+    since: '- 10, 05 10, 10 12!, 20 12',
+  },
+  {
+    what: 'an event of another kind',
+    events: [event('10', 10, 12, { kind: 'update_deal' })],
+    since: '- 10, 05 10, 20 12',
+  },
+];
+
+it('the rate of the service over time is that of the mirror, and of the events that lead from one reading to the next', async () => {
+  const db = await open();
+  const at = (text: string) => new Date(`2025-01-${text.includes('T') ? text : `${text}T00:00:00`}Z`);
+  for (const [index, { read = TWICE, readAt, events }] of SERVED.entries()) {
+    const [collab, deal] = [`C${index}`, `D${index}`];
+    for (const [place, [day, rate]] of read.entries())
+      await sql`
+        insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+        values (${collab}, ${deal}, ${rate}, '{}', ${day}, ${at(day)}, ${place === read.length - 1}, now(), 1)`.execute(
+        db,
+      );
+    if (readAt !== undefined)
+      await sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at) values (${deal}, 'list', '{list}', ${at(readAt)})`.execute(
+        db,
+      );
+    for (const [place, one] of events.entries()) {
+      const [old_commission_perc, new_commission_perc] = one.rates;
+      const body = {
+        ...(one.at === null ? {} : { webhook_timestamp: String(at(one.at).getTime() / 1000) }),
+        commission_information: { old_commission_perc, new_commission_perc },
+      };
+      await sql`
+        insert into ops.webhook_events (kind, body, body_sha256, deal_id, collab_id, received_at)
+        values (${one.kind ?? 'update_commission'}, ${JSON.stringify(body)}::jsonb, ${`${index} ${place}`}, ${deal},
+          ${one.isOfDeal ? null : collab}, ${at(one.received ?? one.at ?? '')})`.execute(db);
+    }
+  }
+  const read = async (areAll: boolean, of: readonly number[]) => {
+    const { rows } = await sql<{ collab: string; since: string }>`
+      with accepted as (select 'C' || n as collab_id, 'D' || n as deal_id from unnest(${[...of]}::integer[]) n),
+      ${servedRates({ areAll })}
+      select s.collab_id as collab, (
+        select string_agg(concat(
+          case when p.at = '-infinity' then '-' else regexp_replace(to_char(p.at at time zone 'UTC', 'DD"T"HH24:MI:SS'), 'T00:00:00$', '') end,
+          ' ', case when p.unsure then '?' end, coalesce(trim_scale(p.rate)::text, case when not p.unsure then 'none' end), case when p.told then '!' end), ', ' order by p.place)
+        from unnest(s.since, s.rates, s.unsure, s.told) with ordinality p(at, rate, unsure, told, place)) as since
+      from served s order by substring(s.collab_id from 2)::integer`.execute(db);
+    return rows.map(({ collab, since }) => [SERVED[Number(collab.slice(1))]?.what, since]);
+  };
+  const all = SERVED.map(({ what, since }) => [what, since]);
+  const each = [...SERVED.keys()];
+  expect(await read(true, each)).toEqual(all);
+  expect(await read(false, each)).toEqual(all);
+  expect(await read(false, [5, 6])).toEqual(all.slice(5, 7));
 });
 
 describe('a rate for products', () => {

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { isOnlyOwner, ownerOfFee } from '../../src/money/read-statement.ts';
 import { startTestConsole, textOf } from '../console/console-server.ts';
 import { openWorkshop, toCsv, type Workshop } from '../runs/workshop.ts';
+import { open } from './few-orders.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -138,4 +140,133 @@ describe('a fixed fee', () => {
     writeFees(shop, [',BEN15']);
     expect(await feesOf(shop, '2026-05')).toEqual(['DEALBEN: -200.0000']);
   });
+});
+
+type Owner = readonly [handle: string | null, deal: string | null];
+/** Codes with their owners today, the owner of the fee (deal, handle, brand), and who else was ever named. */
+const OWNED: readonly {
+  readonly code: string;
+  readonly of: readonly Owner[];
+  readonly owner: string;
+  readonly assigned?: Owner;
+  readonly credited?: Owner;
+  /** Handle of a closed line. */
+  readonly closed?: string;
+  readonly isOnly?: false;
+}[] = [
+  { code: 'one', of: [['Mia', 'M1']], owner: 'M1 mia.now B1' },
+  {
+    code: 'twice',
+    of: [
+      ['Mia', 'M1'],
+      ['@mia', 'M1'],
+    ],
+    owner: 'M1 mia.now B1',
+  },
+  {
+    code: 'two',
+    of: [
+      ['mia', 'M1'],
+      ['ben', 'M2'],
+    ],
+    owner: '- - -',
+    assigned: ['mia', 'M1'],
+    isOnly: false,
+  },
+  {
+    code: 'deals',
+    of: [
+      ['mia', 'M1'],
+      ['mia', 'M2'],
+    ],
+    owner: '- - -',
+  },
+  { code: 'bare', of: [[null, 'M3']], owner: 'M3 zoe -' },
+  { code: 'only', of: [['Eve', null]], owner: '- Eve -' },
+  { code: 'blank', of: [['ida', 'M4']], owner: 'M4 ida -' },
+  { code: 'unread', of: [['kim', 'M9']], owner: 'M9 kim -' },
+  { code: 'none', of: [], owner: '- - -' },
+  {
+    ...{ code: 'same', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: 'mia.now' },
+    ...{ assigned: ['@Mia.Now', null], credited: ['MIA.now', 'M7'] },
+  },
+  { code: 'assigned', of: [['mia', 'M1']], owner: 'M1 mia.now B1', assigned: ['ben', 'M1'], isOnly: false },
+  { code: 'credited', of: [['mia', 'M1']], owner: 'M1 mia.now B1', credited: ['ben', 'M1'], isOnly: false },
+  { code: 'closed', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: 'ben', isOnly: false },
+  // Who names no creator names the deal.
+  {
+    ...{ code: 'unnamed', of: [['mia', 'M1']], owner: 'M1 mia.now B1', closed: '' },
+    ...{ assigned: [null, 'M1'], credited: [null, 'M1'] },
+  },
+  { code: 'moved', of: [['mia', 'M1']], owner: 'M1 mia.now B1', credited: [null, 'M2'], isOnly: false },
+  { code: 'lost', of: [['mia', 'M1']], owner: 'M1 mia.now B1', assigned: [null, 'M2'], isOnly: false },
+  { code: 'bare-deal', of: [[null, 'M5']], owner: 'M5 - -', credited: ['ben', 'M5'] },
+  { code: 'bare-other', of: [[null, 'M5']], owner: 'M5 - -', credited: ['ben', 'M6'], isOnly: false },
+];
+
+it('the owner of a code with a fee is the only one of today, and no other one was ever named', async () => {
+  const db = await open({ at: '2025-01-01', code: 'Other', deal: 'M8' });
+  await sql`
+    insert into mirror.known_deals (deal_id, first_way, ways) select 'M' || n, 'list', array['list'] from generate_series(1, 4) n`.execute(
+    db,
+  );
+  await sql`
+    insert into mirror.deal_versions (deal_id, influencer_handle, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
+    values ('M1', 'mia.now', 'B1', '{}', '', now(), now(), 1), ('M2', 'ben', 'B2', '{}', '', now(), now(), 1),
+      ('M3', 'zoe', '', '{}', '', now(), now(), 1), ('M4', '', null, '{}', '', now(), now(), 1)`.execute(db);
+  let line = 100;
+  for (const { code, of, assigned, credited, closed } of OWNED) {
+    for (const [handle, deal] of of) {
+      line += 1;
+      await sql`
+        insert into intake.codes (job, line_no, code, code_folded, influencer_handle, handle_folded, deal_id, target)
+        values ('orders', ${line}, ${code.toUpperCase()}, ${code}, ${handle}, coalesce(ledger.fold_handle(${handle}), ''), ${deal}, '')`.execute(
+        db,
+      );
+    }
+    line += 1;
+    if (assigned !== undefined)
+      await sql`
+        insert into intake.code_assignments (job, code, code_folded, influencer_handle, deal_id, assigned_by)
+        values ('orders', ${code}, ${code}, ${assigned[0]}, ${assigned[1]}, 'ada')`.execute(db);
+    if (closed !== undefined)
+      await sql`
+        insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, influencer_handle, currency, earned_amount, closed_before, amount)
+        values (1, ${line}, 'fixed_fee', ${`fee:code ${code}:2025-01-01`}, '2025-01-01', ${closed}, 'EUR', 1, 0, 1)`.execute(
+        db,
+      );
+    if (credited === undefined) continue;
+    await sql`
+      insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, order_id, amount, currency, deal_id, run_id)
+        overriding system value
+      values (${line}, 'referral', 'a', ${String(line)}, 'accepted', 1, '{}', '', 'orders', ${String(line)}, 1, 'EUR', ${credited[1]}, 1)`.execute(
+      db,
+    );
+    await sql`
+      insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, influencer_handle,
+        currency, entry_id, is_pending, rules_hash)
+      values ('orders', 'shop', ${String(line)}, 1, 'attributed', 'code', ${`@${code.toUpperCase()}`}, 'x', ${credited[0]}, 'EUR', ${line}, false, '')`.execute(
+      db,
+    );
+  }
+  const said = sql`concat_ws(' ', coalesce(o.deal_id, '-'), coalesce(o.handle, '-'), coalesce(o.brand_id, '-'))`;
+  const { rows } = await sql<{ code: string; owner: string; isOnly: boolean }>`
+    select fee.code, ${said} as owner, ${isOnlyOwner(sql`fee.subject`)} as "isOnly"
+    from (select code, place, 'fee:code ' || code || ':2025-01-01' as subject
+      from unnest(${OWNED.map(({ code }) => code)}::text[]) with ordinality u(code, place)) fee
+    cross join lateral (${ownerOfFee({ subject: sql`fee.subject`, dealId: sql`null::text` })}) o
+    order by fee.place`.execute(db);
+  expect(rows).toEqual(OWNED.map(({ code, owner, isOnly = true }) => ({ code, owner, isOnly })));
+  // Of a fee of a deal, the codes say whose the deal is, if the mirror does not.
+  const ofDeal = async (deal: string) => {
+    const { rows: found } = await sql<{ owner: string }>`
+      select ${said} as owner
+      from (${ownerOfFee({ subject: sql`${`fee:deal ${deal}:2025-01-01`}::text`, dealId: sql`${deal}::text` })}) o`.execute(
+      db,
+    );
+    return found[0]?.owner;
+  };
+  expect(await Promise.all(['M1', 'M2', 'M4', 'M9', 'M10'].map(ofDeal))).toEqual([
+    ...['M1 mia.now B1', 'M2 ben B2', 'M4 ida -', 'M9 kim -', 'M10 - -'],
+  ]);
 });

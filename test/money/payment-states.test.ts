@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { KnownError } from '../../src/core/known-error.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { inTransaction, unlessDryRun } from '../../src/db/in-transaction.ts';
 import { closeStatement } from '../../src/money/close-statement.ts';
-import { digestOf, findUnpaid, type Unpaid } from '../../src/money/payments/find-unpaid.ts';
+import {
+  digestOf,
+  findUnpaid,
+  requireProposable,
+  type Unpaid,
+} from '../../src/money/payments/find-unpaid.ts';
 import {
   insertProposal,
   listPayments,
@@ -82,6 +88,36 @@ it('what is unpaid is paid by creator and currency, carried forward below a mini
   expect(await find({ month: '2025-01' })).toEqual(['d1 10.0000 EUR pay 3000: 2025-01 deal:D1 10.0000']);
   expect(await find({ payees: [...PAYEES, payee('mia', IBANS.zoe, 'USD')] })).toEqual([
     ...[ben, mia, 'mia 2.0000 USD pay 2606: 2025-02 deal:D1 2.0000'],
+  ]);
+  // A proposal is of the last closed month, from the first one that is paid here.
+  const refusal = async (month: string, from: string | null) => {
+    const error: unknown = await requireProposable(db, { month, from }).catch((thrown: unknown) => thrown);
+    return error instanceof KnownError ? [error.message, error.details] : error;
+  };
+  const details = (month: string, help: string) =>
+    expect.objectContaining({
+      ...{ code: 'payments_not_proposed', exitCode: 2, where: month, safe: 'Nothing was changed.' },
+      help: expect.stringContaining(help),
+    });
+  expect(await refusal('2025-02', null)).toEqual([
+    'It is not known which statements were paid before this tool paid any.',
+    details('2025-02', 'payments: {from: 2025-02}'),
+  ]);
+  expect(await refusal('2025-01', '2025-02')).toEqual([
+    'Statements before 2025-02 were paid elsewhere, according to statements.payments.from.',
+    details('2025-01', 'Propose a later month.'),
+  ]);
+  expect(await refusal('2025-03', '2025-01')).toEqual([
+    'The statement of 2025-03 is not closed.',
+    details('2025-03', 'statement close --month 2025-03'),
+  ]);
+  expect(await refusal('2025-01', '2025-01')).toEqual([
+    'The statement of 2025-02 is closed, too. It may take back what 2025-01 owes.',
+    details('2025-01', 'Propose 2025-02: that includes what is unpaid of earlier months.'),
+  ]);
+  expect([await refusal('2025-02', '2025-02'), await refusal('2025-02', '2025-01')]).toEqual([
+    '2025-02',
+    '2025-01',
   ]);
   // A preview of another amount, account or outcome has another digest; of the same, the same.
   const unpaid = await findUnpaid(db, FIND);
