@@ -50,6 +50,7 @@ const CUSTOMERS = [
   'D1,,10,,,,,,',
   'D1,,20,,,new,,,',
 ];
+const TIERS = 'deal_id,rate,currency,from_orders,from_revenue,tier,cap,min_payout';
 const SINCE = { customersSince: { shop: '2025-01-01' } };
 
 describe('a row for new or returning customers', () => {
@@ -621,6 +622,10 @@ describe('a flat amount', () => {
     expect(
       await earned(db, rules([CUSTOMERS[0] ?? '', 'D1,,,5,EUR,,,,', 'D1,,,6,USD,,,2025-02-01,'])),
     ).toContain('unknown_currency: 1');
+    // The currency of a row that has no amount is no condition.
+    expect(await earned(db, rules([TIERS, 'D1,10,,,,,,', 'D1,20,EUR,2,,all,,']))).toEqual([
+      ...['1: 0.3 by 2', '2: 0.2 by 3', '4: 20 by 3', '5: 20 by 3', '6: 20 by 3'],
+    ]);
     await close(db, '2025-01', terms);
     // A closed line says by which row it was earned, as that row was then.
     const { lines } = await readStatement(db, { month: '2025-01', rules: rulesOf([]) });
@@ -628,8 +633,6 @@ describe('a flat amount', () => {
     expect(await verifyStatements(db)).toEqual({ statements: 1, broken: [] });
   });
 });
-
-const TIERS = 'deal_id,rate,currency,from_orders,from_revenue,tier,cap,min_payout';
 
 describe('a row from a number of orders or a revenue on', () => {
   it('applies to the orders after those before in their month or in all, and what changes one changes the others', async () => {
