@@ -72,6 +72,10 @@ describe('a row for new or returning customers', () => {
       select order_version_id + 90, 'former', ' ' || order_id, source_file_id, true, '', '', currency,
         case order_id when '8' then placed_at - interval '1 hour' else placed_at end, first_seen_at, 1, 1, 1, customer_key
       from intake.orders where order_id in ('3', '8')`.execute(db);
+    // Of order 7, only the time of payment is known.
+    await sql`update intake.orders set paid_at = placed_at, placed_at = null where order_id = '7'`.execute(
+      db,
+    );
     expect(await earned(db, rules(CUSTOMERS, SINCE))).toEqual([
       '2: 10 by 2',
       '3: 20 by 3',
@@ -709,6 +713,18 @@ describe('a cap', () => {
       'unknown_currency: 1',
     ];
     expect(await earned(db, terms)).toEqual(all);
+    // With a rate of the service, a line names the row of the cap alone.
+    await sql`
+      insert into mirror.collaboration_versions (collab_id, deal_id, commission_perc, raw, row_hash, valid_from, is_latest, first_seen_at, run_id)
+      values ('C1', 'D1', 10, '{}', '', '2025-01-01', true, now(), 1)`.execute(db);
+    const collaborate = (collab: string | null) =>
+      sql`update ledger.entries set collab_id = ${collab} where deal_id = 'D1'`.execute(db);
+    await collaborate('C1');
+    expect(await earned(db, rules([TIERS, 'D1,,EUR,,,,25,']))).toEqual([
+      ...['1: 10 by undefined', '2: 10 by undefined', '3: 5 by 2', '5: 10 by undefined'],
+      ...['unknown_currency: 1', 'unknown_rate: 1'],
+    ]);
+    await collaborate(null);
     await close(db, '2025-01', terms);
     await cancel(db, 1);
     // In all, 25 for January: 10, 10 and 5 have moved to the next orders.

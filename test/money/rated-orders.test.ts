@@ -189,6 +189,17 @@ const CHANGED: readonly (readonly [what: string, changes: readonly Change[], ear
     'nothing',
   ],
   ['a cancellation', [adjusted(null)], 'nothing'],
+  // What counts no more is nothing, whatever is unknown of it.
+  [
+    'a cancellation after a refund of more than the total',
+    [restated({ refunded: 101 }), adjusted(null)],
+    'nothing',
+  ],
+  [
+    'another currency, with a refund of more than the total',
+    [restated({ isOtherCurrency: true, refunded: 101 })],
+    '100 × 20',
+  ],
   ['less, in a state that is held', [adjusted(80, { isHeld: true })], '80 × 20'],
   ['more, in a state that is held', [adjusted(150, { isHeld: true })], '100 × 20'],
   ['less, and more in a state that is held', [adjusted(60), adjusted(80, { isHeld: true })], '60 × 20'],

@@ -608,15 +608,12 @@ describe('an order whose tags name the id of another one', () => {
       orders: [
         order(NAMED, { codes: ['MIRA'] }),
         order('113-0000000-0000000', { codes: [] }),
-        order('114-0000000-0000000', { codes: ['MIRA'], total: '3.00' }),
+        order('114-0000000-0000000', { codes: ['MIRA'], total: '3.00', otherIds: ['9'] }),
       ],
     });
-    await state(
-      context,
-      { 7: tagged, 8: { ...tagged, otherIds: ['113-0000000-0000000'] } },
-      { shop, isBrandShared },
-    );
-    expect(await decided(context, shop)).toEqual(['7: attributed', '8: attributed']);
+    const named = { ...tagged, otherIds: ['113-0000000-0000000'] };
+    await state(context, { 7: tagged, 8: named, 9: { codes: [] } }, { shop, isBrandShared });
+    expect(await decided(context, shop)).toEqual(['7: attributed', '8: attributed', '9: organic']);
     expect(await decided(context, channel)).toEqual([
       '112-1234567-1234567: held similar_order',
       '113-0000000-0000000: organic',
