@@ -181,10 +181,11 @@ export function sayRefunded({ versions }: OrderLife): string {
 }
 
 function answerHeld(
-  { job, reason, amount, currency, decision }: OrderAttribution,
+  { job, reason, matchedValue, amount, currency, decision }: OrderAttribution,
   life: OrderLife,
 ): OrderAnswer {
-  const { what, fix } = heldReason(reason ?? '');
+  const { what: why, fix } = heldReason(reason ?? '');
+  const what = reason === 'other_spelling' ? `${why}: ${matchedValue}` : why;
   const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
   const decided = sayDecided(decision);
   if (decided !== null) return answer('held', 'dim', `Held${money}: ${what}. ${decided}`);
