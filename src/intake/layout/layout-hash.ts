@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../config/source-fields.ts';
 import type { Purpose } from '../../core/layout.ts';
+import { CONSENT_LISTS } from '../customers/map/consent-words.ts';
 import { layoutFor } from './layout-for.ts';
 import type { Layout } from './to-layout.ts';
 
@@ -11,7 +12,8 @@ import type { Layout } from './to-layout.ts';
 const MEANING = 2;
 /**
  * The same for customers. 3: a no is recorded and holds until a later yes with a date, and customers whose
- * consent is unknown are submitted only under a setting that says so. Every file is read again for that.
+ * consent is unknown are submitted only under a setting that says so. Every file is read again for that, and whenever the
+ * words of consent and refusal change.
  */
 const CONSENT_MEANING = 3;
 
@@ -47,7 +49,7 @@ export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purp
     MEANING,
     purpose: isOfCustomers ? { ...purpose, readFor: 'contacts' } : purpose,
     consent: isOfCustomers ? source.consent : null,
-    ...(isOfCustomers ? { CONSENT_MEANING, givenAt, refusedAt, mayBeMissing } : {}),
+    ...(isOfCustomers ? { CONSENT_MEANING, CONSENT_LISTS, givenAt, refusedAt, mayBeMissing } : {}),
     // Omitted if they are not set, so that the digest of files that were read before these settings existed does
     // not change.
     layout: { ...others, grouping, consent: said, ...(belowHeader.length === 0 ? {} : { belowHeader }) },

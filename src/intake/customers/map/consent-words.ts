@@ -55,6 +55,8 @@ const CONSENT_HEADER =
 /** Headers that ask whether an address is in use. A yes is no consent. */
 const IN_USE_HEADER =
   /^(?:(?:is|e ?mail|address|account) )*(?:active|valid|deliverable|reachable|enabled|aktiv|actief|gültig)$/iu;
+/** Words that say only that an address is in use. */
+const IN_USE = /^(?:active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u;
 /** Headers of lists of words that a shop gives to people: `vip, do-not-email`. */
 const TAGS_HEADER = /^(?:(?:customer|contact|subscriber|member|e ?mail) )?(?:tags?|labels?|segments?)$/iu;
 /** Headers of columns whose words say how a customer stands. */
@@ -143,7 +145,7 @@ export function isAnswer(word: string): boolean {
 
 /** True if a word says only that an address is in use. That is no consent, and takes none away. */
 export function isInUse(word: string): boolean {
-  return /^(?:active|activ[oa]|aktiv|actief|actif|attiv[oa]|ativ[oa])$/u.test(foldCell(word));
+  return IN_USE.test(foldCell(word));
 }
 
 /** True if a word says no, or that nothing happened. */
@@ -187,6 +189,28 @@ export function isOfTags(header: string): boolean {
 export function refusesByTag(cell: string): boolean {
   return cell.split(/[,;|]/).some((tag) => smellOf(tag) === 'refusal');
 }
+
+/**
+ * The lists above, as texts. They are part of the digest by which files count as read: a refusal that this version knows
+ * and an earlier one did not must not stay a yes.
+ */
+export const CONSENT_LISTS: readonly string[] = [
+  ...[ANSWERS, SUBSCRIBED, NO, [...ASKING]].map((list) => list.join(' ')),
+  ...[
+    REFUSAL,
+    REFUSAL_HEADER,
+    OTHER_CHANNEL,
+    BESIDE,
+    PERMISSION,
+    WITHDRAWN,
+    BARE_REFUSAL,
+    LEFT_ALONE,
+    DENIED,
+  ].map(String),
+  ...[CONSENT_HEADER, IN_USE_HEADER, IN_USE, TAGS_HEADER, STATUS_HEADER, OF_TIME, SINCE, DATED_ITSELF].map(
+    String,
+  ),
+];
 
 /** No word and no header that matters is longer. */
 const MAX_CHARS = 80;

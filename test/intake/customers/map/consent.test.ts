@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SourceSettings } from '../../../../src/config/source-fields.ts';
 import { type ConsentRule, consentOf, describeConsent, mergeConsent } from '../../../../src/core/customer.ts';
 import { KnownError } from '../../../../src/core/known-error.ts';
+import { packageFile } from '../../../../src/core/package.ts';
+import { CONSENT_LISTS } from '../../../../src/intake/customers/map/consent-words.ts';
 import { checkSource } from '../../../../src/intake/layout/check-source.ts';
 import { layoutHash } from '../../../../src/intake/layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
@@ -314,6 +316,23 @@ test('the hash of a reading differs from that of version 0.2.0, so that an upgra
   expect(layoutHash(layout, source, { readFor: 'customers', consent: 'not_refused' })).not.toBe(
     '2nUWNPkr_nON4i1sR4nF--kLYxfZTIxnWmQGpQnG5mo',
   );
+});
+
+test('every list of words of consent is in the hash of a reading, so that a new word reads every file of customers again', () => {
+  const text = readFileSync(packageFile('src/intake/customers/map/consent-words.ts'), 'utf8');
+  const lists = [...text.matchAll(/^const ([A-Z_]+) =/gm)].map(([, name = '']) => name);
+  const [, digested = ''] = /CONSENT_LISTS[^=]*= \[(.*?)\n\];/s.exec(text) ?? [];
+  expect(lists.filter((name) => name !== 'MAX_CHARS' && !new RegExp(`\\b${name}\\b`).test(digested))).toEqual(
+    [],
+  );
+  expect(lists.length).toBeGreaterThan(15);
+  const asked = { readFor: 'customers', consent: 'not_refused' } as const;
+  const hashOf = () => layoutHash(loadLayout('shopify-orders'), sourceSettings('/exports'), asked);
+  const before = hashOf();
+  const known = CONSENT_LISTS as string[];
+  known.push('another word');
+  onTestFinished(() => void known.pop());
+  expect(hashOf()).not.toBe(before);
 });
 
 /** Says what happens to the customer of one row. */
