@@ -17,7 +17,14 @@ import { isZero, parseMoneyIn } from '../../values/parse-money.ts';
 import { type TimeParser, timeParser } from '../../values/parse-time.ts';
 import { parseZone } from '../../values/parse-zone.ts';
 import { remember } from '../../values/remember.ts';
-import { type Built, CONFLICTING_COLUMNS, type Given, ValueFault } from './built-order.ts';
+import {
+  arePlacedApart,
+  type Built,
+  CONFLICTING_COLUMNS,
+  type Given,
+  NUMBER_USED_AGAIN,
+  ValueFault,
+} from './built-order.ts';
 import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import { checkSum, toItems } from './item-sums.ts';
 import { readChange } from './last-change.ts';
@@ -250,7 +257,17 @@ export class OrderBuilder {
     this.#dates?.see(value, open.line);
     const instant = this.#clockOf(open)(value);
     if (typeof instant !== 'string') throw this.#fault(instant, slot, value);
+    if (field === 'placed_at' && open.more !== null) this.#requirePlacedOnce(open, slot, instant);
     return instant;
+  }
+
+  /** Requires that the rows of an order say that it was placed at about one time. */
+  #requirePlacedOnce(open: OpenOrder, slot: number, instant: InstantText): void {
+    for (const { slot: at, value } of open.more ?? NO_MORE) {
+      const other = at === slot ? this.#clockOf(open)(value) : null;
+      if (typeof other === 'string' && arePlacedApart(instant, other))
+        throw this.#fault(NUMBER_USED_AGAIN, slot, value);
+    }
   }
 
   #changeOf(open: OpenOrder): StagedOrder['changedAt'] {

@@ -1,4 +1,9 @@
-import type { OrderContinuation, StagedOrder } from '../../../core/order.ts';
+import {
+  type InstantText,
+  type OrderContinuation,
+  SAME_ORDER_HOURS,
+  type StagedOrder,
+} from '../../../core/order.ts';
 import type { Fault } from '../../map/fault.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { MarkWatch } from '../../values/decimal-mark.ts';
@@ -38,3 +43,16 @@ export const CONFLICTING_COLUMNS: Fault = {
   reason: 'Two columns of the file state this about the order, and differ.',
   help: 'Find out which one is right, and export the file without the other.',
 };
+
+/** Two orders with one id, for example of a till that counts from 1 each year. */
+export const NUMBER_USED_AGAIN: Fault = {
+  code: 'conflicting_rows',
+  reason: `Rows with this order id were placed more than ${SAME_ORDER_HOURS} hours apart, so a number was used again.`,
+  help: 'Make the ids unique: joined_columns of the layout with the date or year, or export each period in a file of its own.',
+};
+
+/** True if one order cannot have been placed at both times. One that is not known proves nothing. */
+export function arePlacedApart(one: InstantText | null, other: InstantText | null): boolean {
+  const hours = one === null || other === null ? 0 : (Date.parse(one) - Date.parse(other)) / 3_600_000;
+  return Math.abs(hours) > SAME_ORDER_HOURS;
+}

@@ -2,7 +2,7 @@ import { type InstantText, type OrderDoubt, type StagedOrder, UNKNOWN_AGE } from
 import { cleanText, isBlank } from '../../values/clean-text.ts';
 import type { DateWatch } from '../../values/date-order.ts';
 import type { TimeParser } from '../../values/parse-time.ts';
-import type { Built } from './built-order.ts';
+import { arePlacedApart, type Built, NUMBER_USED_AGAIN } from './built-order.ts';
 import type { OpenOrder } from './open-order.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 
@@ -93,6 +93,9 @@ export function newestOf(states: readonly Built[]): Built {
     doubt ??= built.order.doubt;
   }
   const [first] = states;
+  const [{ placedAt } = { placedAt: null }] = orders;
+  if (orders.some((one) => arePlacedApart(placedAt, one.placedAt)))
+    return { kind: 'fault', fault: NUMBER_USED_AGAIN, column: null, value: null };
   const newest = orders.toSorted((one, other) => (ageOf(one) < ageOf(other) ? 1 : -1))[0];
   if (newest === undefined)
     return first?.kind === 'continuation'

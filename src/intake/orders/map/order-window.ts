@@ -278,14 +278,21 @@ export class OrderWindow {
     if (isBlank(value)) order.values[at] = cell;
     else if (slot.merge === 'same')
       order.fault ??= { fault: conflictingRows(line), column: slot.name, value: cell };
-    else if (slot.merge === 'all') this.#addMore(order, at, cell);
+    else if (slot.merge === 'all') this.#addMore(order, { slot: at, value: cell, line });
   }
 
-  #addMore(order: OpenOrder, slot: number, value: string): void {
+  #addMore(
+    order: OpenOrder,
+    { slot, value, line }: { readonly slot: number; readonly value: string; readonly line: number },
+  ): void {
     order.more ??= [];
     if (order.more.some((one) => one.slot === slot && one.value === value)) return;
-    if (order.more.length < MAX_CODES) order.more.push({ slot, value });
-    else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
+    if (order.more.length < MAX_CODES) {
+      order.more.push({ slot, value });
+      return;
+    }
+    const fault = this.#plan.fields.placed_at.includes(slot) ? conflictingRows(line) : TOO_MANY_CODES;
+    order.fault ??= { fault, column: this.#plan.slots[slot]?.name ?? '', value };
   }
 
   #addItem(order: OpenOrder, { cells, line }: CsvRecord): void {

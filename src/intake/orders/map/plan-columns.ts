@@ -131,6 +131,8 @@ export function planColumns(
     if (field === 'codes' || field === 'links') return 'all';
     // Rows that say different times are states of the order (`OrderWindow`), or items of it that add up.
     if (field === 'changed_at') return summed.size > 0 ? 'all' : 'first';
+    // Items may be a little apart. Rows that are further apart are of two orders with one id (`OrderBuilder`).
+    if (field === 'placed_at' && lineItems) return 'all';
     if (field === 'email' || field === 'other_ids') return 'first';
     return lineItems && !AGREED.includes(field) ? 'first' : 'same';
   };
@@ -143,7 +145,7 @@ export function planColumns(
   ) as Record<LayoutField, number[]>;
 
   const timeColumn = header.find(layout.timeOfDay);
-  const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, mergeOf('placed_at'));
+  const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, lineItems ? 'first' : 'same');
   const zoneColumn = header.find(layout.times.zoneColumn);
   const refundLists = (layout.refundList?.columns ?? []).flatMap((name) => {
     const column = header.find([name]);
@@ -151,7 +153,7 @@ export function planColumns(
   });
   const refundedOfColumn = header.find(layout.refundedOf);
   const refundedOf = refundedOfColumn === null ? null : slotOf(refundedOfColumn, 'same');
-  const zone = zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at'));
+  const zone = zoneColumn === null ? null : slotOf(zoneColumn, lineItems ? 'first' : 'same');
   const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
     const before = header.find(pair.before);
     const after = header.find(pair.after);

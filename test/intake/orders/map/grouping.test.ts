@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { SHOPIFY_HEADER, shopifyRow } from '../../../../bench/write-shopify-export.ts';
+import { layoutSchema } from '../../../../src/intake/layout/layout-schema.ts';
+import { toLayout } from '../../../../src/intake/layout/to-layout.ts';
 import { type Mapped, type MapTextOptions, mapText, onlyFault } from './map-text.ts';
 
 type Cells = Readonly<Record<string, string>>;
@@ -174,4 +177,55 @@ test('a repeated row must have equal values if every order is a single row', asy
   expect(onlyFault(other)).toEqual(['conflicting_rows', 'placed_at', '2026-04-11T10:00:00Z']);
   expect(other.rejected[0]?.reason).toContain('the value is on line 3, and a row above it has another');
   expect(other.rejected[0]?.rowCount).toBe(2);
+});
+
+const ITEMS = 'order_id,order_revenue,placed_at,discount_code,updated_at';
+const itemsLayout = (grouping: string) =>
+  toLayout(
+    'items',
+    layoutSchema.parse(
+      parse(`{ title: items, lacks: [consent, status, currency, time_zone], columns: { order_id: [order_id], total: [order_revenue], placed_at: [placed_at],
+        codes: [discount_code], changed_at: [updated_at] }, required: [order_id], times: [iso], grouping: { ${grouping} } }`),
+    ),
+  );
+
+test.each([
+  ['line items', 'line_items: true', null],
+  ['items that add up', 'line_items: true, sum: { total: { plus: [order_revenue] } }', null],
+  ['rows that must agree', 'line_items: false', null],
+  ['states of an order', 'line_items: false', 'column'],
+] as const)(
+  'of %s, rows of one id that were placed days apart are two orders, and neither counts',
+  async (_, grouping, age) => {
+    const source = { timeZone: 'UTC', currency: 'EUR', age };
+    const rowsOf = (later: string) =>
+      mapText(
+        `${ITEMS}\n1001,50.00,2026-01-10 09:00:00,MIA10,2026-01-10 09:00:00\n1002,5.00,2026-01-10 09:00:00,,2026-01-10 09:00:00\n1001,50.00,${later},ADA10,2026-03-10 09:00:00\n`,
+        { layout: itemsLayout(grouping), source },
+      );
+    const { orders, rejected } = await rowsOf('2026-03-10 09:00:00');
+    expect(orders.map(({ orderId }) => orderId)).toEqual(['1002']);
+    expect(rejected.map(({ code, orderId }) => [code, orderId])).toEqual([
+      ['conflicting_rows', '1001'],
+      ['conflicting_rows', '1001'],
+    ]);
+    // Items of one order may have times of their own. The time of a row that is blank says nothing.
+    for (const near of ['2026-01-11 18:00:00', ''])
+      if (grouping.startsWith('line_items: true') || age === 'column' || near === '')
+        expect((await rowsOf(near)).orders.map(({ orderId }) => orderId)).toContain('1001');
+  },
+);
+
+test('more times than an order can have are no codes, and reject it', async () => {
+  const rows = Array.from(
+    { length: 60 },
+    (__, at) => `1001,1.00,2026-01-10 09:${String(at).padStart(2, '0')}:00,,`,
+  );
+  const { rejected } = await mapText(`${ITEMS}\n${rows.join('\n')}\n`, {
+    layout: itemsLayout('line_items: true'),
+    source: { timeZone: 'UTC', currency: 'EUR' },
+  });
+  expect(new Set(rejected.map(({ code, column }) => `${code} ${column}`))).toEqual(
+    new Set(['conflicting_rows placed_at']),
+  );
 });
