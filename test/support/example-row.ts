@@ -42,6 +42,7 @@ const BY_COLUMN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'Adjusted Net Order Amount': '95.00',
     'Adjusted Card Processing Fees': '5.00',
   },
+  generic: { paid_at: '2026-05-14T10:15:00+02:00' },
   'matrixify-orders': { 'Line: Type': 'Discount', 'Line: Title': EXAMPLE_CODE, 'Line: Total': '' },
   'paypal-activity': { Type: 'Express Checkout Payment' },
   'square-sales': {

@@ -37,9 +37,14 @@ export const HELD_REASONS: Readonly<Record<string, HeldReason>> = {
     confirms: null,
   },
   unknown_payment: {
-    what: 'A column says that an amount is still to be paid, or below zero to be paid back, so it is not known what was paid',
+    what: 'A column says that an amount is still to be paid, or below zero to be paid back, or it has no time of payment, so it is not known what was paid',
     fix: 'Export the orders again once nothing is open. If the amount is wrong, correct the order in the shop.',
     confirms: 'they were paid in full',
+  },
+  unknown_risk: {
+    what: 'A column says that the order may be a fraud',
+    fix: 'Export the orders again once the shop has decided about them. Or have them credited, if they were paid and sent.',
+    confirms: 'they are no fraud',
   },
   unknown_brand: {
     what: 'The order names a brand, and the brand of the job is not known yet',

@@ -38,19 +38,29 @@ const NAMES = {
   disputed: termsIn(
     `fraud, betrug, disput, dispuut, betwist, =geschil, =geschillen, litige, reklamation, reklamiert, reklamac, =reclamo, =reclamos, rückläufer`,
   ),
+  // How likely an order is a fraud. No layout for any export knows from which number on it is one.
+  unknown_risk: termsIn(
+    `=risk, ^risiko, =risque, =riesgo, =rischio, =risco, ^ryzyk, =riziko, =riski, リスク`,
+  ),
   // What may contradict the status of an order. A yes counts in one of them, and a no in another.
   other_status:
     termsIn(`payment status, payment state, paymentstatus, financial status, transaction status, livemode, live mode, ==live, ==mode,
     ==paid, ==approved, ==valid, ==bezahlt, ==betaald, ==payé, ==payée, ==pagado, ==pagato, ==opłacone, ==zaplaceno,
     ==betald, ==betalt, ==maksettu, zahlungsstatus, betaalstatus, betalstatus, betalingsstatus, statut du paiement,
-    statut de paiement, estado de pago, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby`),
+    statut de paiement, estado de pago, estado del pago, stato pagamento, stato del pagamento, status płatności, stav platby,
+    ==paid at, ==paid on, ==paid date, ==date paid, ==payment date, ==bezahlt am, ==zahlungsdatum, ==betaald op, ==betaaldatum,
+    ==date de paiement, ==fecha de pago, ==data pagamento, ==data płatności, ==datum platby, ==betaldatum, ==betalingsdato,
+    ==maksupäivä, ==入金日, ==決済日時, fulfillment stat, fulfilment stat, shipment stat, shipping stat, delivery stat,
+    versandstatus, lieferstatus, verzendstatus, leverstatus, bezorgstatus, statut de livraison, statut d expedition,
+    estado de envio, estado del envio, estado de entrega, stato spedizione, stato consegna, status wysyłki, stav doručení,
+    leveransstatus, leveringsstatus, toimitustila, 配送状況, 配送ステータス`),
 };
 
 /** What a column may say that makes an order count less, or for another amount, than it does without the column. */
 export type LoweringMeaning = keyof typeof NAMES;
 export const LOWERING_MEANINGS = Object.keys(NAMES) as LoweringMeaning[];
 /** Those of columns that a layout for any export does not expect: what it does not read of them, is not known to count. */
-export const STATE_MEANINGS = ['test', 'draft', 'disputed', 'other_status'] as const;
+export const STATE_MEANINGS = ['test', 'draft', 'disputed', 'unknown_risk', 'other_status'] as const;
 
 /** Names that only speak of a refund or of a cancellation: `Return policy`, `Cancellation insurance`, `Refundable`. */
 const IS_ABOUT = /(?: (?:insurance|policy|label|address|link|url)|\brefundable|\bnoise cancell?ing)$/;

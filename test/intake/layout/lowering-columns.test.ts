@@ -330,6 +330,9 @@ test('a state that a layout for any export does not read holds the file, until t
     'mode',
     'sandbox',
     'dispute_status',
+    'Risk score',
+    'Paid at',
+    'Fulfillment Status',
   ])
     await expect(readWith(name, {}, 'yes')).rejects.toMatchObject({
       reason: {
@@ -383,8 +386,9 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
     test: 'is_test_order, sandbox, Testing, テスト',
     draft: 'is_draft, Draft order, Entwurf',
     disputed: 'dispute_status, disputed, fraud, Reklamation, Reklamiert, Reclamo',
-    other_status:
-      'payment_status, Payment state, is_paid, Paid, approved, livemode, mode, Zahlungsstatus, Is valid',
+    unknown_risk: 'Risk score, risk_level, Fraud risk, Risiko, Riesgo de fraude',
+    other_status: `payment_status, Payment state, is_paid, Paid, approved, livemode, mode, Zahlungsstatus, Is valid, Paid at, Date paid,
+      Lineitem fulfillment status, deliveryStatus, Versandstatus, Estado de envío`,
   };
   for (const meaning of LOWERING_MEANINGS)
     expect(names[meaning].split(',').filter((name) => !means(name, meaning))).toEqual([]);
@@ -393,7 +397,7 @@ test('one ordinary name per language is known to mean a refund, a cancellation o
 test('a name that only contains such a word, or only speaks of a refund, says nothing', () => {
   const names = `Terugkerende klant, Terugbelverzoek, Granulat, Cannula, Cancellation insurance, Return policy, Refund link,
     Return address, Refundable, Noise cancelling, Returning customer, Widerrufsbelehrung, Installdate, Resilience, Weight,
-    paid_at, Date paid, Payment method, Model, Contest, Latest, Delivered, Povratne informacije, Valid until`;
+    Payment method, Shipping method, Delivery date, Frisky, Model, Contest, Latest, Delivered, Povratne informacije, Valid until`;
   const found = names.split(',').filter((name) => LOWERING_MEANINGS.some((meaning) => means(name, meaning)));
   expect(found).toEqual([]);
   expect([means('Refundable amount', 'refunded'), means('Currency label', 'currency')]).toEqual([true, true]);
@@ -419,4 +423,18 @@ test('an order of the generic layout with an amount that is still to be paid is 
   await expect(readWith('Amount open (outstanding)')).rejects.toMatchObject({
     reason: { code: 'column_missing' },
   });
+});
+
+test.each<readonly [column: string, cells: Readonly<Record<string, string | null>>]>([
+  [
+    'fulfillment_status',
+    { fulfilled: null, '': null, Returned: 'returned', restocked: 'returned', lost: 'unknown_returned' },
+  ],
+  ['risk_level', { Low: null, '': null, high: 'unknown_risk', medium: 'unknown_risk', '7': 'unknown_risk' }],
+  ['paid_at', { '2026-05-01T10:00:00Z': null, '': 'unknown_payment', '0000-00-00': 'unknown_payment' }],
+])('an order of the generic layout counts only if %s says nothing against it', async (column, cells) => {
+  const found: Record<string, string | null> = {};
+  for (const cell of Object.keys(cells))
+    found[cell] = (await readWith(column, {}, cell)).orders[0]?.exclusion ?? null;
+  expect(found).toEqual(cells);
 });

@@ -2,6 +2,7 @@ import type { ColumnRole, LayoutField, StatedRoles } from '../../../core/layout.
 import type { CsvRecord } from '../../../core/record.ts';
 import { foldHeader } from '../../../core/text/fold.ts';
 import { smellOf } from '../../../intake/customers/map/consent-words.ts';
+import { means } from '../../../intake/layout/column-words.ts';
 import { cleanText } from '../../../intake/values/clean-text.ts';
 import {
   amountNameOf,
@@ -198,6 +199,7 @@ export function assignColumns(
   unreadable();
   stopsByName();
   stopsByWords();
+  unpaid();
   const total = chosen.get('total');
   if (total !== undefined) rivals(total);
   return { chosen, stops, timeOfDay: findTimeOfDay(), unclear, decisions: named.map(decide) };
@@ -271,19 +273,31 @@ export function assignColumns(
 
   /**
    * Uses columns of states that are not those of the order, such as of its shipment, if a word in them says that it was
-   * returned or cancelled. A word that the file does not have is not known.
+   * returned or cancelled, or their name that a word may. A word that the file does not have is not known.
    */
   function stopsByWords(): void {
     for (const column of free()) {
-      const { cells } = column;
+      const said = [...column.cells.counts.keys()];
       if (!isOtherStatus(column)) continue;
-      const stopped = [...cells.counts.keys()].filter((word) => isStopped(word, words));
-      if (stopped.length === 0) continue;
-      const unless = [...cells.counts.keys()].filter((word) => !stopped.includes(word));
+      const stopped = said.filter((word) => isStopped(word, words));
+      if (stopped.length === 0 && !means(column.header, 'other_status')) continue;
+      const unless = said.filter((word) => !stopped.includes(word));
       used.add(column);
       byValues.add(column);
-      stops.push({ column, reason: 'returned', test: { equals: stopped, unless: [...unless, ''] } });
+      const equals = stopped.length === 0 ? ['returned', 'restocked'] : stopped;
+      stops.push({
+        column,
+        reason: 'returned',
+        test: { equals, unless: [...new Set([...unless, ...(stopped.length === 0 ? SENT : []), ''])] },
+      });
     }
+  }
+
+  /** Holds orders without a time of payment, if the file has one of others: `0000-00-00` is none. */
+  function unpaid(): void {
+    const column = chosen.get('paid_at');
+    if (column !== undefined && column.cells.filled > 0)
+      stops.push({ column, reason: 'unknown_payment', test: { matches: '^[^1-9]*$' } });
   }
 
   /** The words of another state that let an order count. Each word that is not known holds it, and so does a blank. */
@@ -393,6 +407,9 @@ export function assignColumns(
   }
 }
 
+/** Words of a shipment that let an order count, which a file need not have yet. */
+const SENT = ['fulfilled', 'unfulfilled', 'shipped', 'delivered'];
+
 const WHAT: Readonly<Record<Stop, string>> = {
   refunded: 'refunded or returned',
   cancelled: 'cancelled',
@@ -400,4 +417,5 @@ const WHAT: Readonly<Record<Stop, string>> = {
   draft: 'drafts',
   disputed: 'disputed',
   unknown_payment: 'not wholly paid',
+  unknown_risk: 'frauds',
 };

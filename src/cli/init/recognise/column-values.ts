@@ -362,7 +362,7 @@ function areWords(cells: Cells): boolean {
 }
 
 /** Words that say of a row that it is no order to be credited, whatever its column is called, besides those of the lists. */
-const STOPPED = /^(?:return|reversal|test|draft|declined|rto\b|rucksend|devuel|retour)/;
+const STOPPED = /^(?:return|restock|reversal|test|draft|declined|rto\b|rucksend|devuel|retour)/;
 
 function saysStopped(word: string): boolean {
   return STOPPED.test(headerWords(word)) || means(word, 'refunded') || means(word, 'cancelled');
@@ -373,9 +373,8 @@ export function isOtherStatus({ header, cells }: MeasuredColumn): boolean {
   return (
     isOfAnother(header, 'status') &&
     !PERSONAL.test(header) &&
-    cells.filled > 0 &&
     cells.counts.size <= MAX_STATES &&
-    areWords(cells)
+    (cells.filled === 0 || areWords(cells))
   );
 }
 
@@ -429,6 +428,7 @@ const NOT_ZERO: StopTest = { matches: '[1-9]|^[^0-9]*[^\\s0-9-][^0-9]*$' };
  * The test by which a column stops orders: anything but no. Null if the values do not show what means no.
  */
 export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | null {
+  if (stop === 'unknown_risk') return riskTestOf(cells);
   if (stop === 'unknown_payment' || isMoney(cells, /[.,]\d\d$/)) return NOT_ZERO;
   const values = [...new Set([...cells.counts.keys()].map((cell) => cell.toLowerCase()))];
   const hasBlanks = cells.filled < cells.rows;
@@ -439,6 +439,18 @@ export function stopTestOf(cells: Cells, stop: Stop | 'excluded'): StopTest | nu
   if (others.length > MAX_STATES) return null;
   // Blanks let orders pass, so a word that is no known yes holds them: `Void`, a date, `Yes (customer)`.
   return { equals: [...new Set([...others, ...YES])], unless: ['', ...no] };
+}
+
+/** Words for a risk that lets an order count. */
+const LOW = /^(?:low|none|normal|niedrig|gering|laag|faible|bajo|basso|baixo|niskie?|lav|låg|matala)$/i;
+
+/** Every risk that is not low holds an order. Null if the column has numbers: from which one on is not known. */
+function riskTestOf(cells: Cells): StopTest | null {
+  const values = [...cells.counts.keys()];
+  if (values.length > MAX_STATES || (values.length > 0 && !areWords(cells))) return null;
+  const isLow = (value: string): boolean => LOW.test(value) || saysNo(value);
+  const high = values.filter((value) => !isLow(value));
+  return { equals: high.length === 0 ? ['high'] : high, unless: ['', 'low', ...values.filter(isLow)] };
 }
 
 /** True if a column has a few words, and one of them is a minor unit, such as cents. */

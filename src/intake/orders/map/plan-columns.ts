@@ -96,7 +96,7 @@ const MARKS: readonly LayoutField[] = ['order_id', 'status', 'currency', 'total'
  * Reasons of exclusion that a person or a job may credit nevertheless. They must not hide another reason, so they are
  * tested last.
  */
-const CREDITABLE: readonly string[] = ['unknown_payment', 'draft', 'renewal'];
+const CREDITABLE: readonly string[] = ['unknown_risk', 'unknown_payment', 'draft', 'renewal'];
 
 /** Creates the function for a rule: its reason if the cell passes the test, or if its word is not known. */
 function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
@@ -104,7 +104,8 @@ function reasonOf(rule: ExclusionRule): (cell: string) => string | null {
   const test = cellTest(rule);
   if (unless === undefined) return (cell) => (test(cell) ? reason : null);
   const allowed = new Set(unless.map(foldWord));
-  return remember((cell) => (test(cell) ? reason : allowed.has(foldWord(cell)) ? null : `unknown_${reason}`));
+  const unknown = reason.startsWith('unknown_') ? reason : `unknown_${reason}`;
+  return remember((cell) => (test(cell) ? reason : allowed.has(foldWord(cell)) ? null : unknown));
 }
 
 /**

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { proposeLayout } from '../../../../src/cli/init/recognise/propose-layout.ts';
 import type { StatedRoles } from '../../../../src/core/layout.ts';
 import { loadLayouts } from '../../../../src/intake/layout/load-layout.ts';
+import { mapText } from '../../../intake/orders/map/map-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { folderWith, look, ordersOf, summary } from './look.ts';
 
@@ -188,6 +189,36 @@ test('a shipment that was returned stops its order, and a word of shipments that
     ]);
     expect(preview).toMatchObject({ credited: 1, excluded: [{ reason: 'returned', orders: 1 }] });
   }
+});
+
+test('columns of a shipment, of a risk and of the time of payment stop orders by words that the file does not have yet', async () => {
+  const header = 'Order No,Total,Coupon,Status,Fulfillment status,Risk level,Paid at';
+  const rows = [1, 2, 3].map((id) => `${id},20.00,MIRA10,paid,packed,low,2026-05-0${id} 10:00`);
+  const { layout } = ordersOf(await look(folderWith({ 'x.csv': [header, ...rows, ''].join('\n') })));
+  const late = [
+    '4,20.00,MIRA10,paid,restocked,low,2026-05-04 10:00',
+    '5,20.00,MIRA10,paid,lost,low,2026-05-04 10:00',
+    '6,20.00,MIRA10,paid,packed,high,2026-05-04 10:00',
+    '7,20.00,MIRA10,paid,,,',
+    '8,20.00,MIRA10,paid,delivered,,2026-05-04 10:00',
+  ];
+  const source = { timeZone: 'UTC', currency: 'EUR' };
+  const { orders } = await mapText([header, ...late, ''].join('\n'), { layout, source });
+  expect(orders.map(({ exclusion }) => exclusion)).toEqual([
+    'returned',
+    'unknown_returned',
+    'unknown_risk',
+    'unknown_payment',
+    null,
+  ]);
+});
+
+test('a column of numbers for a risk is asked about', async () => {
+  const rows = ['1,20.00,MIRA10,paid,0.1', '2,30.00,MIRA10,paid,0.95', '3,5.00,,paid,0.2'];
+  const found = await look(
+    folderWith({ 'x.csv': ['Order No,Total,Coupon,Status,Risk score', ...rows, ''].join('\n') }),
+  );
+  expect(found.refused).toMatchObject([{ code: 'unclear_columns' }]);
 });
 
 test('a share of the total is no refunded amount', async () => {
