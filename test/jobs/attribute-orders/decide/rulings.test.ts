@@ -9,6 +9,9 @@ import {
 } from '../../../../jobs/attribute-orders/decide/rulings.ts';
 import { HELD_REASONS } from '../../../../src/core/held/held-order.ts';
 import { inTransaction } from '../../../../src/db/in-transaction.ts';
+import { listHeldOrders } from '../../../../src/reports/held/held-orders.ts';
+import { answerOrder } from '../../../../src/reports/lives/answer-order.ts';
+import { explainOrder } from '../../../../src/reports/lives/explain-order.ts';
 import { openShop as newShop, order, useDatabase } from '../../../intake/story.ts';
 import { makeTestFolder } from '../../../support/setup.ts';
 import { type AttributeGiven, type Context, decisions, type Given, openContext } from './story.ts';
@@ -114,6 +117,15 @@ test.each<readonly [string, Given, readonly string[]]>([
     expect(await decisions(shop)).toEqual(confirmed);
   },
 );
+
+test('an order whose code differs from an owned one in a blank is shown with both spellings', async () => {
+  const shop = await openShop({ codes: ['MI RA', 'WELCOME'] });
+  const [held] = await listHeldOrders(shop.db, { job: shop.job, limit: null });
+  expect(held).toMatchObject({ reason: 'other_spelling', carries: 'MI RA, WELCOME (not MIRA)' });
+  const [life] = await explainOrder(shop.db, { source: shop.source, order: '#7' });
+  if (life === undefined) throw new Error('the order is not known');
+  expect(answerOrder(life).text).toContain('the other way round: MI RA, WELCOME (not MIRA). Write the code');
+});
 
 test('a decision settles its own reason, and no other one', async () => {
   const shop = await openShop({ status: 'mystery', doubt: 'incomplete' });
